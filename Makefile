@@ -1,0 +1,54 @@
+# Poinsot: `make run` shows it at work, `make test` proves it. Both need only Python 3.11 or newer, git and make.
+.DEFAULT_GOAL := help
+.PHONY: help run test test-slow lint format bench docs clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help:            ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: $(VENV)/.run            ## set up and simulate the flipping T-handle
+	@$(BIN)/poinsot run
+
+test: lint            ## set up, lint, type-check, run all tests but the slow ones
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(VENV)/.test            ## the tests that take minutes
+	$(BIN)/python -m pytest -n auto -m slow
+
+lint: $(VENV)/.test            ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test            ## rewrite the sources in the common style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test            ## measure, against the peers, in one run
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.test            ## check the pages in docs/: links and examples
+	$(BIN)/python -m pytest -q tests/test_docs.py
+
+clean:            ## remove what these targets made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# The environment: a plain install is enough to run; the tests want more. Either is made once, and again when
+# pyproject.toml changes.
+$(VENV)/bin/pip:
+	@python=$$(for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done); \
+	test -n "$$python" || { echo "Poinsot needs Python 3.11 or newer; none was found on PATH." >&2; exit 1; }; \
+	$$python -m venv $(VENV) || { echo "'$$python -m venv' failed: install the venv module of your Python" \
+	  "(on Debian and Ubuntu: apt install python3-venv)." >&2; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install -q -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/pip install -q -e '.[dev,peers]'
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,13 @@
+"""Optional packages: imported where they are used, with an error that names the extra to install."""
+
+import importlib
+from types import ModuleType
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import `module`, or say which extra of Poinsot brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"{purpose} needs the package '{package}': pip install 'poinsot[{extra}]'") from error

@@ -1,0 +1,1 @@
+"""The algebra of the texts: rotations, poses, twists, wrenches, mass properties, shapes."""
