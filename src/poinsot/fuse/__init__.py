@@ -2,7 +2,33 @@
 
 from typing import Any
 
+from . import numpy_rules as numpy_rules
+from .control import fori_loop, once
+from .derive import gradient, hessian, jacobian, jvp, vjp
+from .errors import TraceError
+from .kernel import Kernel, kernel, set_threads, threads
+from .linalg import solve_spd
+from .traced import Traced
+
+__all__ = [
+    "Kernel",
+    "TraceError",
+    "Traced",
+    "fori_loop",
+    "gradient",
+    "hessian",
+    "is_traced",
+    "jacobian",
+    "jvp",
+    "kernel",
+    "once",
+    "set_threads",
+    "solve_spd",
+    "threads",
+    "vjp",
+]
+
 
 def is_traced(*values: Any) -> bool:
     """True if any of the values is being traced, so that its numbers are not known yet."""
-    return any(getattr(type(value), "__traced__", False) for value in values)
+    return any(isinstance(v, Traced) or (isinstance(v, (list, tuple)) and is_traced(*v)) for v in values)

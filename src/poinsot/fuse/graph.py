@@ -1,0 +1,167 @@
+"""The intermediate form: a scalar graph in static single assignment, every node built once.
+
+A graph is a list of nodes in the order in which they were made, so arguments always stand before their users. The
+body of a loop and a function that is called are graphs of their own; a value that they use from outside becomes one
+of their parameters by itself (`Graph.capture`).
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+Type: TypeAlias = Any  # "f" float, "i" integer, "b" boolean, (type, n) array of n in memory, tuple of types: "t"
+Value: TypeAlias = Any  # a Node, or a Python number while it is still known
+
+
+class Node:
+    """One operation: `op` on `args`, with static `data` (a constant, a body, a parameter's number)."""
+
+    __slots__ = ("args", "data", "graph", "index", "op", "type")
+
+    def __init__(self, graph: "Graph", op: str, args: tuple["Node", ...], type: Type, data: Any, index: int) -> None:
+        self.graph, self.op, self.args, self.type, self.data, self.index = graph, op, args, type, data, index
+
+    def __repr__(self) -> str:
+        data = "" if self.data is None else f" {self.data!r}"
+        return f"%{self.index} = {self.op}{data} {' '.join(f'%{a.index}' for a in self.args)} : {self.type}"
+
+
+class Graph:
+    """Parameters, nodes in order, outputs. Built through `node`, which returns the same node for the same operation."""
+
+    def __init__(self, parent: "Graph | None" = None, name: str = "") -> None:
+        self.parent, self.name = parent, name
+        self.nodes: list[Node] = []
+        self.params: list[Node] = []
+        self.outputs: list[Node] = []
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it here
+        self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
+        self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
+        self.derived: dict[Any, Any] = {}  # callees' derivatives that were made for use in this graph
+        self._memo: dict[Any, Node] = {}
+
+    def _append(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
+        node = Node(self, op, args, type, data, len(self.nodes))
+        self.nodes.append(node)
+        return node
+
+    def param(self, type: Type) -> Node:
+        node = self._append("param", (), type, len(self.params))
+        self.params.append(node)
+        return node
+
+    def constant(self, value: float | int | bool, type: Type) -> Node:
+        value = {"f": float, "i": int, "b": bool}[type](value)
+        key = (type, value if value else repr(value)) if value == value else (type, "nan")  # 0.0 is not -0.0
+        node = self._memo.get(key)
+        if node is None:
+            node = self._memo[key] = self._append("const", (), type, value)
+        return node
+
+    def node(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
+        for arg in args:
+            if arg.graph is not self:
+                args = tuple(self.capture(arg) for arg in args)
+                break
+        key = (op, args, type, data)
+        node = self._memo.get(key)
+        if node is None:
+            node = self._memo[key] = self._append(op, args, type, data)
+        return node
+
+    def capture(self, outer: Node) -> Node:
+        """The node of this graph that stands for `outer`, a node of this graph or of one around it."""
+        if outer.graph is self:
+            return outer
+        if outer.op == "const":
+            return self.constant(outer.data, outer.type)
+        if self.parent is None:
+            raise RuntimeError("a traced value escaped from the function that it was traced in")
+        outer = self.parent.capture(outer)
+        if outer not in self.captures:
+            self.captures[outer] = self.param(outer.type)
+        return self.captures[outer]
+
+    def live(self) -> list[Node]:
+        """The nodes that the outputs need, in order."""
+        wanted = set(self.outputs)
+        for node in reversed(self.nodes):
+            if node in wanted:
+                wanted.update(node.args)
+        return [node for node in self.nodes if node in wanted]
+
+    def subgraphs(self) -> Iterator["Graph"]:
+        """The bodies and callees of the live nodes, each once, innermost first."""
+        seen: set[Graph] = set()
+        for node in self.live():
+            if isinstance(node.data, Graph) and node.data not in seen:
+                seen.add(node.data)
+                yield from (g for g in node.data.subgraphs() if g not in seen and not seen.add(g))  # type: ignore[func-returns-value]
+                yield node.data
+
+    def count(self) -> Counter[str]:
+        """Operations by kind, each body and callee counted once; leaves and bookkeeping are not operations."""
+        free = {"const", "param", "proj", "table"}
+        total = Counter(node.op for node in self.live() if node.op not in free)
+        for graph in self.subgraphs():
+            total.update(node.op for node in graph.live() if node.op not in free)
+        return total
+
+    # Pickled as flat records: the nodes themselves are linked too deeply for recursion.
+    def __getstate__(self) -> dict[str, Any]:
+        live = self.live()
+        live += [param for param in self.params if param not in set(live)]
+        live.sort(key=lambda node: node.index)
+        place = {node: k for k, node in enumerate(live)}
+        return {
+            "name": self.name,
+            "nodes": [(n.op, [place[arg] for arg in n.args], n.type, n.data) for n in live],
+            "params": [place[n] for n in self.params],
+            "outputs": [place[n] for n in self.outputs],
+            "captures": [place[n] for n in self.captures.values()],
+            "counters": {place[n]: bound for n, bound in self.counters.items()},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(None, state["name"])  # type: ignore[misc]
+        for op, args, type_, data in state["nodes"]:
+            arguments = tuple(self.nodes[k] for k in args)
+            self._memo[op, arguments, type_, data] = self._append(op, arguments, type_, data)
+        self.params = [self.nodes[k] for k in state["params"]]
+        self.outputs = [self.nodes[k] for k in state["outputs"]]
+        self.captures = {self.nodes[k]: self.nodes[k] for k in state["captures"]}
+        self.counters = {self.nodes[k]: bound for k, bound in state["counters"].items()}
+
+
+_local = threading.local()
+
+
+def current() -> Graph:
+    """The graph that this thread is tracing into."""
+    stack = getattr(_local, "stack", None)
+    if not stack:
+        raise RuntimeError("a traced value escaped from the function that it was traced in")
+    return stack[-1]
+
+
+def tracing() -> bool:
+    return bool(getattr(_local, "stack", None))
+
+
+@contextmanager
+def tracing_into(graph: Graph) -> Iterator[Graph]:
+    stack = _local.__dict__.setdefault("stack", [])
+    stack.append(graph)
+    try:
+        yield graph
+    finally:
+        stack.pop()
+
+
+def type_of(value: Value) -> Type:
+    if type(value) is Node:
+        return value.type
+    return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"

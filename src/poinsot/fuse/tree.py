@@ -1,0 +1,44 @@
+"""Nested arguments and results: tuples, lists, dicts and dataclasses of arrays, as flat lists of arrays."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, get_type_hints
+
+
+def flatten(x: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    """The arrays in x, and the function that puts others in their places."""
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = [field.name for field in dataclasses.fields(x) if field.init]
+        cls = type(x)
+        return _join([getattr(x, name) for name in names], lambda parts: cls(**dict(zip(names, parts, strict=True))))
+    if isinstance(x, dict):
+        return _join(list(x.values()), lambda parts: dict(zip(x, parts, strict=True)))
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return _join(list(x), lambda parts: type(x)(*parts))
+    if isinstance(x, (tuple, list)):
+        return _join(list(x), type(x))
+    return [x], lambda leaves: leaves[0]
+
+
+def _join(children: list[Any], rebuild: Callable[[list[Any]], Any]) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    flat = [flatten(child) for child in children]
+
+    def unflatten(leaves: Sequence[Any]) -> Any:
+        parts, start = [], 0
+        for child_leaves, child_rebuild in flat:
+            parts.append(child_rebuild(leaves[start : start + len(child_leaves)]))
+            start += len(child_leaves)
+        return rebuild(parts)
+
+    return [leaf for leaves, _ in flat for leaf in leaves], unflatten
+
+
+def assemble(annotation: Any, leaves: Sequence[Any], start: int) -> tuple[Any, int]:
+    """The argument that an annotation asks for, made from the leaves from `start` on, and where the next one starts."""
+    if not (isinstance(annotation, type) and dataclasses.is_dataclass(annotation)):
+        return leaves[start], start + 1
+    hints, parts = get_type_hints(annotation), {}
+    for field in dataclasses.fields(annotation):
+        if field.init:
+            parts[field.name], start = assemble(hints[field.name], leaves, start)
+    return annotation(**parts), start
