@@ -8,10 +8,12 @@ from .derive import gradient, hessian, jacobian, jvp, vjp
 from .errors import TraceError
 from .kernel import Kernel, kernel, set_threads, threads
 from .linalg import solve_spd
+from .table import Table
 from .traced import Traced
 
 __all__ = [
     "Kernel",
+    "Table",
     "TraceError",
     "Traced",
     "fori_loop",

@@ -243,5 +243,5 @@ def _operator(op: str, swap: bool = False) -> Callable[[Any, Any], Any]:
 for _name, _op in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}.items():
     setattr(Node, f"__{_name}__", _operator(_op))
     setattr(Node, f"__r{_name}__", _operator(_op, swap=True))
-Node.__neg__ = lambda self: build("neg", self)  # type: ignore[attr-defined]
-Node.conjugate = lambda self: self  # type: ignore[attr-defined]
+setattr(Node, "__neg__", lambda self: build("neg", self))  # noqa: B010
+setattr(Node, "conjugate", lambda self: self)  # noqa: B010

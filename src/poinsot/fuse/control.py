@@ -151,5 +151,7 @@ def _trace_function(function: Callable[..., Any], specs: Sequence[_Spec], rebuil
         ends, out_rebuild = tree.flatten(function(*rebuild(arrays)))
         out = [Traced(as_objects(end)) for end in ends]
         out_specs = [_Spec(end) for end in out]
+        for spec in out_specs:
+            spec.memory = False
         graph.outputs = [node for spec, end in zip(out_specs, out, strict=True) for node in spec.enter(end)]
     return graph, out_specs, out_rebuild

@@ -70,10 +70,10 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
 
     def derived(*args: Any) -> Any:
         inner = _Traced(function, args)
-        columns = [(k, e) for k in places for e in range(inner.leaves[k].size)]
+        starts = np.cumsum([0] + [leaf.size for leaf in inner.leaves])
+        columns = [int(starts[k]) + e for k in places for e in range(inner.leaves[k].size)]
         rows = sum(int(np.prod(shape)) for shape in inner.out_shapes)
-        flat = _cheapest(inner, lambda graph, x: _by_columns(graph, x, inner, columns), lambda graph, x: _by_rows(graph, x, inner, columns))  # fmt: skip
-        matrix = objects(flat, (rows, len(columns)))
+        matrix = objects(_cheapest(inner, columns, _by_columns, _by_rows), (rows, len(columns)))
         results, row = [], 0
         for shape in inner.out_shapes:
             size, column = int(np.prod(shape)), 0
@@ -106,7 +106,10 @@ def gradient(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
         results = tuple(inner.share(shares, k) for k in places)
         return results if len(results) > 1 else results[0]
 
-    return _derive(function, derived, lambda ins, outs: (ins, [ins[k] for k in places]), f"gradient of {_name(function)}")
+    def text(ins: list[Any], outs: list[Any]) -> tuple[list[Any], list[Any]]:
+        return ins, [ins[k] for k in places]
+
+    return _derive(function, derived, text, f"gradient of {_name(function)}")
 
 
 def hessian(function: Callable[..., Any], wrt: int = 0) -> Callable[..., Any]:
@@ -126,7 +129,7 @@ class _Traced:
     """A function traced on its own, between the values that it is called with and those that it returns."""
 
     def __init__(self, function: Any, args: Sequence[Any]) -> None:
-        plain = function.function if isinstance(function, Kernel) else function
+        plain: Callable[..., Any] = function.function if isinstance(function, Kernel) else function  # type: ignore[assignment]
         leaves, rebuild = tree.flatten(tuple(args))
         self.leaves = [leaf if isinstance(leaf, Traced) else Traced(as_objects(leaf)) for leaf in leaves]
         self.graph = Graph(current(), name=_name(function))
@@ -158,28 +161,29 @@ class _Traced:
         return Traced(objects(list(shares[start : start + leaf.size]), leaf.shape))
 
 
-def _by_columns(graph: Graph, inputs: Sequence[Value], inner: _Traced, columns: Sequence[tuple[int, int]]) -> list[Value]:
+Columns = Sequence[int]  # numbers of the parameters to differentiate by
+
+
+def _by_columns(graph: Graph, inputs: Sequence[Value], columns: Columns) -> list[Value]:
     """All derivatives, row by row, from one forward sweep with a direction for each column."""
-    starts = np.cumsum([0] + [leaf.size for leaf in inner.leaves])
-    direction = {int(starts[k]) + e: c for c, (k, e) in enumerate(columns)}
+    direction = {k: c for c, k in enumerate(columns)}
     duals = [
         Dual(v, tuple(1.0 if direction.get(i) == c else 0.0 for c in range(len(columns)))) for i, v in enumerate(inputs)
     ]
     return [d for end in push(graph, duals, len(columns)) for d in end.tangent]
 
 
-def _by_rows(graph: Graph, inputs: Sequence[Value], inner: _Traced, columns: Sequence[tuple[int, int]]) -> list[Value]:
+def _by_rows(graph: Graph, inputs: Sequence[Value], columns: Columns) -> list[Value]:
     """All derivatives, row by row, from one reverse sweep for each row."""
-    starts = np.cumsum([0] + [leaf.size for leaf in inner.leaves])
     flat: list[Value] = []
     for row in range(len(graph.outputs)):
         weights = [1.0 if k == row else 0.0 for k in range(len(graph.outputs))]
         _, shares = pull(graph, inputs, weights)
-        flat += [shares[int(starts[k]) + e] for k, e in columns]
+        flat += [shares[k] for k in columns]
     return flat
 
 
-def _cheapest(inner: _Traced, *ways: Callable[[Graph, Sequence[Value]], list[Value]]) -> list[Value]:
+def _cheapest(inner: "_Traced", columns: Columns, *ways: Callable[..., list[Value]]) -> list[Value]:
     """Try each way on the side, count its operations, and build the shortest."""
     trials: list[tuple[int, Graph]] = []
     for way in ways:
@@ -187,7 +191,7 @@ def _cheapest(inner: _Traced, *ways: Callable[[Graph, Sequence[Value]], list[Val
         with tracing_into(trial):
             params = [trial.param(p.type) for p in inner.graph.params]
             try:
-                trial.outputs = [lift(value, "f") for value in way(inner.graph, params)]
+                trial.outputs = [lift(value, "f") for value in way(inner.graph, params, columns)]
             except TypeError:  # a loop with a run-time count has no reverse
                 if not trials:
                     raise

@@ -78,6 +78,8 @@ class Graph:
             return outer
         if outer.op == "const":
             return self.constant(outer.data, outer.type)
+        if outer.op == "table":
+            return self.node("table", (), outer.type, outer.data)
         if self.parent is None:
             raise RuntimeError("a traced value escaped from the function that it was traced in")
         outer = self.parent.capture(outer)
@@ -95,12 +97,12 @@ class Graph:
 
     def subgraphs(self) -> Iterator["Graph"]:
         """The bodies and callees of the live nodes, each once, innermost first."""
-        seen: set[Graph] = set()
+        found: dict[Graph, None] = {}
         for node in self.live():
-            if isinstance(node.data, Graph) and node.data not in seen:
-                seen.add(node.data)
-                yield from (g for g in node.data.subgraphs() if g not in seen and not seen.add(g))  # type: ignore[func-returns-value]
-                yield node.data
+            if isinstance(node.data, Graph) and node.data not in found:
+                found.update(dict.fromkeys(node.data.subgraphs()))
+                found[node.data] = None
+        return iter(found)
 
     def count(self) -> Counter[str]:
         """Operations by kind, each body and callee counted once; leaves and bookkeeping are not operations."""

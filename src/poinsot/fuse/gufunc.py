@@ -37,7 +37,7 @@ def _reduce(ufunc: np.ufunc) -> Any:
     return _kept[id(ufunc)][0] if id(ufunc) in _kept else _numpy_reduce(ufunc)
 
 
-copyreg.pickle(np.ufunc, _reduce)  # type: ignore[arg-type]
+copyreg.pickle(np.ufunc, _reduce)
 
 
 def _constructor() -> Any:

@@ -31,12 +31,10 @@ def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any]) -> Any:
 def _loop(node: Node, args: list[Any]) -> list[Any]:
     body: Graph = node.data
     count, carry, captured = args[0], args[1 : 1 + len(body.outputs)], args[1 + len(body.outputs) :]
-    places = list(body.captures.values())
     for i in range(int(np.max(count, initial=0))):
-        rest = iter(carry)
-        values = [np.int64(i) if p is body.params[0] else captured[places.index(p)] if p in body.captures.values() else next(rest) for p in body.params]  # fmt: skip
         runs = i < np.asarray(count)
-        carry = [np.where(runs, new, old) for new, old in zip(run(body, _as_arrays(values)), carry, strict=True)]
+        ends = run(body, _as_arrays([np.int64(i), *carry, *captured]))
+        carry = [np.where(runs, new, old) for new, old in zip(ends, carry, strict=True)]
     return carry
 
 

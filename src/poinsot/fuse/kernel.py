@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 import math
 import os
 import warnings
@@ -62,7 +63,7 @@ class Program:
         """The reference: NumPy evaluates the graph."""
         arrays = [np.asarray(arg, dtype=dtype) for arg in args]
         batch = _batch_shape(arrays, self.inputs)
-        flat = []
+        flat: list[np.ndarray] = []
         for array, core in zip(arrays, self.inputs, strict=True):
             full = np.broadcast_to(array, batch + core).reshape(math.prod(batch), math.prod(core))
             flat.extend(full.T)
@@ -333,14 +334,15 @@ def _parallel(ufunc: np.ufunc, program: Program, args: Sequence[np.ndarray], out
         from_end = len(batch) - axis + len(core)
         if array.ndim < from_end or array.shape[-from_end] == 1:
             return array
-        return array[(..., piece, *(slice(None),) * (from_end - 1))]
+        index: tuple[Any, ...] = (..., piece, *(slice(None),) * (from_end - 1))
+        return array[index]
 
     def work(piece: slice) -> None:
         inputs = [part(a, core, piece) for a, core in zip(args, program.inputs, strict=True)]
         outputs = tuple(part(a, core, piece) for a, core in zip(targets, program.outputs, strict=True))
         ufunc(*inputs, out=outputs)
 
-    list(_pool(count).map(work, [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]))
+    list(_pool(count).map(work, [slice(a, b) for a, b in itertools.pairwise(edges) if b > a]))
     return targets if len(targets) > 1 else targets[0]
 
 

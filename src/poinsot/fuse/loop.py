@@ -11,6 +11,7 @@ they were, and "invalid" is raised only if a NaN comes out where none went in. N
 import math
 from collections.abc import Iterator, Sequence
 
+from . import llvm_structure as llvm_structure
 from .graph import Graph
 from .llvm import Function, Module, Ref, Target
 

@@ -65,7 +65,7 @@ class Machine:
         self.float64 = float64
 
     def __getattr__(self, op: str) -> Callable[..., Number]:
-        """fma, sqrt, abs, rint, floor, trunc, copysign, where, minimum, maximum, bits, from_bits, to_int, to_float ..."""
+        """Every operation of the table by its name: fma, sqrt, abs, rint, copysign, where, bits, from_bits ..."""
         return lambda *args: _apply(op, *args)
 
     def gather(self, table: tuple[Any, ...], index: Any) -> Number:

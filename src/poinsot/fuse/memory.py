@@ -5,6 +5,7 @@ changed (in place where the old one is not needed any more: that is the back end
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def bounds(value: Value) -> tuple[float, float]:
     if value in value.graph.counters:
         return 0, value.graph.counters[value] - 1
     if value.op in ("add", "sub", "mul", "minimum", "maximum"):
-        operation = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "minimum": min, "maximum": max}[value.op]
+        operation: Any = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "minimum": min, "maximum": max}[value.op]
         a, b = bounds(value.args[0]), bounds(value.args[1])
         with np.errstate(invalid="ignore"):
             corners = [float(operation(x, y)) for x in a for y in b]

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import linalg
 from .build import build
+from .errors import TraceError
 from .graph import Value, type_of
 from .traced import FUNCTIONS, UFUNCS, Traced, as_objects
 
@@ -27,6 +28,10 @@ def _swapped(name: str) -> Callable[[Value, Value], Value]:
 def _by_type(boolean: str, integer: str) -> Callable[[Value, Value], Value]:
     """Python's & | ^ on conditions or on integers."""
     return lambda a, b: build(boolean if type_of(a) == type_of(b) == "b" else integer, a, b)
+
+
+def _times(factor: float) -> Callable[[Value], Value]:
+    return lambda a: build("mul", a, factor)
 
 
 def _invert(a: Value) -> Value:
@@ -102,8 +107,8 @@ _SCALAR: dict[np.ufunc, tuple[Callable[..., Value], int]] = {
     np.isnan: (lambda a: build("not_equal", a, a), 1), np.isfinite: (_finite, 1),
     np.isinf: (lambda a: build("equal", build("abs", a), math.inf), 1),
     np.signbit: (lambda a: build("less", build("copysign", 1.0, a), 0), 1),
-    np.deg2rad: (lambda a: build("mul", a, math.pi / 180), 1), np.radians: (lambda a: build("mul", a, math.pi / 180), 1),
-    np.rad2deg: (lambda a: build("mul", a, 180 / math.pi), 1), np.degrees: (lambda a: build("mul", a, 180 / math.pi), 1),
+    np.deg2rad: (_times(math.pi / 180), 1), np.radians: (_times(math.pi / 180), 1),
+    np.rad2deg: (_times(180 / math.pi), 1), np.degrees: (_times(180 / math.pi), 1),
 }  # fmt: skip
 
 _IDENTITY = {np.add: 0.0, np.multiply: 1.0, np.logical_and: True, np.logical_or: False}
@@ -118,8 +123,6 @@ _where = np.frompyfunc(_op("where"), 3, 1)
 
 def _np_where(condition: Any, *choices: Any) -> Traced:
     if not choices:
-        from .errors import TraceError
-
         raise TraceError("np.where with one argument has a data-dependent shape", "use np.where(condition, a, b)")
     return Traced(_where(as_objects(condition), *map(as_objects, choices)))
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from .graph import Type
 
-
 _asarray = np.asarray  # NumPy's own, also while `creation` replaces it
 
 

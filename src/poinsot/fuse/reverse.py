@@ -7,7 +7,7 @@ from . import memory
 from .build import build, is_number, lift
 from .errors import TraceError
 from .forward import Dual, lift_any, push_all, zeros
-from .graph import Graph, Node, Value, current, tracing_into, type_of
+from .graph import Graph, Node, Value, current, tracing_into
 from .partials import PARTIALS, SINGULAR
 
 
@@ -120,18 +120,28 @@ def _call(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
         graph = Graph(current(), name=f"r_{callee.name}")
         with tracing_into(graph):
             params = [graph.param(param.type) for param in callee.params]
-            weights = [graph.param(_real(out.type)) if a else 0.0 for out, a in zip(callee.outputs, active, strict=True)]
+            kinds = [_real(out.type) for out in callee.outputs]
+            weights: list[Value] = [graph.param(kind) if a else 0.0 for kind, a in zip(kinds, active, strict=True)]
             _, shares = pull(callee, params, weights)
             moving = [k for k, share in enumerate(shares) if not is_number(share, 0)]
-            graph.outputs = [lift_any(shares[k], type_of(shares[k])) for k in moving]
+            graph.outputs = [lift(e, "f") for k in moving for e in _elements(shares[k], callee.params[k].type)]
         cache[key] = graph, moving
     graph, moving = cache[key]
     inputs = [lift_any(adjoints.values[arg], p.type) for arg, p in zip(node.args, callee.params, strict=True)]
-    weights = [found[k] for k, a in enumerate(active) if a]
-    nodes = [w if isinstance(type_of(w), tuple) else lift(w, "f") for w in weights]
+    nodes = [lift_any(found[k], _real(out.type)) for k, out in enumerate(callee.outputs) if active[k]]
     result = current().node("call", (*inputs, *nodes, *graph.captures), "t", graph)
-    for k, position in enumerate(moving):
-        adjoints.add(node.args[position], current().node("proj", (result,), graph.outputs[k].type, k))
+    ends = iter([current().node("proj", (result,), "f", k) for k in range(len(graph.outputs))])
+    for position in moving:
+        kind = callee.params[position].type
+        if isinstance(kind, tuple):
+            array = tuple(next(ends) for _ in range(kind[1]))
+            adjoints.add(node.args[position], current().node("array", array, _real(kind)))
+        else:
+            adjoints.add(node.args[position], next(ends))
+
+
+def _elements(value: Value, kind: Any) -> list[Value]:
+    return [memory.get(value, k) for k in range(kind[1])] if isinstance(kind, tuple) else [value]
 
 
 def _real(kind: Any) -> Any:
@@ -221,9 +231,7 @@ def _record(
         for s, size in zip(stored, sizes, strict=True)
     ]
     loop = current().node("loop", (lift(count, "i"), *start, *blank, *graph.captures), "t", graph)
-    return [
-        current().node("proj", (loop,), out.type, k) for k, out in enumerate(graph.outputs) if k >= len(kinds)
-    ]
+    return [current().node("proj", (loop,), out.type, k) for k, out in enumerate(graph.outputs) if k >= len(kinds)]
 
 
 def _recall(record: Node, step: Value, kind: Any) -> Value:

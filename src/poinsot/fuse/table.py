@@ -109,12 +109,13 @@ def _cell(x: Any, grid: np.ndarray) -> tuple[Any, Any, Any]:
     n, steps = len(grid), np.diff(grid)
     if np.ptp(steps) <= 4 * np.finfo(float).eps * np.abs(grid).max():  # evenly spaced: no search
         h = (grid[-1] - grid[0]) / (n - 1)
-        i = np.clip(np.floor((x - grid[0]) * (1 / h)), 0, n - 2).astype(int)
+        i: Any = np.clip(np.floor((x - grid[0]) * (1 / h)), 0, n - 2).astype(int)
         return i, np.asarray(grid)[i], h
     if not isinstance(x, Traced):
         i = np.clip(np.searchsorted(grid, x, side="right") - 1, 0, n - 2)
     else:
-        i, knots = Traced(0), np.asarray(grid)
+        knots = np.asarray(grid)
+        i = Traced(0)
         for step in (1 << k for k in reversed(range((n - 2).bit_length()))):
             middle = np.minimum(i + step, n - 2)
             i = np.where(knots[middle] <= x, middle, i)

@@ -110,8 +110,9 @@ class Traced:
         entries = index if isinstance(index, tuple) else (index,)
         if not any(isinstance(e, Traced) for e in entries):
             return index, {}
-        static, moving, axis = [], {}, 0
-        for entry in entries:
+        static: list[Any] = []
+        moving: dict[int, Value] = {}
+        for axis, entry in enumerate(entries):
             if isinstance(entry, Traced) and entry.is_known():
                 entry = entry.__array__()
             elif isinstance(entry, Traced):
@@ -124,11 +125,9 @@ class Traced:
                     raise TraceError("an index is a traced float", "make it an integer: i.astype(int)")
                 moving[axis] = memory.in_range(entry.data.item(), self.shape[axis])
                 entry = 0
-            elif entry is Ellipsis or entry is None:
-                if any(isinstance(e, Traced) for e in entries[len(static) + 1 :]):
-                    raise TraceError("a traced index stands after '...' or None", "put the traced index first")
+            elif (entry is Ellipsis or entry is None) and any(isinstance(e, Traced) for e in entries[axis + 1 :]):
+                raise TraceError("a traced index stands after '...' or None", "put the traced index first")
             static.append(entry)
-            axis += 1
         return tuple(static), moving
 
     def _offsets(self, index: Any, moving: dict[int, Value]) -> tuple[np.ndarray, Value]:
@@ -268,7 +267,7 @@ def _unwrap(x: Any) -> Any:
 
 
 def _wrap(x: Any) -> Any:
-    if isinstance(x, np.ndarray) and x.dtype == object or type(x) is Node:
+    if (isinstance(x, np.ndarray) and x.dtype == object) or type(x) is Node:
         return Traced(x)
     if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
         return type(x)(map(_wrap, x))
@@ -286,9 +285,12 @@ for _name in ("bool", "float", "int", "index"):
 
 
 def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[[Any, Any], Any]:
-    if swap:
-        return lambda self, other: ufunc(other, self)
-    return lambda self, other: ufunc(self, other)
+    def apply(self: Traced, other: Any) -> Any:
+        if getattr(other, "__array_ufunc__", ufunc) is None:  # a class that wants no part in ufuncs, as Pose
+            return NotImplemented
+        return ufunc(other, self) if swap else ufunc(self, other)
+
+    return apply
 
 
 def _in_place(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:

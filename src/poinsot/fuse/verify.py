@@ -54,8 +54,8 @@ def _structure(node: Node) -> None:
     elif node.op == "call":
         _require([p.type for p in node.data.params] == types, node, "gives its callee what that takes")
     elif node.op == "rescue":
-        usual = [out.type for out in node.data.outputs]
-        _require(types == ["b", *usual, *(p.type for p in node.data.params)], node, "has a test, defaults and arguments")
+        usual, inputs = ([n.type for n in nodes] for nodes in (node.data.outputs, node.data.params))
+        _require(types == ["b", *usual, *inputs], node, "has a test, defaults and arguments")
     else:
         _require(node.type in _SCALARS or isinstance(node.type, tuple), node, "has a type")
 

@@ -5,6 +5,7 @@ Double-double steps: Dekker, Numer. Math. 18 (1971); Muller et al., Handbook of 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -14,8 +15,9 @@ from .coefficients import Table
 class Machine(Protocol):
     """What a compiler offers. Values are vectors of floats, of integers of the same width, or of truth values.
 
-    They carry Python's operators: + - * / on floats; + - * & | ^ << >> on integers (>> keeps the sign); comparisons;
-    & | ~ on truth values. Every operation rounds once, as written: no reassociation and no contraction.
+    They carry Python's operators: + - * / on floats; + - * & | ^ << >> on integers, which wrap around (>> keeps the
+    sign); comparisons; & | ~ on truth values. Python numbers mix in; `where` of two of them gives a float. Every
+    operation rounds once, as written: no reassociation and no contraction.
     """
 
     float64: bool
@@ -87,6 +89,18 @@ def format_of(m: Machine) -> Format:
 def pick(m: Machine, table: Table) -> tuple[float, ...]:
     """The table's entries for the machine's precision."""
     return table.float64 if m.float64 else table.float32
+
+
+def pattern(m: Machine, value: float) -> int:
+    """The bit pattern of a positive constant."""
+    integer, real = ("<q", "<d") if m.float64 else ("<i", "<f")
+    return int(struct.unpack(integer, struct.pack(real, value))[0])
+
+
+def within(m: Machine, x: Any, low: float, high: float) -> Any:
+    """low <= x < high for positive bounds, in one comparison of integers: positive floats are ordered as their bits."""
+    sign, first, last = format_of(m).sign, pattern(m, low), pattern(m, high)
+    return m.bits(x) + (-sign - first) < sign + (last - first)
 
 
 def horner(m: Machine, x: Any, c: Sequence[float]) -> Any:

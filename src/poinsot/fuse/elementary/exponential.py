@@ -24,6 +24,7 @@ from .arithmetic import (
     power_of_two,
     times_power_of_two,
     two_halves,
+    two_product,
 )
 from .coefficients import COSH, EXP, EXPM1, LN2, LOG2_E, SINH
 
@@ -75,14 +76,16 @@ def exp(m: Machine, x: Any) -> Any:
 
 
 def exp2_parts(m: Machine, x: Any, x_low: Any = None) -> tuple[Any, Any]:
-    """2^(x + x_low) = y 2^k: y and an integer with k in its low bits."""
+    """2^(x + x_low) = y 2^k: y and an integer with k in its low bits. |x_low| is at most the last place of x."""
     n, k = nearest_integer(m, x, 1.0)
     ln2, ln2_low = pick(m, LN2)
-    part = x - n
-    r = part * ln2
-    r_low = m.fma(part, ln2_low, m.fma(part, ln2, -r))
+    part, part_low = x - n, None
     if x_low is not None:
-        r_low = m.fma(x_low, ln2, r_low)
+        part, part_low = fast_two_sum(part, x_low)
+    r, r_low = two_product(m, part, ln2)
+    r_low = m.fma(part, ln2_low, r_low)
+    if part_low is not None:
+        r_low = m.fma(part_low, ln2, r_low)
     return exp_reduced(m, r, r_low), k
 
 

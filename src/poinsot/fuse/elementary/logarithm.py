@@ -12,7 +12,6 @@ Measured:
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -23,14 +22,13 @@ from .arithmetic import (
     fast_two_sum,
     format_of,
     horner,
+    pattern,
     pick,
     two_product,
     two_sum,
+    within,
 )
 from .coefficients import LN2, LOG, LOG2_E, LOG10_2, LOG10_E
-
-SQRT_HALF_64 = struct.unpack("<q", struct.pack("<d", 0.5**0.5))[0]
-SQRT_HALF_32 = struct.unpack("<i", struct.pack("<f", 0.5**0.5))[0]
 
 
 def split_exponent(m: Machine, x: Any) -> tuple[Any, Any, Any]:
@@ -39,7 +37,7 @@ def split_exponent(m: Machine, x: Any) -> tuple[Any, Any, Any]:
     k + bias goes into the fraction of 2^fraction to become a float: no conversion of 64-bit integers before AVX-512.
     """
     f = format_of(m)
-    sqrt_half = SQRT_HALF_64 if m.float64 else SQRT_HALF_32
+    sqrt_half = pattern(m, 0.5**0.5)
     shifted = m.bits(x) + (f.one - sqrt_half)
     biased = m.shift_right_logical(shifted, f.fraction)
     y = m.from_bits((shifted & ((1 << f.fraction) - 1)) + sqrt_half)
@@ -64,28 +62,21 @@ def log_reduced(m: Machine, k: Any, f: Any, f_low: Any = None) -> Any:
     return m.fma(k, ln2, f - (h - small))
 
 
-def log_pair(m: Machine, f: Any) -> tuple[Any, Any]:
-    """log(1 + f) as a large part and a small one still to be added; the large part f - f^2/2 is exact as a pair."""
-    half = 0.5 * f
-    h, h_low = two_product(m, half, f)
-    large, lost = fast_two_sum(f, -h)
-    return large, (lost - h_low) + log_tail(m, f, h)
-
-
 def log2_reduced(m: Machine, k: Any, f: Any) -> Any:
     """k + log2(1 + f)."""
     c, c_low = pick(m, LOG2_E)
-    large, small = log_pair(m, f)
-    p, p_low = two_product(m, large, c)
-    total, lost = fast_two_sum(k, p)
-    return total + (lost + m.fma(large, c_low, m.fma(small, c, p_low)))
+    h = (0.5 * f) * f
+    small = log_tail(m, f, h) - h
+    return k + m.fma(f, c, m.fma(small, c, f * c_low))
 
 
 def log10_reduced(m: Machine, k: Any, f: Any) -> Any:
-    """k log10(2) + log10(1 + f)."""
+    """k log10(2) + log10(1 + f), with the large terms exact as pairs, so that powers of ten come out exactly."""
     c, c_low = pick(m, LOG10_E)
     log10_2, log10_2_low = pick(m, LOG10_2)
-    large, small = log_pair(m, f)
+    h, h_low = two_product(m, 0.5 * f, f)
+    large, lost = fast_two_sum(f, -h)
+    small = (lost - h_low) + log_tail(m, f, h)
     p, p_low = two_product(m, large, c)
     total, lost = fast_two_sum(k * log10_2, p)
     return total + (lost + m.fma(k, log10_2_low, m.fma(large, c_low, m.fma(small, c, p_low))))
@@ -108,7 +99,7 @@ def log_special(m: Machine, x: Any, reduced: Reduced = log_reduced, shift: float
 def logarithm(m: Machine, x: Any, reduced: Reduced) -> Any:
     """The logarithm whose base `reduced` knows."""
     k, y, _ = split_exponent(m, x)
-    normal = (x >= format_of(m).smallest_normal) & (x < INFINITY)
+    normal = within(m, x, format_of(m).smallest_normal, INFINITY)
     return m.rescue(~normal, reduced(m, k, y - 1.0), lambda m, x: log_special(m, x, reduced), x)
 
 
@@ -128,7 +119,7 @@ def log10(m: Machine, x: Any) -> Any:
 
 
 def log_of_pair(m: Machine, u: Any, u_low: Any) -> Any:
-    """log(u + u_low) with u > 0 normal (and not within 2 of the largest exponent), |u_low| about the last place of u."""
+    """log(u + u_low) for normal u > 0 below a quarter of the largest number, |u_low| about the last place of u."""
     f = format_of(m)
     k, y, biased = split_exponent(m, u)
     scale = m.from_bits((2 * f.bias - biased) << f.fraction)  # 2^-k
@@ -147,8 +138,9 @@ def log1p_special(m: Machine, x: Any) -> Any:
 
 def log1p(m: Machine, x: Any) -> Any:
     """log(1 + x)."""
-    y = m.copysign(log_of_pair(m, *two_sum(1.0, x)), x)
-    return m.rescue(~((x > -1.0) & (x < huge(m))), y, log1p_special, x)
+    u, u_low = two_sum(1.0, x)
+    y = m.copysign(log_of_pair(m, u, u_low), x)
+    return m.rescue(~within(m, u, format_of(m).smallest_normal, huge(m)), y, log1p_special, x)
 
 
 def root_of_pair(m: Machine, w: Any, w_low: Any) -> tuple[Any, Any]:
@@ -178,7 +170,7 @@ def arccosh(m: Machine, x: Any) -> Any:
     w, lost = fast_two_sum(square, -1.0)
     s, s_low = root_of_pair(m, w, lost + square_low)
     u, lost = fast_two_sum(x, s)
-    return m.rescue(~((x >= 1.0) & (x < huge(m))), log_of_pair(m, u, lost + s_low), arccosh_special, x)
+    return m.rescue(~within(m, x, 1.0, huge(m)), log_of_pair(m, u, lost + s_low), arccosh_special, x)
 
 
 def arctanh(m: Machine, x: Any) -> Any:

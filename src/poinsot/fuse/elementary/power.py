@@ -1,11 +1,11 @@
 """power, cbrt and hypot.
 
-power: x^y = 2^(y log2 x), where log2 x and its product with y are double-double. With s = f/(2 + f) as in the logarithm,
+power: x^y = 2^(y log2 x), where log2 x and its product with y are double-double. With s = f/(2 + f) as in `logarithm`,
 log2 x = k + (2/ln 2) s (1 + s^2/3 + s^4 q(s^2)); everything but q is a pair, which gives some 12 bits more than the
 format has: enough for exponents up to the largest. Cases: C99, annex F.9.4.4.
 
-cbrt: x = 2^(3q) w with 1 <= w < 8; a polynomial and one step of third order give w^(-1/3), and the remainder w - c^3,
-exact through FMA, corrects c = w (w^(-1/3))^2.
+cbrt: x = 2^(3q) w with 1 <= w < 8; a polynomial and one step of third order give w^(-1/3), and one more of Newton
+corrects c = w (w^(-1/3))^2 by the remainder w - c^3.
 
 Measured:
 """
@@ -25,6 +25,7 @@ from .arithmetic import (
     pick,
     times_power_of_two,
     two_product,
+    within,
 )
 from .coefficients import INVERSE_CBRT, LOG2_E, LOG_LONG, THIRD
 from .exponential import exp2_extreme, exp2_parts
@@ -86,7 +87,7 @@ def power(m: Machine, x: Any, y: Any) -> Any:
     k, mantissa, _ = split_exponent(m, x)
     e, e_low = times_pair(m, y, *log2_pair(m, k, mantissa))
     value, n = exp2_parts(m, e, e_low)
-    usual = (x >= f.smallest_normal) & (x < INFINITY) & (m.abs(e) < f.bias - 1.0)
+    usual = within(m, x, f.smallest_normal, INFINITY) & (m.abs(e) < f.bias - 1.0)
     return m.rescue(~usual, times_power_of_two(m, value, n), power_special, x, y)
 
 
@@ -107,9 +108,7 @@ def cbrt_normal(m: Machine, a: Any) -> Any:
     y = m.fma(y * h, m.fma(h, 2 / 9, 1 / 3), y)
     yy = y * y
     c = w * yy
-    square, square_low = two_product(m, c, c)
-    remainder = m.fma(-square_low, c, m.fma(-square, c, w))
-    c = m.fma(remainder, yy * (1 / 3), c)
+    c = m.fma(m.fma(c * c, -c, w), yy * (1 / 3), c)
     return times_power_of_two(m, c, q_bits - (f.bias + offset) // 3)
 
 
@@ -122,7 +121,7 @@ def cbrt_special(m: Machine, a: Any) -> Any:
 def cbrt(m: Machine, x: Any) -> Any:
     """The real cube root."""
     a = m.abs(x)
-    normal = (a >= format_of(m).smallest_normal) & (a < INFINITY)
+    normal = within(m, a, format_of(m).smallest_normal, INFINITY)
     return m.copysign(m.rescue(~normal, cbrt_normal(m, a), cbrt_special, a), x)
 
 
@@ -141,5 +140,5 @@ def hypot(m: Machine, x: Any, y: Any) -> Any:
     """sqrt(x^2 + y^2)."""
     f = format_of(m)
     square = m.fma(x, x, y * y)
-    safe = (square >= f.smallest_normal * 2.0 ** (f.precision + 5)) & (square < INFINITY)
+    safe = within(m, square, f.smallest_normal * 2.0 ** (f.precision + 5), INFINITY)
     return m.rescue(~safe, m.sqrt(square), hypot_special, x, y)

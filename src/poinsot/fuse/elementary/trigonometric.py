@@ -1,9 +1,9 @@
 """sin, cos and tan.
 
-The argument is reduced to |r| <= pi/4 by subtracting n pi/2 in three parts with FMA (Cody and Waite, Software Manual for
-the Elementary Functions, 1980), where r = r_high + r_low keeps some 20 bits more than the format in float64. Two short
-polynomials then give the sine and the cosine of r, and n mod 4 says which is which and with what sign. Arguments of
-2^20 and more take the cold path: Payne and Hanek, SIGNUM Newsletter 18 (1983), in floating-point arithmetic.
+The argument is reduced to |r| <= pi/4 by subtracting n pi/2 in three parts with FMA (Cody and Waite, Software Manual
+for the Elementary Functions, 1980); what the last rounding loses is kept as a second number. Two short polynomials
+then give the sine and the cosine of r, and n mod 4 says which is which and with what sign. Arguments of 2^20 and more
+take the cold path: Payne and Hanek, SIGNUM Newsletter 18 (1983), in floating-point arithmetic.
 
 Measured: sin 0.0, cos 0.0, tan 0.0 ulp in float64; 0.0, 0.0, 0.0 ulp in float32.
 """
@@ -12,7 +12,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arithmetic import Machine, fast_two_sum, flip, format_of, horner, nearest_integer, pick, two_product, two_sum
+from .arithmetic import (
+    INFINITY,
+    NAN,
+    Machine,
+    fast_two_sum,
+    flip,
+    format_of,
+    horner,
+    nearest_integer,
+    pick,
+    two_product,
+    two_sum,
+)
 from .coefficients import COS, PI_2, PI_2_STEPS, SIN, TWO_OVER_PI, TWO_OVER_PI_DIGITS
 
 LARGE = 2.0**20
@@ -21,9 +33,9 @@ LARGE = 2.0**20
 def reduce_quarter_turns(m: Machine, x: Any, short: bool = False) -> tuple[Any, Any, Any]:
     """x = n pi/2 + r + r_low for x >= 0; n is in the low bits of the third result.
 
-    x - n p1 is exact: it is a multiple of the last place of p1 and less than 1. So are, in float64, n p2, for p2 is kept
-    short, and the error of its subtraction. In float32 that would need more parts, so n p2 is taken as an exact pair;
-    `short` does without r_low, which is then None, and leaves r with an error of up to 1 ulp.
+    x - n p1 is exact: it is a multiple of the last place of p1 and less than 1. So are, in float64, n p2, for p2 is
+    kept short, and the error of its subtraction. In float32 that would need more parts, so n p2 is taken as an exact
+    pair; `short` does without r_low, which is then None, and leaves r with an error of up to 1 ulp.
     """
     n, quadrant = nearest_integer(m, x, pick(m, TWO_OVER_PI)[0])
     p1, p2, p3 = pick(m, PI_2_STEPS)
@@ -69,8 +81,8 @@ def reduce_large(m: Machine, x: Any) -> tuple[Any, Any, Any]:
     half_pi, half_pi_low = pick(m, PI_2)
     r = turn * half_pi
     r_low = m.fma(turn, half_pi, -r) + m.fma(turn, half_pi_low, turn_low * half_pi)
-    r_high, r_low = fast_two_sum(r, r_low + (x - x))
-    return r_high, r_low, m.bits(n + f.shifter)
+    r, r_low = fast_two_sum(r, r_low)
+    return m.where(x < INFINITY, r, NAN), r_low, m.bits(n + f.shifter)
 
 
 def distil(terms: list[Any]) -> list[Any]:
@@ -83,7 +95,7 @@ def distil(terms: list[Any]) -> list[Any]:
 
 
 def sine_and_cosine_parts(m: Machine, r: Any, r_low: Any) -> tuple[Any, Any, Any, Any]:
-    """sin(r + r_low) and cos(r + r_low) for |r| <= pi/4, each as a large part and a small one that is still to be added.
+    """sin(r + r_low) and cos(r + r_low) for |r| <= pi/4, each as a large part and a small one still to be added.
 
     1 - r^2/2 = c + (what its rounding lost), both by FMA.
     """

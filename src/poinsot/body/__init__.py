@@ -1,0 +1,1 @@
+"""One rigid body, one module per formulation, and the exact solutions."""

@@ -1,0 +1,239 @@
+"""Loops, calls and arrays in memory, as LLVM text.
+
+An array in memory is a row of vectors, one for each element. A `set` writes in place if nobody needs the old array any
+more, and otherwise into a copy.
+"""
+
+from .graph import Graph, Node
+from .llvm import STRUCTURE, Function, Module, Ref
+
+
+def _array(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    base = f.allocate(len(node.args))
+    for k, arg in enumerate(node.args):
+        f.store(base, k, refs[arg])
+    refs[node] = Ref(base, node.type, False)
+
+
+def _table(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    refs[node] = Ref(f.module.table(node.data, node.type[0]), node.type, True)
+
+
+def _lane_addresses(f: Function, array: Ref, index: Ref) -> str:
+    """The address of each lane's own element."""
+    t, integers = f.target, f.target.vector("i")
+    position = f.vector(index)
+    if not array.uniform:  # vectors in memory: lane l of vector i is number i*width + l
+        lanes = "<" + ", ".join(f"{t.scalar('i')} {k}" for k in range(t.width)) + ">"
+        position = f.op(f"mul {integers} {position}, splat ({t.scalar('i')} {t.width})")
+        position = f.op(f"add {integers} {position}, {lanes}")
+    return f.op(f"getelementptr {t.scalar(array.type[0])}, ptr {array.text}, {integers} {position}")
+
+
+def _get(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    t, (array, index) = f.target, (refs[arg] for arg in node.args)
+    if index.uniform and array.uniform:
+        address = f.op(f"getelementptr {t.scalar(node.type)}, ptr {array.text}, {t.scalar('i')} {index.text}")
+        refs[node] = Ref(f.op(f"load {t.scalar(node.type)}, ptr {address}"), node.type, True)
+    elif index.uniform:
+        address = f.address(array.text, index.text)
+        refs[node] = Ref(f.op(f"load {t.vector(node.type)}, ptr {address}, align {t.itemsize}"), node.type, False)
+    else:
+        vector, w = t.vector(node.type), t.width
+        name = f"llvm.masked.gather.v{w}{'f' if node.type == 'f' else 'i'}{t.bits}.v{w}p0"
+        f.module.declarations[name] = f"declare {vector} @{name}(<{w} x ptr>, <{w} x i1>, {vector})"
+        addresses = _lane_addresses(f, array, index)
+        where = f"<{w} x ptr> align {t.itemsize} {addresses}, <{w} x i1> splat (i1 true)"
+        refs[node] = Ref(f.op(f"call {vector} @{name}({where}, {vector} poison)"), node.type, False)
+
+
+def _set(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    t, (array, index, value) = f.target, (refs[arg] for arg in node.args)
+    kind, size = node.type
+    base = array.text
+    if array.uniform or last[node.args[0]] > node.index:  # the old array is needed again
+        base = f.allocate(size)
+        _copy(f, base, array, size)
+    vector = t.vector(kind)
+    if index.uniform:
+        address = f.address(base, index.text)
+        text = f.vector(value)
+        if f.mask is not None:
+            old = f.op(f"load {vector}, ptr {address}, align {t.itemsize}")
+            text = f.op(f"select {t.vector('b')} {f.mask}, {vector} {text}, {vector} {old}")
+        f.line(f"store {vector} {text}, ptr {address}, align {t.itemsize}")
+    else:
+        w, mask = t.width, f.mask or "splat (i1 true)"
+        name = f"llvm.masked.scatter.v{w}{'f' if kind == 'f' else 'i'}{t.bits}.v{w}p0"
+        f.module.declarations[name] = f"declare void @{name}({vector}, <{w} x ptr>, <{w} x i1>)"
+        addresses = _lane_addresses(f, Ref(base, node.type, False), index)
+        where = f"<{w} x ptr> align {t.itemsize} {addresses}, <{w} x i1> {mask}"
+        f.line(f"call void @{name}({vector} {f.vector(value)}, {where})")
+    refs[node] = Ref(base, node.type, False)
+
+
+def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None) -> None:
+    if mask is not None:  # only the lanes that still run
+        for k in range(size):
+            old, new = f.load(base, k, array.type[0]), f.load(array.text, k, array.type[0])
+            vector = f.target.vector(array.type[0])
+            text = f.op(f"select {f.target.vector('b')} {mask}, {vector} {new.text}, {vector} {old.text}")
+            f.store(base, k, Ref(text, array.type[0], False))
+        return
+    if array.uniform:  # a constant table: every lane gets its own copy
+        scalar = f.target.scalar(array.type[0])
+        for k in range(size):
+            address = f.op(f"getelementptr {scalar}, ptr {array.text}, i64 {k}")
+            f.store(base, k, Ref(f.op(f"load {scalar}, ptr {address}"), array.type[0], True))
+        return
+    f.module.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+    length = size * f.target.width * f.target.itemsize
+    f.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {base}, ptr {array.text}, i64 {length}, i1 false)")
+
+
+def _call(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    graph: Graph = node.data
+    name = f.module.callee(graph, f.flags)
+    inputs = f.allocate(len(node.args))
+    outputs = f.allocate(len(graph.outputs))
+    arrays, k = [], 0
+    for arg in node.args:
+        if isinstance(arg.type, tuple):
+            base = refs[arg].text
+            if refs[arg].uniform:  # the callee expects a vector for each element
+                base = f.allocate(arg.type[1])
+                _copy(f, base, refs[arg], arg.type[1])
+            arrays.append(f"ptr {base}")
+        else:
+            f.store(inputs, k, refs[arg])
+            k += 1
+    f.line(f"call void {name}({', '.join([f'ptr {inputs}', f'ptr {outputs}', *arrays])})")
+    for user in _projections(node):
+        refs[user] = f.load(outputs, user.data, user.type)
+
+
+def _projections(node: Node) -> list[Node]:
+    return [user for user in node.graph.nodes[node.index + 1 :] if user.op == "proj" and user.args[0] is node]
+
+
+def _rescue(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    """Only if some lane needs it: the cold function for all, chosen for those."""
+    t, graph = f.target, node.data
+    mask, *rest = (refs[arg] for arg in node.args)
+    usual, args = rest[: len(graph.outputs)], rest[len(graph.outputs) :]
+    test = f.vector(mask)
+    name, kind = _cold(f.module, graph)
+    before_values, values = [f.vector(u) for u in usual], [f.vector(arg) for arg in args]
+    some, before = f.reduce("or", test, "b"), f.block
+    number = f.fresh()[2:]
+    f.line(f"br i1 {some}, label %cold{number}, label %join{number}, !prof !0")
+    f.label(f"cold{number}")
+    arguments = ", ".join(f"{t.vector(arg.type)} {text}" for arg, text in zip(args, values, strict=True))
+    result = f.op(f"call {kind} {name}({arguments})")
+    chosen = []
+    for k, (u, old) in enumerate(zip(usual, before_values, strict=True)):
+        vector = t.vector(u.type)
+        new = f.op(f"extractvalue {kind} {result}, {k}")
+        chosen.append(f.op(f"select {t.vector('b')} {test}, {vector} {new}, {vector} {old}"))
+    f.line(f"br label %join{number}")
+    f.label(f"join{number}")
+    for user in _projections(node):
+        k = user.data
+        text = f.op(f"phi {t.vector(user.type)} [{before_values[k]}, %{before}], [{chosen[k]}, %cold{number}]")
+        refs[user] = Ref(text, user.type, False)
+
+
+def _cold(module: Module, graph: Graph) -> tuple[str, str]:
+    """Name and result type of a rarely used function, out of line, its arguments and results passed as vectors."""
+    t = module.target
+    kind = "{" + ", ".join(t.vector(output.type) for output in graph.outputs) + "}"
+    if graph not in module._callees:
+        name = module._callees[graph] = f"@cold{len(module._callees)}"
+        out = Function(module, flags="")
+        refs = {p: Ref(f"%p{k}", p.type, False) for k, p in enumerate(graph.params)}
+        value = "poison"
+        for k, result in enumerate(out.graph(graph, refs)):
+            value = out.op(f"insertvalue {kind} {value}, {t.vector(result.type)} {out.vector(result)}, {k}")
+        parameters = ", ".join(f"{t.vector(p.type)} %p{k}" for k, p in enumerate(graph.params))
+        module.declarations["!0"] = '!0 = !{!"branch_weights", i32 1, i32 100000}'
+        head = f"define internal {kind} {name}({parameters}) cold noinline"
+        module.functions.append(out.define(head, f"ret {kind} {value}"))
+    return module._callees[graph], kind
+
+
+def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+    t, body = f.target, node.data
+    integer = t.scalar("i")
+    count, *rest = (refs[arg] for arg in node.args)
+    carried, captured = rest[: len(body.outputs)], rest[len(body.outputs) :]
+    counter, *params = body.params
+    inside = dict(zip(body.captures.values(), captured, strict=True))
+    carry_params = [p for p in params if p not in inside]
+
+    buffers: dict[Node, str] = {}
+    start: list[str] = []
+    for argument, param, ref in zip(node.args[1:], carry_params, carried, strict=False):
+        if isinstance(param.type, tuple):
+            base = ref.text
+            if ref.uniform or last[argument] > node.index or list(node.args).count(argument) > 1:
+                base = f.allocate(param.type[1])
+                _copy(f, base, ref, param.type[1])
+            buffers[param] = base
+            start.append(base)
+        else:
+            start.append(f.vector(ref))
+
+    lanes = None
+    if count.uniform:
+        bound = count.text
+    else:
+        lanes = f.vector(count)
+        bound = f.reduce("smax", lanes, "i")
+    number = f.fresh()[2:]
+    head, inner, done = f"head{number}", f"body{number}", f"done{number}"
+    before = f.block
+    f.line(f"br label %{head}")
+    f.label(head)
+    position = len(f.lines)  # the phis are written when the last block of the body is known
+    names = {p: f.fresh() for p in (counter, *carry_params)}
+    test = f.op(f"icmp slt {integer} {names[counter]}, {bound}")
+    f.line(f"br i1 {test}, label %{inner}, label %{done}")
+    f.label(inner)
+    outer_mask = f.mask
+    if lanes is not None:
+        here = f.vector(Ref(names[counter], "i", True))
+        mask = f.op(f"icmp slt {t.vector('i')} {here}, {lanes}")
+        f.mask = mask if outer_mask is None else f.op(f"and {t.vector('b')} {mask}, {outer_mask}")
+    inside[counter] = Ref(names[counter], "i", True)
+    for p in carry_params:
+        inside[p] = Ref(buffers.get(p, names[p]), p.type, False)
+    ends = f.graph(body, inside)
+    following: dict[Node, str] = {}
+    moves = [(p, end) for p, end in zip(carry_params, ends, strict=True) if p in buffers and end.text != buffers[p]]
+    if moves:  # an array that ends up elsewhere goes back to its place, by a detour in case two change places
+        detours = [(p, f.allocate(p.type[1])) for p, _ in moves]
+        for (p, detour), (_, end) in zip(detours, moves, strict=True):
+            _copy(f, detour, end, p.type[1])
+        for p, detour in detours:
+            _copy(f, buffers[p], Ref(detour, p.type, False), p.type[1], f.mask)
+    for p, end in zip(carry_params, ends, strict=True):
+        if p not in buffers:
+            following[p] = f.vector(end)
+            if f.mask is not None and lanes is not None:
+                kind = t.vector(p.type)
+                following[p] = f.op(f"select {t.vector('b')} {f.mask}, {kind} {following[p]}, {kind} {names[p]}")
+    step = f.op(f"add {integer} {names[counter]}, 1")
+    f.line(f"br label %{head}")
+    phis = [f"  {names[counter]} = phi {integer} [0, %{before}], [{step}, %{f.block}]"]
+    for p, first in zip(carry_params, start, strict=True):
+        if p not in buffers:
+            phis.append(f"  {names[p]} = phi {t.vector(p.type)} [{first}, %{before}], [{following[p]}, %{f.block}]")
+    f.lines[position:position] = phis
+    f.mask = outer_mask
+    f.label(done)
+    for user in _projections(node):
+        p = carry_params[user.data]
+        refs[user] = Ref(buffers.get(p, names[p]), user.type, False)
+
+
+STRUCTURE.update(array=_array, table=_table, get=_get, set=_set, call=_call, rescue=_rescue, loop=_loop)

@@ -1,0 +1,1 @@
+"""Time stepping: the schemes of the texts, and better ones."""

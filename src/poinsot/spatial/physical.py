@@ -1,0 +1,78 @@
+"""What mass properties must fulfil to be those of a body. What is being traced has no numbers yet and passes."""
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+
+# Fractions of the largest moment:
+ROUNDING = 1e-12  # rounding may leave this of a moment that is zero, or between two that are equal
+DIGITS = 1e-5  # moments typed with six digits may break the triangle inequality by this
+SYMMETRY = 1e-9  # the two products of inertia of a pair of axes may differ by this
+NOISE = 16 * np.finfo(float).eps  # a difference smaller than this has no digit left
+
+
+def as_mass(mass: float) -> float:
+    """The mass [kg], a positive float."""
+    if is_traced(mass):
+        return mass
+    try:
+        number = np.nan if np.ndim(mass) else float(mass)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 < number < np.inf:
+        raise ValueError(f"mass = {mass} must be one positive, finite number [kg].")
+    return number
+
+
+def checked(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
+    """A read-only float array of the given shape, finite; None is any length. Traced numbers pass as they are."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} = {value!r} must be an array of numbers with shape {shape}.") from error
+    if len(array.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        hint = " Write np.diag(moment) for principal moments." if name == "moment" and array.shape == (3,) else ""
+        raise ValueError(f"{name} must have shape {shape}; got {array.shape}.{hint}")
+    if not is_traced(array):
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite; got {array.tolist()}.")
+        array.setflags(write=False)
+    return array
+
+
+def as_moment(value: ArrayLike) -> Array:
+    """A moment (3, 3) [kg m^2] about the com, exactly symmetric; an error if no mass distribution has it."""
+    array = checked("moment", value, (3, 3))
+    if is_traced(array):
+        return array
+    moment = _symmetric(array)
+    low, middle, high = np.linalg.eigvalsh(moment)
+    found = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
+    if low < -ROUNDING * high:
+        raise ValueError(f"{found}: a moment of inertia cannot be negative. Is it taken about the com?")
+    if low + middle < (1 - DIGITS) * high:
+        raise ValueError(
+            f"{found}: no mass distribution has one moment larger than the sum of the two others. Check the units, "
+            "the signs of the products of inertia, and that the moment is taken about the com."
+        )
+    moment.setflags(write=False)
+    return moment
+
+
+def difference(whole: Array, part: Array) -> Array:
+    """whole - part, two moments. A principal moment of the rest that is zero up to rounding is made zero."""
+    if is_traced(whole, part):
+        return whole - part
+    rest = _symmetric(whole) - part
+    moments, axes = np.linalg.eigh(rest)
+    noise = NOISE * np.abs(whole).max()
+    if moments[0] > noise:
+        return rest
+    return (axes * np.where(np.abs(moments) <= noise, 0.0, moments)) @ axes.T
+
+
+def _symmetric(moment: Array) -> Array:
+    if np.abs(moment - moment.T).max() > SYMMETRY * np.abs(moment).max():
+        raise ValueError(f"moment is not symmetric: {moment.tolist()} [kg m^2]. Write both products of inertia alike.")
+    return (moment + moment.T) / 2

@@ -1,0 +1,55 @@
+"""The functions of a rotation angle that are 0/0 at zero, exact to rounding at every angle.
+
+Each is an even function of the angle t, so it is given as a function of s = t^2: it needs no square root near zero, and
+neither do its derivatives. Below s = 1 a power series is used, above it the closed form; `np.where` picks one, and the
+other is evaluated at a harmless argument so that neither its value nor its derivative can turn into NaN.
+"""
+
+from collections.abc import Callable, Sequence
+from math import factorial
+
+import numpy as np
+
+from poinsot._types import Array
+
+TERMS = 10  # 1 / 20! = 4e-19 is left out at s = 1
+
+
+def stumpff(k: int, s: Array) -> Array:
+    """Stumpff's function c_k(s) = 1/k! - s/(k+2)! + s^2/(k+4)! - ..., for k = 0 ... 4 and s = t^2 >= 0.
+
+    c_0 = cos t, c_1 = sin t / t, c_2 = (1 - cos t)/t^2, c_3 = (t - sin t)/t^3, c_4 = (1/2 - c_2)/t^2. Stumpff,
+    Himmelsmechanik I (1959). They are linked by c_k = 1/k! - s c_{k+2}.
+    """
+    small = s < 1.0
+    t = np.sqrt(np.where(small, 1.0, s))
+    series = polynomial([(-1) ** j / factorial(k + 2 * j) for j in range(TERMS)], np.where(small, s, 0.0))
+    return np.where(small, series, _CLOSED[k](t))
+
+
+def arctan_ratio(u2: Array, w: Array) -> Array:
+    """arctan(u / w) / u from u^2 >= 0 and w >= 0, not both zero: the half angle of a quaternion over its sine."""
+    small = 100.0 * u2 < w * w
+    w_small = np.where(small, w, 1.0)
+    u = np.sqrt(np.where(small, 1.0, u2))
+    x2 = np.where(small, u2, 0.0) / (w_small * w_small)  # at most 1/100, so nine terms reach 1e-18
+    series = polynomial([(-1) ** j / (2 * j + 1) for j in range(9)], x2) / w_small
+    return np.where(small, series, np.arctan2(u, w) / u)
+
+
+def polynomial(coefficients: Sequence[float], x: Array) -> Array:
+    """coefficients[0] + coefficients[1] x + ..., by Horner's rule."""
+    value = coefficients[-1] + 0.0 * x
+    for c in reversed(coefficients[:-1]):
+        value = value * x + c
+    return value
+
+
+# From s = 1 on, none of the differences loses more than a factor of 12 to cancellation.
+_CLOSED: tuple[Callable[[Array], Array], ...] = (
+    np.cos,
+    lambda t: np.sin(t) / t,
+    lambda t: (1.0 - np.cos(t)) / (t * t),
+    lambda t: (t - np.sin(t)) / (t * t * t),
+    lambda t: (0.5 - (1.0 - np.cos(t)) / (t * t)) / (t * t),
+)

@@ -1,0 +1,301 @@
+"""Shapes: geometry whose volume, centroid and second moments have closed forms.
+
+Every shape is centred on the origin of its own frame, with z as its axis of symmetry, and knows its
+
+    volume       [m^3]; of the thin ones the area [m^2] (Plate, Disc) or the length [m] (Rod)
+    com          (3,) centroid [m]; the origin, except for a Cone
+    covariance   (3, 3) mean of (r - com)(r - com)^T over the shape [m^2]
+    unit_moment  (3, 3) moment of inertia about the com per kilogram [m^2]
+
+Cavities share the centre and the axes. A difference such as R^5 - r^5 stands here divided by R - r on paper, so a
+wall may be as thin as you like: no digits are lost, and `inner_radius == radius` is the shell without thickness.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, dataclass, fields
+from math import inf, pi, ulp
+from typing import Any, get_args
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import is_traced
+
+Pair = tuple[float, float]
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Shape(ABC):
+    """A region of space with uniform density. The fields of a shape are lengths [m]."""
+
+    def __post_init__(self) -> None:
+        """Check the lengths and make them floats; traced ones pass as they are.
+
+        A length without a default must be positive, the others may be zero, and `inner_x` must fit inside `x`.
+        """
+        kind = type(self).__name__
+        for field in fields(self):
+            name, given, count = field.name, getattr(self, field.name), len(get_args(field.type))
+            values = _floats(f"{kind}: {name}", given, count or 1)
+            object.__setattr__(self, name, values if count else values[0])
+            if is_traced(*values):
+                continue
+            least = 0.0 if field.default is not MISSING else ulp(0.0)
+            if not all(least <= value < inf for value in values):
+                raise ValueError(
+                    f"{kind}: {name} = {given} must be {'zero or more' if least == 0 else 'positive'} [m]."
+                )
+            if name.startswith("inner_"):
+                outer = getattr(self, name.removeprefix("inner_"))
+                _check_cavity(f"{kind}: {name} = {given}", values, outer if count else (outer,))
+
+    @property
+    @abstractmethod
+    def volume(self) -> float:
+        """Volume [m^3]; area [m^2] of a sheet, length [m] of a rod."""
+
+    @property
+    def com(self) -> Array:
+        """Centroid [m], shape (3,)."""
+        return np.zeros(3)
+
+    @property
+    @abstractmethod
+    def covariance(self) -> Array:
+        """Mean of (r - com)(r - com)^T over the shape [m^2], shape (3, 3)."""
+
+    @property
+    def unit_moment(self) -> Array:
+        """Moment of inertia about the com per kilogram [m^2], shape (3, 3)."""
+        return moment_of(self.covariance)
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """A cuboid with sides `size` along x, y, z; the cavity has sides `inner_size`. Lynch & Park figure 8.5."""
+
+    size: Triple
+    inner_size: Triple = (0.0, 0.0, 0.0)
+
+    @property
+    def volume(self) -> float:
+        return _hollow(self.size, self.inner_size)[0]
+
+    @property
+    def covariance(self) -> Array:
+        return np.eye(3) * _hollow(self.size, self.inner_size)[1] / 12
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Shape):
+    """An ellipsoid with semi-axes along x, y, z; so is its cavity. Lynch & Park figure 8.5."""
+
+    semi_axes: Triple
+    inner_semi_axes: Triple = (0.0, 0.0, 0.0)
+
+    @property
+    def volume(self) -> float:
+        return 4 / 3 * pi * _hollow(self.semi_axes, self.inner_semi_axes)[0]
+
+    @property
+    def covariance(self) -> Array:
+        return np.eye(3) * _hollow(self.semi_axes, self.inner_semi_axes)[1] / 5
+
+
+@dataclass(frozen=True)
+class Sphere(Shape):
+    """A ball, or a spherical shell."""
+
+    radius: float
+    inner_radius: float = 0.0
+
+    @property
+    def volume(self) -> float:
+        R, r = self.radius, self.inner_radius
+        return 4 / 3 * pi * (R - r) * (R * R + R * r + r * r)
+
+    @property
+    def covariance(self) -> Array:
+        return np.eye(3) * _quintic(self.radius, self.inner_radius) / 5
+
+
+@dataclass(frozen=True)
+class Cylinder(Shape):
+    """A circular cylinder, or a tube open at both ends. Lynch & Park figure 8.5."""
+
+    radius: float
+    height: float
+    inner_radius: float = 0.0
+
+    @property
+    def volume(self) -> float:
+        R, r = self.radius, self.inner_radius
+        return pi * (R - r) * (R + r) * self.height
+
+    @property
+    def covariance(self) -> Array:
+        R, r, h = self.radius, self.inner_radius, self.height
+        return _axial((R * R + r * r) / 4, h * h / 12)
+
+
+@dataclass(frozen=True)
+class Capsule(Shape):
+    """A cylinder of `height` closed by two half balls: height + 2 radius long. Its cavity is a capsule too."""
+
+    radius: float
+    height: float
+    inner_radius: float = 0.0
+
+    @property
+    def volume(self) -> float:
+        R, r = self.radius, self.inner_radius
+        return pi * (R - r) * ((R + r) * self.height + 4 / 3 * (R * R + R * r + r * r))
+
+    @property
+    def covariance(self) -> Array:
+        R, r, h = self.radius, self.inner_radius, self.height
+        tube, caps = (R + r) * h, 4 / 3 * (R * R + R * r + r * r)  # volumes over pi (R - r)
+        caps_z = (R + r) * (R * R + r * r) / 2  # first moment of the caps, from the end of the tube
+        ball = _quintic(R, r) / 5
+        x2 = tube * (R * R + r * r) / 4 + caps * ball
+        z2 = tube * h * h / 12 + caps * (ball + h * h / 4) + caps_z * h
+        return _axial(x2 / (tube + caps), z2 / (tube + caps))
+
+
+@dataclass(frozen=True)
+class Cone(Shape):
+    """A circular cone with its base at z = -height/2 and its apex at z = +height/2.
+
+    With a `top_radius` it is a frustum. The origin is at half height, so the com lies below it: at -height/4 for a
+    full cone.
+    """
+
+    radius: float
+    height: float
+    top_radius: float = 0.0
+
+    @property
+    def volume(self) -> float:
+        R, r = self.radius, self.top_radius
+        return pi / 3 * self.height * (R * R + R * r + r * r)
+
+    @property
+    def com(self) -> Array:
+        R, r = self.radius, self.top_radius
+        return np.stack([0.0, 0.0, self.height * (r - R) * (r + R) / (4 * (R * R + R * r + r * r))])
+
+    @property
+    def covariance(self) -> Array:
+        R, r, h = self.radius, self.top_radius, self.height
+        RR, Rr, rr = R * R, R * r, r * r
+        z2 = 3 / 80 * h * h * (RR * RR + rr * rr + 4 * Rr * (RR + rr) + 10 * Rr * Rr)
+        return _axial(3 / 20 * _quintic(R, r), z2 / ((RR + Rr + rr) * (RR + Rr + rr)))
+
+
+@dataclass(frozen=True)
+class Rod(Shape):
+    """A thin rod along z. All its mass lies on one line, so its inertia is singular."""
+
+    length: float
+
+    @property
+    def volume(self) -> float:
+        return self.length
+
+    @property
+    def covariance(self) -> Array:
+        return _axial(0.0, self.length * self.length / 12)
+
+
+@dataclass(frozen=True)
+class Plate(Shape):
+    """A thin rectangle in the x-y plane, with sides `size` along x and y."""
+
+    size: Pair
+
+    @property
+    def volume(self) -> float:
+        return self.size[0] * self.size[1]
+
+    @property
+    def covariance(self) -> Array:
+        a, b = self.size
+        return np.eye(3) * np.stack([a * a, b * b, 0.0]) / 12
+
+
+@dataclass(frozen=True)
+class Disc(Shape):
+    """A thin disc in the x-y plane, an annulus, or (`inner_radius == radius`) a hoop."""
+
+    radius: float
+    inner_radius: float = 0.0
+
+    @property
+    def volume(self) -> float:
+        R, r = self.radius, self.inner_radius
+        return pi * (R - r) * (R + r)
+
+    @property
+    def covariance(self) -> Array:
+        R, r = self.radius, self.inner_radius
+        return _axial((R * R + r * r) / 4, 0.0)
+
+
+def moment_of(covariance: Array) -> Array:
+    """I = tr(C) E - C, the moment of a mass distribution from its second moments C = sum m r r^T, shape (3, 3).
+
+    The diagonal is summed without the element that would cancel: the thin direction of a rod keeps its digits.
+    """
+    E = np.eye(3)
+    diagonal = np.stack([covariance[i, i] for i in range(3)])
+    return E * ((1 - E) @ diagonal) - (1 - E) * covariance
+
+
+def _axial(x2: float, z2: float) -> Array:
+    """The covariance of a shape that is symmetric about z, from its mean x^2 = mean y^2 and its mean z^2."""
+    return np.eye(3) * np.stack([x2, x2, z2])
+
+
+def _quintic(R: float, r: float) -> float:
+    """(R^5 - r^5) / (R^3 - r^3) with R - r divided out."""
+    RR, Rr, rr = R * R, R * r, r * r
+    return (RR * RR + rr * rr + Rr * (RR + Rr + rr)) / (RR + Rr + rr)
+
+
+def _hollow(outer: Triple, inner: Triple) -> tuple[float, Array]:
+    """abc - ABC, and ((a^3 b c - A^3 B C), (a b^3 c - A B^3 C), (a b c^3 - A B C^3)) / (abc - ABC), shape (3,).
+
+    The wall is cut into three slabs, one across each axis; the result is the mean over them. For a box this is
+    geometry; the algebra serves an ellipsoid as well.
+    """
+    (a, b, c), (A, B, C) = outer, inner
+    x_slab, y_slab, z_slab = (a - A) * b * c, A * (b - B) * c, A * B * (c - C)
+    volume = x_slab + y_slab + z_slab
+    x2 = x_slab * (a * a + a * A + A * A) + (y_slab + z_slab) * A * A
+    y2 = x_slab * b * b + y_slab * (b * b + b * B + B * B) + z_slab * B * B
+    z2 = (x_slab + y_slab) * c * c + z_slab * (c * c + c * C + C * C)
+    return volume, np.stack([x2, y2, z2]) / volume
+
+
+def _floats(what: str, given: Any, count: int) -> tuple[float, ...]:
+    """`given` as a tuple of `count` floats; traced numbers stay as they are."""
+    try:
+        values = tuple(given) if count > 1 else (given,)
+        values = tuple(value if is_traced(value) else float(value) for value in values)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != count:
+        raise ValueError(f"{what} = {given!r} must be {count} number{'s' * (count > 1)} [m].")
+    return values
+
+
+def _check_cavity(what: str, inner: tuple[float, ...], outer: tuple[float, ...]) -> None:
+    """A round wall without thickness is a shell. A box or an ellipsoid has no such limit: it depends on how it is
+    reached."""
+    if is_traced(*outer):
+        return
+    if any(i > o for i, o in zip(inner, outer, strict=True)):
+        raise ValueError(f"{what} does not fit inside {outer} [m].")
+    if len(inner) == 3 and inner == outer:
+        raise ValueError(f"{what} leaves no wall inside {outer} [m]. Make it smaller, or add up thin plates.")

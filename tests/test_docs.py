@@ -1,0 +1,36 @@
+"""The documents: their examples run, their links lead somewhere."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every ```python block of a page runs, top to bottom, in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        exec(compile(block, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_files_named_in_documents_exist() -> None:
+    """`tests/...`, `docs/...` and the like in back quotes are files of this project."""
+    missing = []
+    for page in PAGES:
+        for name in re.findall(r"`((?:tests|docs|src|benchmarks|tools)/[\w./-]+\.\w+)(?:::\w+)?`", page.read_text()):
+            if not (ROOT / name).exists():
+                missing.append(f"{page.name}: {name}")
+    assert missing == []
