@@ -70,10 +70,10 @@ def bounds(value: Value) -> tuple[float, float]:
     if value in value.graph.counters:
         return 0, value.graph.counters[value] - 1
     if value.op in ("add", "sub", "mul", "minimum", "maximum"):
-        operation: Any = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "minimum": min, "maximum": max}[value.op]
+        table: Any = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "minimum": min, "maximum": max}
         a, b = bounds(value.args[0]), bounds(value.args[1])
         with np.errstate(invalid="ignore"):
-            corners = [float(operation(x, y)) for x in a for y in b]
+            corners = [float(table[value.op](x, y)) for x in a for y in b]
         if not any(np.isnan(corners)):
             return min(corners), max(corners)
     if value.op == "get" and value.args[0].op == "table":
