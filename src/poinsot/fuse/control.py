@@ -107,10 +107,13 @@ def _trace_body(n: Any, body: Callable[..., Any], rebuild: Callable[..., Any], s
 
 def _with_traced_constants(body: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, whose arrays from around it can be indexed with a traced integer."""
-    if not isinstance(body, types.FunctionType) or body.__closure__ is None:
+    if not isinstance(body, types.FunctionType):
         return body
-    cells = [types.CellType(_as_traced(cell.cell_contents)) for cell in body.__closure__]
-    return types.FunctionType(body.__code__, body.__globals__, body.__name__, body.__defaults__, tuple(cells))
+    arrays = {name: body.__globals__[name] for name in body.__code__.co_names if name in body.__globals__}
+    arrays = {name: _as_traced(x) for name, x in arrays.items() if _as_traced(x) is not x}
+    cells = [types.CellType(_as_traced(cell.cell_contents)) for cell in body.__closure__ or ()]
+    names = {**body.__globals__, **arrays} if arrays else body.__globals__
+    return types.FunctionType(body.__code__, names, body.__name__, body.__defaults__, tuple(cells))
 
 
 def _as_traced(x: Any) -> Any:

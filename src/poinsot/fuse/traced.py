@@ -158,8 +158,8 @@ class Traced:
         if not self.is_known():
             raise TraceError(
                 "a traced value is used where plain numbers are needed",
-                "build arrays with np.array, np.stack or np.zeros of this module (`import numpy as np`), and keep "
-                "code that needs numbers outside of the kernel",
+                "build arrays with np.array, np.stack or np.zeros (called as np.…); to index a constant array with a "
+                "traced integer write np.asarray(table)[i]; keep code that needs numbers outside of the kernel",
             )
         return _asarray(self.data.tolist(), dtype=dtype or self.dtype)
 
