@@ -5,14 +5,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from poinsot.spatial import quaternion, rotation
+from poinsot.spatial import rotation
 from poinsot.t_handle import spin, t_handle
 
 BLUE, RED, GREY, PALE = "#2a6f97", "#d1495b", "#8d99ae", "#a9bccf"
 
 body = t_handle()
 I = np.diag(body.moment)
-motion = spin(body, np.array([6.0, 1e-3, 1e-3]), duration=60.0, step=1e-3, every=20)
+motion = spin()
 
 plt.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), dpi=110, width_ratios=(1.75, 1), layout="constrained")
@@ -51,7 +51,7 @@ for share in np.linspace(0.08, 0.92, 7) ** 1.5:
     for end in (1 / I[1], 1 / I[2]):
         for curve in polhode(end + share * (1 / I[0] - end)):
             draw(curve, color=PALE, lw=0.9)
-Pi = quaternion.rotate(quaternion.conjugate(motion.orientation), motion.momentum).T
+Pi = (motion.angular_velocity * I).T
 draw(Pi / np.linalg.norm(Pi, axis=0), color=RED, lw=2.4)
 for axis, name in zip(np.eye(3), "xyz", strict=True):
     x, y, depth = R @ axis

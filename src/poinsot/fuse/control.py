@@ -1,5 +1,6 @@
 """Loops that stay loops, and functions that are compiled once and called."""
 
+import dataclasses
 import functools
 import types
 import weakref
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import tree
+from . import memory, tree
 from .build import lift
 from .errors import TraceError
 from .graph import Graph, Node, Type, current, tracing, tracing_into, type_of
@@ -27,7 +28,7 @@ def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
         return carry
     leaves, rebuild = tree.flatten(carry)
     start = [Traced(as_objects(leaf)) for leaf in leaves]
-    loop = _trace_body(n, _with_traced_constants(body), rebuild, start)
+    loop = _trace_body(n, _with_traced_constants(body), carry, start)
     init = [node for leaf, spec in zip(start, loop.specs, strict=True) for node in spec.enter(leaf)]
     count = lift(as_objects(n).item(), "i")
     result = current().node("loop", (count, *init, *loop.graph.captures), "t", loop.graph)
@@ -49,7 +50,9 @@ class _Spec:
     def enter(self, array: Traced) -> list[Node]:
         """The nodes that carry the array."""
         if self.memory:
-            return [array._in_memory()]
+            node = array._in_memory()
+            same = node.type[0] == self.type
+            return [node if same else memory.array_of([lift(v, self.type) for v in array.data.ravel()])]
         return [lift(v, self.type) for v in array.data.ravel()]
 
     def types(self) -> list[Type]:
@@ -74,9 +77,9 @@ class _Loop:
         self.graph, self.specs = graph, specs
 
 
-def _trace_body(n: Any, body: Callable[..., Any], rebuild: Callable[..., Any], start: list[Traced]) -> _Loop:
+def _trace_body(n: Any, body: Callable[..., Any], carry: Any, start: list[Traced]) -> _Loop:
     """Trace the body; again as long as that shows that a carried array is of another type, or must be in memory."""
-    specs = [_Spec(array) for array in start]
+    specs, rebuild = [_Spec(array) for array in start], tree.flatten(carry)[1]
     bound = np.inf if isinstance(n, Traced) and not n.is_known() else int(n)
     while True:
         graph = Graph(current(), name="loop")
@@ -85,7 +88,13 @@ def _trace_body(n: Any, body: Callable[..., Any], rebuild: Callable[..., Any], s
             graph.counters[counter] = bound
             carried = [[graph.param(t) for t in spec.types()] for spec in specs]
             arrays = [spec.leave(params) for spec, params in zip(specs, carried, strict=True)]
-            ends, _ = tree.flatten(body(Traced(counter), rebuild(arrays)))
+            end = tree.in_order_of(carry, body(Traced(counter), rebuild(arrays)))
+            ends, _ = tree.flatten(end)
+            if tree.structure(end) != tree.structure(carry):
+                raise TraceError(
+                    f"the body of a loop returns {_outline(end)}, but the carry is {_outline(carry)}",
+                    "return a carry of the same structure and shapes as the first one",
+                )
             if [np.shape(end) for end in ends] != [spec.shape for spec in specs]:
                 raise TraceError(
                     f"the body of a loop returns shapes {[np.shape(e) for e in ends]}, but the carry has shapes "
@@ -105,6 +114,12 @@ def _trace_body(n: Any, body: Callable[..., Any], rebuild: Callable[..., Any], s
                 return _Loop(graph, specs)
 
 
+def _outline(x: Any) -> str:
+    if dataclasses.is_dataclass(x) or isinstance(x, (dict, tuple, list)):
+        return f"a {type(x).__name__} of {len(tree.flatten(x)[0])} arrays"
+    return "one array"
+
+
 def _with_traced_constants(body: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, whose arrays from around it can be indexed with a traced integer."""
     if not isinstance(body, types.FunctionType):
@@ -113,7 +128,9 @@ def _with_traced_constants(body: Callable[..., Any]) -> Callable[..., Any]:
     arrays = {name: _as_traced(x) for name, x in arrays.items() if _as_traced(x) is not x}
     cells = [types.CellType(_as_traced(cell.cell_contents)) for cell in body.__closure__ or ()]
     names = {**body.__globals__, **arrays} if arrays else body.__globals__
-    return types.FunctionType(body.__code__, names, body.__name__, body.__defaults__, tuple(cells))
+    same = types.FunctionType(body.__code__, names, body.__name__, body.__defaults__, tuple(cells))
+    same.__kwdefaults__ = body.__kwdefaults__
+    return same
 
 
 def _as_traced(x: Any) -> Any:
@@ -133,7 +150,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
         specs = [_Spec(array) for array in arrays]
         for spec in specs:
             spec.memory = False
-        key = tuple((spec.shape, spec.type) for spec in specs)
+        key = (tree.structure(args), *((spec.shape, spec.type) for spec in specs))
         known = traced.setdefault(current(), {})
         if key not in known:
             known[key] = _trace_function(function, specs, rebuild)

@@ -35,7 +35,7 @@ class Graph:
         self.parent, self.name = parent, name
         self.nodes: list[Node] = []
         self.params: list[Node] = []
-        self.outputs: list[Node] = []
+        self._outputs: list[Node] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it here
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
@@ -86,6 +86,15 @@ class Graph:
         if outer not in self.captures:
             self.captures[outer] = self.param(outer.type)
         return self.captures[outer]
+
+    @property
+    def outputs(self) -> list[Node]:
+        """What the graph computes; a value from outside that is handed on as it is becomes a parameter, too."""
+        return self._outputs
+
+    @outputs.setter
+    def outputs(self, nodes: list[Node]) -> None:
+        self._outputs = [self.capture(node) for node in nodes]
 
     def live(self) -> list[Node]:
         """The nodes that the outputs need, in order."""

@@ -10,7 +10,7 @@ from .ops import OPS
 
 
 def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs for the parameters' values: arrays over the batch, or (elements, batch) for arrays in memory."""
+    """The outputs for the parameters' values: arrays over the batch, or for arrays in memory (elements, batch or 1)."""
     values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
     dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
     for node in graph.live():
@@ -48,24 +48,22 @@ def _rescue(node: Node, args: list[Any]) -> list[Any]:
 
 
 def _array(node: Node, args: list[Any]) -> Any:
-    return np.stack(np.broadcast_arrays(*args))
+    return np.stack(np.broadcast_arrays(*map(np.atleast_1d, args)))
 
 
 def _table(node: Node, args: list[Any]) -> Any:
-    return np.asarray(node.data)
+    return np.asarray(node.data)[:, None]
 
 
 def _get(node: Node, args: list[Any]) -> Any:
     array, index = args
-    if np.ndim(index) == 0:
-        return array[int(index)]
-    return array[index] if array.ndim == 1 else array[index, np.arange(len(index))]
+    return array[index, np.arange(array.shape[1]) if array.shape[1] > 1 else 0]
 
 
 def _set(node: Node, args: list[Any]) -> Any:
     array, index, value = args
-    lanes = max(np.size(index), np.size(value), array.shape[-1] if array.ndim > 1 else 1)
-    new = np.array(np.broadcast_to(array if array.ndim > 1 else array[:, None], (node.type[1], lanes)))
+    (lanes,) = np.broadcast_shapes(np.shape(index), np.shape(value), array.shape[1:])
+    new = np.array(np.broadcast_to(array, (node.type[1], lanes)))
     new[index, np.arange(lanes)] = value
     return new
 

@@ -55,7 +55,7 @@ def _wrapped(value: int, bits: int) -> int:
 
 
 # One row an operation: the text after "%x = ". {T} is the type of the arguments, {R} of the result, {a}, {b} the
-# arguments, {fm} the fast-math flags, {zero} and {ones} constants of the arguments' type.
+# arguments, {fm} the fast-math flags, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
 ROWS: dict[tuple[str, Type], str] = {
     ("add", "f"): "fadd {fm}{T} {a}, {b}",
     ("sub", "f"): "fsub {fm}{T} {a}, {b}",
@@ -101,14 +101,22 @@ INTRINSICS: dict[tuple[str, Type], str] = {
     ("maximum", "i"): "smax",
 }
 
+# Dividing by 0, or the least integer by -1, would stop the process. So {2} is b, or 1 where {1}: b is 0 or -1; there the
+# quotient is a*b. {3} is the remainder, {7} whether it is of the wrong sign.
+_REMAINDER = (
+    "add {T} {b}, {one}", "icmp ult {T} {0}, {two}", "select {B} {1}, {T} {one}, {T} {b}", "srem {T} {a}, {2}",
+    "xor {T} {3}, {2}", "icmp slt {T} {4}, {zero}", "icmp ne {T} {3}, {zero}", "and {B} {5}, {6}",
+)  # fmt: skip
+
 # Operations of several instructions, the last one giving the result; {0}, {1} are the results of the earlier ones.
 SEQUENCES: dict[tuple[str, Type], Sequence[str]] = {
     # A float that no integer can hold gives some integer, not a poisoned program.
     ("to_int", "f"): ["fptosi {T} {a} to {R}", "freeze {R} {0}"],
     ("abs", "i"): ["sub {T} {zero}, {a}", "icmp slt {T} {a}, {zero}", "select {B} {1}, {T} {0}, {T} {a}"],
-    ("modulo", "i"): ["srem {T} {a}, {b}", "add {T} {0}, {b}", "srem {T} {1}, {b}"],
+    ("modulo", "i"): [*_REMAINDER, "select {B} {7}, {T} {2}, {T} {zero}", "add {T} {3}, {8}"],
     ("floordiv", "i"): [
-        "srem {T} {a}, {b}", "add {T} {0}, {b}", "srem {T} {1}, {b}", "sub {T} {a}, {2}", "sdiv {T} {3}, {b}"],
+        *_REMAINDER, "sdiv {T} {a}, {2}", "zext {B} {7} to {T}", "sub {T} {8}, {9}",
+        "mul {T} {a}, {b}", "select {B} {1}, {T} {11}, {T} {10}"],
 }  # fmt: skip
 
 
@@ -299,6 +307,7 @@ class Function:
             return Ref(self.intrinsic(name, scalar(kind), scalar(kind), *values), node.type, uniform)
         words = {"T": scalar(kind), "R": scalar(node.type), "B": scalar("b"), "fm": self.flags}
         words |= {"zero": self.constant(0, kind, uniform), "ones": self.constant(True, "b", uniform)}
+        words |= {"one": self.constant(1, kind, uniform), "two": self.constant(2, kind, uniform)}
         words |= dict(zip("ab", values, strict=False))
         row = ROWS.get((node.op, kind))
         if row is not None:

@@ -1,10 +1,10 @@
 """Loops, calls and arrays in memory, as LLVM text.
 
-An array in memory is a row of vectors, one for each element. A `set` writes in place if nobody needs the old array any
+An array in memory is a row of vectors, one for each element; truth values lie there as integers. A `set` writes in place if nobody needs the old array any
 more, and otherwise into a copy.
 """
 
-from .graph import Graph, Node
+from .graph import Graph, Node, Type
 from .llvm import STRUCTURE, Function, Module, Ref
 
 
@@ -16,7 +16,13 @@ def _array(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, floa
 
 
 def _table(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
-    refs[node] = Ref(f.module.table(node.data, node.type[0]), node.type, True)
+    kind = _stored(node.type[0])
+    data = tuple(map(int, node.data)) if kind == "i" else node.data
+    refs[node] = Ref(f.module.table(data, kind), node.type, True)
+
+
+def _stored(kind: Type) -> Type:
+    return "i" if kind == "b" else kind
 
 
 def _lane_addresses(f: Function, array: Ref, index: Ref) -> str:
@@ -27,24 +33,29 @@ def _lane_addresses(f: Function, array: Ref, index: Ref) -> str:
         lanes = "<" + ", ".join(f"{t.scalar('i')} {k}" for k in range(t.width)) + ">"
         position = f.op(f"mul {integers} {position}, splat ({t.scalar('i')} {t.width})")
         position = f.op(f"add {integers} {position}, {lanes}")
-    return f.op(f"getelementptr {t.scalar(array.type[0])}, ptr {array.text}, {integers} {position}")
+    return f.op(f"getelementptr {t.scalar(_stored(array.type[0]))}, ptr {array.text}, {integers} {position}")
 
 
 def _get(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
     t, (array, index) = f.target, (refs[arg] for arg in node.args)
-    if index.uniform and array.uniform:
-        address = f.op(f"getelementptr {t.scalar(node.type)}, ptr {array.text}, {t.scalar('i')} {index.text}")
-        refs[node] = Ref(f.op(f"load {t.scalar(node.type)}, ptr {address}"), node.type, True)
+    uniform = index.uniform and array.uniform
+    form, kind = t.scalar if uniform else t.vector, _stored(node.type)
+    if uniform:
+        address = f.op(f"getelementptr {t.scalar(kind)}, ptr {array.text}, {t.scalar('i')} {index.text}")
+        text = f.op(f"load {t.scalar(kind)}, ptr {address}")
     elif index.uniform:
         address = f.address(array.text, index.text)
-        refs[node] = Ref(f.op(f"load {t.vector(node.type)}, ptr {address}, align {t.itemsize}"), node.type, False)
+        text = f.op(f"load {t.vector(kind)}, ptr {address}, align {t.itemsize}")
     else:
-        vector, w = t.vector(node.type), t.width
-        name = f"llvm.masked.gather.v{w}{'f' if node.type == 'f' else 'i'}{t.bits}.v{w}p0"
+        vector, w = t.vector(kind), t.width
+        name = f"llvm.masked.gather.v{w}{kind}{t.bits}.v{w}p0"
         f.module.declarations[name] = f"declare {vector} @{name}(<{w} x ptr>, <{w} x i1>, {vector})"
         addresses = _lane_addresses(f, array, index)
         where = f"<{w} x ptr> align {t.itemsize} {addresses}, <{w} x i1> splat (i1 true)"
-        refs[node] = Ref(f.op(f"call {vector} @{name}({where}, {vector} poison)"), node.type, False)
+        text = f.op(f"call {vector} @{name}({where}, {vector} poison)")
+    if node.type == "b":
+        text = f.op(f"trunc {form('i')} {text} to {form('b')}")
+    refs[node] = Ref(text, node.type, uniform)
 
 
 def _set(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
@@ -54,21 +65,23 @@ def _set(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]
     if array.uniform or last[node.args[0]] > node.index:  # the old array is needed again
         base = f.allocate(size)
         _copy(f, base, array, size)
+    kind, text = _stored(kind), f.vector(value)
     vector = t.vector(kind)
+    if node.type[0] == "b":
+        text = f.op(f"zext {t.vector('b')} {text} to {vector}")
     if index.uniform:
         address = f.address(base, index.text)
-        text = f.vector(value)
         if f.mask is not None:
             old = f.op(f"load {vector}, ptr {address}, align {t.itemsize}")
             text = f.op(f"select {t.vector('b')} {f.mask}, {vector} {text}, {vector} {old}")
         f.line(f"store {vector} {text}, ptr {address}, align {t.itemsize}")
     else:
         w, mask = t.width, f.mask or "splat (i1 true)"
-        name = f"llvm.masked.scatter.v{w}{'f' if kind == 'f' else 'i'}{t.bits}.v{w}p0"
+        name = f"llvm.masked.scatter.v{w}{kind}{t.bits}.v{w}p0"
         f.module.declarations[name] = f"declare void @{name}({vector}, <{w} x ptr>, <{w} x i1>)"
         addresses = _lane_addresses(f, Ref(base, node.type, False), index)
         where = f"<{w} x ptr> align {t.itemsize} {addresses}, <{w} x i1> {mask}"
-        f.line(f"call void @{name}({vector} {f.vector(value)}, {where})")
+        f.line(f"call void @{name}({vector} {text}, {where})")
     refs[node] = Ref(base, node.type, False)
 
 
@@ -81,10 +94,11 @@ def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None
             f.store(base, k, Ref(text, array.type[0], False))
         return
     if array.uniform:  # a constant table: every lane gets its own copy
-        scalar = f.target.scalar(array.type[0])
+        kind = _stored(array.type[0])
+        scalar = f.target.scalar(kind)
         for k in range(size):
             address = f.op(f"getelementptr {scalar}, ptr {array.text}, i64 {k}")
-            f.store(base, k, Ref(f.op(f"load {scalar}, ptr {address}"), array.type[0], True))
+            f.store(base, k, Ref(f.op(f"load {scalar}, ptr {address}"), kind, True))
         return
     f.module.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
     length = size * f.target.width * f.target.itemsize

@@ -21,22 +21,34 @@ def array_of(values: Sequence[Value]) -> Node:
         cast = {"f": float, "i": int, "b": bool}[kind]
         return current().node("table", (), (kind, len(values)), tuple(cast(v) for v in values))
     nodes = [v for v in values if type(v) is Node]
+    whole = nodes[0].args[0] if nodes[0].op == "get" else None
+    if whole is not None and whole.type == (kind, len(values)):
+        if all(_is_element(v, whole, k) for k, v in enumerate(values)):
+            return whole  # taken apart, and now put together again
     for node in nodes:
         node.graph.indexed.add(node)
     with tracing_into(max((node.graph for node in nodes), key=lambda graph: graph.depth)) as home:
         return home.node("array", tuple(lift(v, kind) for v in values), (kind, len(values)))
 
 
+def _is_element(value: Value, array: Node, index: int) -> bool:
+    if type(value) is not Node or value.op != "get" or value.args[0] is not array:
+        return False
+    return value.args[1].op == "const" and value.args[1].data == index
+
+
 def get(array: Node, index: Value) -> Value:
     kind, size = array.type
     if type(index) is not Node:
         index = range(size)[index]
+        while array.op == "set" and array.args[1].op == "const":
+            if array.args[1].data == index:
+                return array.args[2]
+            array = array.args[0]
         if array.op == "table":
             return array.data[index]
         if array.op == "array":
             return array.args[index]
-        if array.op == "set" and array.args[1].op == "const":
-            return array.args[2] if array.args[1].data == index else get(array.args[0], index)
     return current().node("get", (array, lift(index, "i")), kind)
 
 

@@ -21,37 +21,56 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}  # NumPy's function
 
 
 class Traced:
-    """An array whose elements are values of the graph: nodes, or numbers that are already known."""
+    """An array whose elements are values of the graph: nodes, or numbers that are already known.
 
-    __slots__ = ("_data", "_memory", "_shape")
+    They lie in an object array (`_data`), in one array in memory (`_memory`), or are a part of such a one (`_origin`:
+    that array and an index): a view, which sees and makes changes there.
+    """
+
+    __slots__ = ("_data", "_memory", "_origin", "_shape")
     __traced__ = True
     __array_priority__ = 1000.0
 
     def __init__(self, data: Any) -> None:
         self._data: np.ndarray | None = as_objects(data)
         self._memory: Node | None = None
+        self._origin: tuple[Traced, Any] | None = None
         self._shape = self._data.shape
 
     @classmethod
     def in_memory(cls, array: Node, shape: tuple[int, ...]) -> "Traced":
         self = object.__new__(cls)
-        self._data, self._memory, self._shape = None, array, shape
+        self._data, self._memory, self._origin, self._shape = None, array, None, shape
         return self
+
+    def _view(self, index: Any, shape: tuple[int, ...]) -> "Traced":
+        view = object.__new__(Traced)
+        view._data, view._memory, view._origin, view._shape = None, None, (self, index), shape
+        return view
+
+    def _moved(self, move: Callable[[np.ndarray], np.ndarray]) -> "Traced":
+        """The same elements in another order or shape."""
+        if self._data is not None:
+            return Traced(move(self._data))
+        positions = move(np.arange(self.size).reshape(self.shape))
+        return self._view(np.unravel_index(positions, self.shape), positions.shape)
 
     @property
     def data(self) -> np.ndarray:
         """The elements, one by one."""
-        if self._data is None:
-            assert self._memory is not None
-            return objects([memory.get(self._memory, k) for k in range(self.size)]).reshape(self.shape)
+        if self._origin is not None:
+            return self._origin[0]._read(self._origin[1])
+        if self._memory is not None:
+            return objects([memory.get(self._memory, k) for k in range(self.size)], self.shape)
+        assert self._data is not None
         return self._data
 
     # What an array knows about itself.
     shape = property(lambda self: self._shape)
     ndim = property(lambda self: len(self._shape))
     size = property(lambda self: int(np.prod(self._shape)))
-    T = property(lambda self: Traced(self.data.T))
-    mT = property(lambda self: Traced(self.data.mT))
+    T = property(lambda self: self._moved(lambda a: a.T))
+    mT = property(lambda self: self._moved(lambda a: a.mT))
     flat = property(lambda self: iter(self.ravel()))
     real = property(lambda self: self)
 
@@ -64,7 +83,7 @@ class Traced:
         return self.__array__().item()
 
     def copy(self) -> "Traced":
-        return Traced(self._data.copy()) if self._data is not None else self[...]
+        return Traced(self.data.copy())
 
     def astype(self, dtype: Any, copy: bool = True) -> "Traced":
         kind = {"f": "f", "i": "i", "u": "i", "b": "b"}[np.dtype(dtype).kind]
@@ -72,27 +91,41 @@ class Traced:
         return Traced(objects([v if type_of(v) == kind else build(convert, v) for v in self.data.ravel()], self.shape))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> "Traced":
-        return Traced(self.data.reshape(*shape, **kwargs))
+        return self._moved(lambda a: a.reshape(*shape, **kwargs))
 
     def transpose(self, *axes: Any) -> "Traced":
-        return Traced(self.data.transpose(*axes))
+        return self._moved(lambda a: a.transpose(*axes))
 
     # Indexing.
     def __getitem__(self, index: Any) -> "Traced":
-        index, moving = self._split(index)
-        if moving:
-            offsets, base = self._offsets(index, moving)
-            array = self._in_memory()
-            return Traced(objects([memory.get(array, build("add", base, k)) for k in offsets.ravel()], offsets.shape))
-        if self._memory is not None:
-            picked = np.arange(self.size).reshape(self.shape)[index]
-            values = [memory.get(self._memory, int(k)) for k in np.ravel(picked)]
-            return Traced(objects(values, np.shape(picked)))
-        return Traced(self.data[index])
+        static, moving = self._split(index)
+        if self._data is not None and not moving:
+            return Traced(self._data[static])
+        shape = _empty(self.shape, bool)[static].shape
+        return self._view(index, shape) if shape and _is_basic(static) else Traced(self._read(index))
+
+    def _read(self, index: Any) -> np.ndarray:
+        """The elements at an index."""
+        static, moving = self._split(index)
+        if self._memory is None and not moving:
+            return self.data[static]
+        offsets, base = self._offsets(static, moving)
+        array = self._in_memory()
+        return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel()], offsets.shape)
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(value, Traced) and value._origin is not None:
+            source, place = value._origin
+            if source is self and place is index:  # the end of `a[i] += b`, which has happened already
+                return
         if isinstance(index, Traced) and index.dtype == bool and not index.is_known():
             self[...] = np.where(index, value, self)
+            return
+        if self._origin is not None:
+            part = self.copy()
+            part[index] = value
+            source, place = self._origin
+            source[place] = part
             return
         index, moving = self._split(index)
         new = as_objects(value)
@@ -101,7 +134,10 @@ class Traced:
             array = self._in_memory()
             for k, v in zip(offsets.ravel(), np.broadcast_to(new, offsets.shape).ravel(), strict=True):
                 array = memory.set_(array, build("add", base, k), v)
-            self._data, self._memory = None, array
+            if self._data is None:
+                self._memory = array
+            else:  # element by element, for the sake of other views of the same data
+                self._data[...] = objects([memory.get(array, k) for k in range(self.size)], self.shape)
         else:
             self.data[index] = new.item() if new.ndim == 0 else new
 
@@ -233,6 +269,12 @@ class Traced:
             raise TraceError(
                 f"{name} cannot be traced ({error})", "see the list of NumPy functions in the docs"
             ) from None
+
+
+def _is_basic(index: Any) -> bool:
+    """Whether NumPy gives a view at this index, not a copy."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return all(e is None or e is Ellipsis or isinstance(e, (int, np.integer, slice)) for e in entries)
 
 
 def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:

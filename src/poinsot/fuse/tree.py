@@ -33,6 +33,24 @@ def _join(children: list[Any], rebuild: Callable[[list[Any]], Any]) -> tuple[lis
     return [leaf for leaves, _ in flat for leaf in leaves], unflatten
 
 
+def structure(x: Any) -> Any:
+    """How x is built around its arrays: equal for things that `flatten` takes apart in the same way."""
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return type(x), *(structure(getattr(x, field.name)) for field in dataclasses.fields(x) if field.init)
+    if isinstance(x, dict):
+        return dict, *((key, structure(value)) for key, value in x.items())
+    return (type(x), *map(structure, x)) if isinstance(x, (tuple, list)) else None
+
+
+def in_order_of(like: Any, x: Any) -> Any:
+    """x, with its dicts in the order of those in `like`, which has the same keys."""
+    if isinstance(like, dict) and isinstance(x, dict) and like.keys() == x.keys():
+        return {key: in_order_of(value, x[key]) for key, value in like.items()}
+    if isinstance(like, (tuple, list)) and isinstance(x, (tuple, list)) and len(like) == len(x):
+        return type(like)(*map(in_order_of, like, x)) if hasattr(like, "_fields") else type(like)(map(in_order_of, like, x))
+    return x
+
+
 def assemble(annotation: Any, leaves: Sequence[Any], start: int) -> tuple[Any, int]:
     """The argument that an annotation asks for, made from the leaves from `start` on, and where the next one starts."""
     if not (isinstance(annotation, type) and dataclasses.is_dataclass(annotation)):

@@ -11,15 +11,9 @@ Touma and Wisdom, Astron. J. 107 (1994); Dullweber, Leimkuhler and McLachlan, J.
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
+from poinsot.integrate.schemes import COMPOSITIONS
 from poinsot.spatial import quaternion
 from poinsot.spatial._arrays import as_array
-
-# Fractions of the step for which the second-order step is repeated, by the order that results.
-COMPOSITIONS: dict[int, tuple[float, ...]] = {
-    2: (1.0,),
-    # Suzuki, Phys. Lett. A 146 (1990): five steps, w = 1/(4 - 4^(1/3)).
-    4: (w := 1 / (4 - 4 ** (1 / 3)), w, 1 - 4 * w, w, w),
-}
 
 _SWEEP = ((0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5))  # axis and fraction of the step; symmetric
 
@@ -30,11 +24,12 @@ def free_rotation(q: ArrayLike, L: ArrayLike, moments: ArrayLike, h: float | Arr
     L (3,) [kg m^2/s] is the angular momentum in world axes, which stays as it is; moments (3,) [kg m^2] are the
     principal moments, along the axes of B.
     """
-    q, L, I = as_array(q), as_array(L), as_array(moments)
+    q, L = as_array(q), as_array(L)
+    inverse = 1.0 / as_array(moments)
     Pi = quaternion.rotate(quaternion.conjugate(q), L)
     for fraction in COMPOSITIONS[order]:
         for axis, part in _SWEEP:
-            half = (0.5 * part * fraction) * h * Pi[axis] / I[axis]
+            half = (0.5 * part * fraction) * h * (Pi[axis] * inverse[axis])
             c, s = np.cos(half), np.sin(half)
             q, Pi = _turn(q, axis, c, s), _turn_back(Pi, axis, c, s)
     return q * (1.5 - 0.5 * (q @ q))  # keeps |q| = 1 against rounding

@@ -7,7 +7,8 @@ cold path scales in two steps, which rounds once.
 The hyperbolic functions use cosh x = cosh(n ln 2) cosh r + sinh(n ln 2) sinh r, and likewise sinh: both factors of n
 are sums of two powers of two, so there is no division and no cancellation.
 
-Measured:
+Largest errors found, in ulp of float64 (some 1.5 million arguments each) and float32 (one of 19 of all arguments):
+exp 0.93, 1.03; exp2 0.92, 0.89; expm1 1.19, 1.25; sinh 1.29, 0.98; cosh 1.29, 1.68; tanh 0.91, 0.94.
 """
 
 from __future__ import annotations

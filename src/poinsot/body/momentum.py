@@ -1,0 +1,101 @@
+"""The momentum formulation: Y = (x, R or q, P, L), as in the notes on unconstrained rigid bodies.
+
+Force and torque change the momenta; velocities are worked out from them when they are needed. Without force and torque
+P and L are constants of the numbers, not only of the equations.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.body.forces import Load, at_centre
+from poinsot.fuse import solve_spd
+from poinsot.spatial import Inertia, Pose, quaternion, rotation
+
+
+@dataclass(frozen=True)
+class State:
+    """Y: x (3,) [m] the centre of mass, attitude R_WB (3, 3) or q_WB (4,), P (3,) [kg m/s], L (3,) [kg m^2/s] about the
+    centre of mass; all in world axes."""
+
+    x: Array
+    attitude: Array
+    P: Array
+    L: Array
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How Y changes: v [m/s], omega [rad/s], F [N], tau [N m], each (3,) in world axes."""
+
+    v: Array
+    omega: Array
+    F: Array
+    tau: Array
+
+
+def matrix(attitude: Array) -> Array:
+    """R_WB, from itself or from a quaternion."""
+    return attitude if attitude.ndim == 2 else quaternion.to_matrix(attitude)
+
+
+def angular_velocity(state: State, inertia: Inertia) -> Array:
+    """omega = I(t)^-1 L with I(t) = R I_body R^T, (3,) [rad/s] in world axes."""
+    R = matrix(state.attitude)
+    return R @ solve_spd(inertia.moment, R.T @ state.L)
+
+
+def rate(t: float, state: State, inertia: Inertia, load: Load) -> Rate:
+    """(v, omega, F, tau) = (P / M, I^-1 L, F, tau)."""
+    X_WB, V_WB_B = to_motion(state, inertia)
+    F, tau = at_centre(load(t, X_WB, V_WB_B), inertia, X_WB)
+    return Rate(state.P / inertia.mass, angular_velocity(state, inertia), F, tau)
+
+
+def derivative(t: float, state: State, inertia: Inertia, load: Load) -> State:
+    """dY/dt = (v, omega* R, F, tau), or with q' = (0, omega) q / 2 for a quaternion."""
+    k = rate(t, state, inertia, load)
+    if state.attitude.ndim == 2:
+        return State(k.v, rotation.skew(k.omega) @ state.attitude, k.F, k.tau)
+    return State(k.v, quaternion.derivative_world(state.attitude, k.omega), k.F, k.tau)
+
+
+def move(state: State, k: Rate, h: float = 1.0) -> State:
+    """Y after the time h at constant rates: turned by exp(h omega), shifted and pushed in proportion."""
+    turned = (
+        rotation.exact(k.omega, h) @ state.attitude
+        if state.attitude.ndim == 2
+        else quaternion.integrate_world(state.attitude, k.omega, h)
+    )
+    return State(state.x + h * k.v, turned, state.P + h * k.F, state.L + h * k.tau)
+
+
+def normalise(state: State) -> State:
+    """The same state, its attitude made a rotation again after a step that leaves the group."""
+    attitude = state.attitude
+    attitude = rotation.orthonormalise(attitude, 2) if attitude.ndim == 2 else quaternion.normalise(attitude)
+    return State(state.x, attitude, state.P, state.L)
+
+
+def bracket(a: Rate, b: Rate) -> Rate:
+    """The commutator of two rates: turns about different axes do not commute, [a, b] = a x b; all else does."""
+    zero = np.zeros(3)
+    return Rate(zero, np.cross(a.omega, b.omega), zero, zero)
+
+
+def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array, as_quaternion: bool = True) -> State:
+    """Y from the pose of the body frame and the twist of the body."""
+    omega, v = V_WB_B[:3], V_WB_B[3:]
+    R = X_WB.R
+    v_com = v + np.cross(omega, inertia.com)
+    attitude = X_WB.quaternion() if as_quaternion else R
+    return State(X_WB @ inertia.com, attitude, inertia.mass * (R @ v_com), R @ (inertia.moment @ omega))
+
+
+def to_motion(state: State, inertia: Inertia) -> tuple[Pose, Array]:
+    """The pose X_WB of the body frame and the twist V_WB_B (6,) of the body."""
+    R = matrix(state.attitude)
+    omega = solve_spd(inertia.moment, R.T @ state.L)
+    v = R.T @ state.P / inertia.mass - np.cross(omega, inertia.com)
+    return Pose._from(R, state.x - R @ inertia.com), np.concatenate([omega, v])
