@@ -1,6 +1,6 @@
 """Rigid-body dynamics as the text books write it, in plain NumPy, compiled into fused kernels."""
 
-from poinsot import fuse, spatial
+from poinsot import fuse, mechanism, spatial
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -16,26 +16,63 @@ from poinsot.fuse import (
     threads,
     vjp,
 )
+from poinsot.mechanism import (
+    Joint,
+    Link,
+    Mechanism,
+    cylindrical,
+    fixed,
+    forward_dynamics,
+    forward_kinematics,
+    free,
+    helical,
+    inverse_dynamics,
+    mass_matrix,
+    planar,
+    prismatic,
+    revolute,
+    spherical,
+    translation,
+    universal,
+)
 from poinsot.spatial import Inertia, Pose
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Inertia",
+    "Joint",
+    "Link",
+    "Mechanism",
     "Pose",
     "Table",
     "TraceError",
+    "cylindrical",
+    "fixed",
     "fori_loop",
+    "forward_dynamics",
+    "forward_kinematics",
+    "free",
     "fuse",
     "gradient",
+    "helical",
     "hessian",
+    "inverse_dynamics",
     "jacobian",
     "jvp",
     "kernel",
+    "mass_matrix",
+    "mechanism",
     "once",
+    "planar",
+    "prismatic",
+    "revolute",
     "set_threads",
     "solve_spd",
     "spatial",
+    "spherical",
     "threads",
+    "translation",
+    "universal",
     "vjp",
 ]

@@ -1,0 +1,167 @@
+"""The three recursions over a tree: inverse dynamics, mass matrix, forward dynamics.
+
+Everything is in the bodies' own frames. Gravity enters as an acceleration of the world: the root's parent falls
+upwards.
+Featherstone, Rigid Body Dynamics Algorithms (2008), tables 5.1, 6.2 and 7.1, with twists angular first.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import solve_spd
+from poinsot.mechanism import screws, tree
+from poinsot.mechanism.model import Mechanism, as_rows
+from poinsot.mechanism.screws import mirrored
+from poinsot.spatial import motion
+
+External = Mapping[str, ArrayLike] | ArrayLike | None
+
+
+def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
+    """tau (nv,) [N m, N] that makes the mechanism accelerate with vdot (nv,). Recursive Newton-Euler.
+
+    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
+    """
+    T = tree.of(mech)
+    F, _ = _newton_euler(T, q, v, vdot, _external(mech, T, external))
+    tau = [body.subspace(q).T @ F[i] + body.armature * vdot[body.v] for i, body in enumerate(T.bodies)]
+    return np.concatenate([np.zeros(0), *tau])
+
+
+def link_wrenches(
+    mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None
+) -> tuple[list[Array], list[Array]]:
+    """The wrench F_B (6,) that each link gets from its parent through the joint, and the acceleration of each link less
+    gravity (6,), in the links' own frames. With the true inertia of every link."""
+    T = tree.as_given(mech)
+    return _newton_euler(T, q, v, vdot, _external(mech, T, external))
+
+
+def _newton_euler(T: tree.Tree, q: Array, v: Array, vdot: Array, given: list[Array]) -> tuple[list[Array], list[Array]]:
+    X = [body.moves(q[body.q]) for body in T.bodies]
+    V, A, F = _rows(len(X), 3)
+    for i, body in enumerate(T.bodies):
+        S, p = body.subspace(q), body.parent
+        vJ = S @ v[body.v]
+        V[i] = vJ if p < 0 else screws.motion(X[i], V[p]) + vJ
+        A_P = _falling(T) if p < 0 else A[p]
+        A[i] = screws.motion(X[i], A_P) + S @ vdot[body.v] + body.bias(q, v) + motion.bracket(V[i], vJ)
+        F[i] = body.G @ A[i] - motion.ad_dual(V[i], body.G @ V[i]) - given[i]
+    for i, body in reversed(list(enumerate(T.bodies))):
+        if body.parent >= 0:
+            F[body.parent] = F[body.parent] + screws.force(X[i], F[i])
+    return F, A
+
+
+def mass_matrix(mech: Mechanism, q: Array) -> Array:
+    """M (nv, nv): tau = M vdot + what does not depend on vdot. Composite rigid bodies."""
+    T = tree.of(mech)
+    X, I = [body.moves(q[body.q]) for body in T.bodies], [body.G for body in T.bodies]
+    M = np.zeros((mech.nv, mech.nv))
+    for i, body in reversed(list(enumerate(T.bodies))):
+        if body.parent >= 0:
+            I[body.parent] = I[body.parent] + screws.inertia(X[i], I[i])
+        F = I[i] @ body.subspace(q)
+        M[body.v, body.v] = mirrored(body.subspace(q).T @ F) + np.diag(body.armature)
+        j = i
+        while T.bodies[j].parent >= 0:
+            F = screws.force(X[j], F)
+            j = T.bodies[j].parent
+            other = T.bodies[j]
+            M[other.v, body.v] = other.subspace(q).T @ F
+            M[body.v, other.v] = M[other.v, body.v].T
+    return M
+
+
+def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
+    """vdot (nv,) under joint forces tau (nv,) [N m, N]. Articulated bodies.
+
+    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
+    """
+    T = tree.of(mech)
+    X, given = [body.moves(q[body.q]) for body in T.bodies], _external(mech, T, external)
+    V, c, IA, pA, U, D, u, A, vdot = _rows(len(X), 9)
+    for i, body in enumerate(T.bodies):
+        vJ = body.subspace(q) @ v[body.v]
+        V[i] = vJ if body.parent < 0 else screws.motion(X[i], V[body.parent]) + vJ
+        c[i] = body.bias(q, v) + motion.bracket(V[i], vJ)
+        IA[i] = body.G
+        pA[i] = -motion.ad_dual(V[i], body.G @ V[i]) - given[i]
+    for i, body in reversed(list(enumerate(T.bodies))):
+        S, p = body.subspace(q), body.parent
+        U[i] = IA[i] @ S
+        D[i] = solve_spd(mirrored(S.T @ U[i]) + np.diag(body.armature), np.eye(body.joint.nv))  # its inverse
+        u[i] = D[i] @ (tau[body.v] - S.T @ pA[i])
+        if p >= 0:
+            Ia = mirrored(IA[i] - (U[i] @ D[i]) @ U[i].T)
+            pa = pA[i] + U[i] @ u[i]
+            if body.yields:  # no inertia is felt along S, and what is felt there is tau
+                Ia, pa = _without(Ia, body.direction), _with(pa, body.direction, tau[body.v])
+            pa = pa + Ia @ c[i]
+            IA[p] = IA[p] + screws.inertia(X[i], Ia)
+            pA[p] = pA[p] + screws.force(X[i], pa)
+    for i, body in enumerate(T.bodies):
+        A_P = _falling(T) if body.parent < 0 else A[body.parent]
+        A[i] = screws.motion(X[i], A_P) + c[i]
+        vdot[i] = u[i] - D[i] @ (U[i].T @ A[i])
+        A[i] = A[i] + body.subspace(q) @ vdot[i]
+    return np.concatenate([np.zeros(0), *vdot])
+
+
+def _rows(n: int, count: int) -> tuple[list[Any], ...]:
+    """Empty lists with a place for each body."""
+    return tuple([None] * n for _ in range(count))
+
+
+def _falling(T: tree.Tree) -> Array:
+    """The acceleration of the world less gravity."""
+    return np.concatenate([np.zeros(3), -T.gravity])
+
+
+def _without(I: Array, k: int | None) -> Array:
+    """The matrix with row and column k made exactly zero."""
+    keep = np.array([0.0 if i == k else 1.0 for i in range(6)])
+    return I * np.outer(keep, keep)
+
+
+def _with(p: Array, k: int | None, value: Array) -> Array:
+    assert k is not None
+    return np.concatenate([p[:k], value, p[k + 1 :]])
+
+
+def _external(mech: Mechanism, T: tree.Tree, external: External) -> list[Array]:
+    """The external wrench on each body, in its frame."""
+    total = [np.zeros(6) for _ in T.bodies]
+    for F, (k, X) in zip(as_rows(mech, external), T.carriers, strict=True):
+        if F is not None and k >= 0:
+            total[k] = total[k] + motion.wrench_in_frame(X, F)
+    return total
+
+
+def bias_forces(mech: Mechanism, q: Array, v: Array, external: External = None) -> Array:
+    """tau (nv,) that it takes to have vdot = 0: Coriolis, centrifugal, gravity and external forces."""
+    return inverse_dynamics(mech, q, v, np.zeros(mech.nv), external)
+
+
+def gravity_forces(mech: Mechanism, q: Array) -> Array:
+    """tau (nv,) that holds the mechanism at rest."""
+    return bias_forces(mech, q, np.zeros(mech.nv))
+
+
+def forward_dynamics_dense(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
+    """vdot (nv,) by solving M vdot = tau - bias: the dense route, for comparison and for small trees."""
+    return solve_spd(mass_matrix(mech, q), tau - bias_forces(mech, q, v, external))
+
+
+def joint_forces(mech: Mechanism, q: Array, v: Array) -> Array:
+    """tau (nv,) of springs, dampers and dry friction in the joints; friction is smoothed over 1e-3 rad/s or m/s."""
+    parts = []
+    for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
+        joint = link.joint
+        at_rest = joint.type.move(joint, joint.type.neutral(joint), np.ones(joint.nv) * joint.rest)
+        spring = joint.type.difference(joint, q[sq], at_rest)
+        parts.append(joint.stiffness * spring - joint.damping * v[sv] - joint.friction * np.tanh(v[sv] / 1e-3))
+    return np.concatenate(parts)

@@ -1,0 +1,194 @@
+"""A mechanism: links in a tree, each on a joint. Frozen, and checked when it is built."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import pairwise
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.mechanism.joints import Joint, fixed
+from poinsot.spatial import Inertia, Pose
+from poinsot.spatial._arrays import as_array
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One body of a tree.
+
+    `inertia`: in the link's own frame; None for a frame without mass.
+    `parent`: the name of the link that it hangs on; None for the world.
+    `joint`: how it moves relative to its parent; by default not at all.
+    `placement`: X_PJ, the pose of the joint's frame in the parent's; where q is neutral, the link's frame lies on it.
+    """
+
+    name: str
+    inertia: Inertia | None = None
+    parent: str | None = None
+    joint: Joint = field(default_factory=fixed)
+    placement: Pose = field(default_factory=Pose)
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A tree of links, parents before children.
+
+    q (nq,) and v (nv,) hold the coordinates and velocities of the joints one after the other, in the order of `links`.
+    `gravity` (3,) [m/s^2] in the world.
+    """
+
+    links: tuple[Link, ...]
+    gravity: Array = (0.0, 0.0, -9.81)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        links = _sorted(tuple(self.links))
+        gravity = as_array(self.gravity)
+        if gravity.shape != (3,) or not (is_traced(gravity) or np.all(np.isfinite(gravity))):
+            raise ValueError(f"gravity must be three finite numbers [m/s^2], not {self.gravity}.")
+        index = {link.name: k for k, link in enumerate(links)}
+        starts_q = np.cumsum([0, *(link.joint.nq for link in links)])
+        starts_v = np.cumsum([0, *(link.joint.nv for link in links)])
+        for name, value in {
+            "links": links,
+            "gravity": gravity,
+            "parents": tuple(-1 if link.parent is None else index[link.parent] for link in links),
+            "nq": int(starts_q[-1]),
+            "nv": int(starts_v[-1]),
+            "q_slices": tuple(slice(int(a), int(b)) for a, b in pairwise(starts_q)),
+            "v_slices": tuple(slice(int(a), int(b)) for a, b in pairwise(starts_v)),
+            "_index": index,
+        }.items():
+            object.__setattr__(self, name, value)
+        _check_masses(self)
+
+    # Filled in by __post_init__.
+    parents: tuple[int, ...] = field(init=False)
+    nq: int = field(init=False)
+    nv: int = field(init=False)
+    q_slices: tuple[slice, ...] = field(init=False)
+    v_slices: tuple[slice, ...] = field(init=False)
+    _index: Mapping[str, int] = field(init=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def index(self, name: str) -> int:
+        """The number of the link with this name."""
+        if name not in self._index:
+            raise KeyError(f"there is no link {name!r}{_hint(name, self._index)}.")
+        return self._index[name]
+
+    def is_traced(self) -> bool:
+        """Whether any number of the description is being traced: left free, to be given at run time."""
+        for link in self.links:
+            inertia, joint = link.inertia, link.joint
+            if inertia is not None and is_traced(inertia.mass, inertia.com, inertia.moment):
+                return True
+            if is_traced(link.placement.R, link.placement.p, joint.axes, joint.pitch, joint.armature):
+                return True
+        return is_traced(self.gravity)
+
+    def neutral(self) -> Array:
+        """The q (nq,) at which every link lies on its joint's frame."""
+        parts = [link.joint.type.neutral(link.joint) for link in self.links]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def __repr__(self) -> str:
+        return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    near = get_close_matches(name, list(names), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The links, parents first, in the order given otherwise; or an error that names what is wrong with the tree."""
+    if not links:
+        raise ValueError("a mechanism needs at least one link.")
+    names = [link.name for link in links]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two links are called {name!r}; every link needs a name of its own.")
+    for link in links:
+        if link.parent is not None and link.parent not in names:
+            raise ValueError(f"parent {link.parent!r} of link {link.name!r} does not exist{_hint(link.parent, names)}.")
+    done: dict[str, Link] = {}
+    waiting = list(links)
+    while waiting:
+        ready = [link for link in waiting if link.parent is None or link.parent in done]
+        if not ready:
+            loop = " -> ".join(link.name for link in waiting)
+            raise ValueError(f"the links {loop} hang on each other in a circle; one of them needs the parent None.")
+        done.update((link.name, link) for link in ready)
+        waiting = [link for link in waiting if link.name not in done]
+    if all(link.parent is None or names.index(link.parent) < names.index(link.name) for link in links):
+        return links
+    return tuple(done.values())
+
+
+def _check_masses(mech: Mechanism) -> None:
+    """Every degree of freedom must move some mass: the articulated inertia must not be singular along it."""
+    from poinsot.mechanism.dynamics import mass_matrix
+
+    if mech.is_traced():
+        return
+    carried = [link.inertia is not None for link in mech.links]
+    for i in reversed(range(len(mech))):
+        link = mech.links[i]
+        if not carried[i] and link.joint.nv and not np.all(np.asarray(link.joint.armature) > 0):
+            raise ValueError(
+                f"link {link.name!r} moves on a {link.joint.kind} joint, but neither it nor any link that hangs on it "
+                "has mass. Give it an inertia, or make the joint fixed()."
+            )
+        if carried[i] and mech.parents[i] >= 0:
+            carried[mech.parents[i]] = True
+    if not mech.nv:
+        return
+    # A generic configuration, so that a lucky alignment does not hide or fake a singularity.
+    rng = np.random.default_rng(0)
+    q = mech.neutral()
+    for link, sq in zip(mech.links, mech.q_slices, strict=True):
+        if link.joint.nv:
+            q[sq] = link.joint.type.move(link.joint, q[sq], rng.uniform(-1, 1, link.joint.nv))
+    M = mass_matrix(mech, q)
+    scale = np.sqrt(np.outer(np.diag(M), np.diag(M)))
+    values = np.linalg.eigvalsh(M / np.where(scale > 0, scale, 1)) if np.all(np.diag(M) > 0) else np.zeros(1)
+    if values[0] < 1e-12:
+        worst = _first_singular(mech, M)
+        raise ValueError(
+            f"the inertia that the joint of link {worst!r} has to move is singular: the mass lies on the joint's axis, "
+            "or in a line or point. Give the link (or one that hangs on it) an inertia with extent, or use a joint "
+            "with fewer degrees of freedom."
+        )
+
+
+def _first_singular(mech: Mechanism, M: Array) -> str:
+    """The last link whose joint, with all those after it, cannot be moved apart."""
+    for link, sv in reversed(list(zip(mech.links, mech.v_slices, strict=True))):
+        block = M[sv.start :, sv.start :]
+        diagonal = np.diag(block)
+        if block.size and (
+            np.any(diagonal <= 0) or np.linalg.eigvalsh(block / np.sqrt(np.outer(diagonal, diagonal)))[0] < 1e-12
+        ):
+            return link.name
+    return mech.links[0].name
+
+
+def as_rows(mech: Mechanism, external: Mapping[str, ArrayLike] | ArrayLike | None) -> list[Array | None]:
+    """External wrenches F_B (6,) by the name of the link, or as rows (n, 6), one for each link or None."""
+    if external is None:
+        return [None] * len(mech)
+    if isinstance(external, Mapping):
+        rows: list[Array | None] = [None] * len(mech)
+        for name, F in external.items():
+            rows[mech.index(name)] = as_array(F)
+        return rows
+    array = as_array(external)
+    if array.shape != (len(mech), 6):
+        raise ValueError(
+            f"external wrenches must have shape ({len(mech)}, 6), not {array.shape}; or give them by name."
+        )
+    return [array[i] for i in range(len(mech))]

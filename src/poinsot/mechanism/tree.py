@@ -1,0 +1,332 @@
+"""What the recursions run over: bodies in a row, parents first, each with its moves, motion subspace and inertia.
+
+`as_given` takes a mechanism as it stands. `canonical` puts it into the form in which its motion is cheapest to compute:
+fixed links are merged, the axis of every simple joint is the z axis of its frame, frames follow each other by shifts
+and turns about coordinate axes (Denavit and Hartenberg), and inertia that a joint cannot feel is moved to the parent
+(Khalil and Dombre, Modeling, Identification and Control of Robots, 2002). All of that is exact for motion and joint
+forces, not for the wrenches between links.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import is_traced
+from poinsot.mechanism.joints import Joint
+from poinsot.mechanism.model import Mechanism
+from poinsot.mechanism.screws import General, Move, Shift, Turn
+from poinsot.spatial import Inertia, Pose, rotation
+
+SIMPLE = {
+    "revolute": 2,
+    "prismatic": 5,
+    "helical": None,
+}  # joints along one axis, and the direction of V that they free
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One body: the number of its parent (-1: the world), the moves from there, given the joint's q, joint, inertia G.
+
+    `direction`: if the joint frees exactly one of the six directions, which; then S is that column of the identity.
+    """
+
+    parent: int
+    moves: Callable[[Array], Sequence[Move]]
+    joint: Joint
+    G: Array
+    q: slice
+    v: slice
+    direction: int | None = None
+
+    def subspace(self, q: Array) -> Array:
+        """S (6, nv) in the body's frame."""
+        if self.direction is not None:
+            return np.eye(6)[:, self.direction : self.direction + 1]
+        return self.joint.type.subspace(self.joint, q[self.q])
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """S' v (6,)."""
+        return self.joint.type.bias(self.joint, q[self.q], v[self.v])
+
+    @property
+    def armature(self) -> Array:
+        """(nv,) [kg m^2, kg]."""
+        return np.ones(self.joint.nv) * self.joint.armature
+
+    @property
+    def yields(self) -> bool:
+        """Nothing resists along the freed direction: no inertia is felt through the joint that way."""
+        return self.direction is not None and not is_traced(self.joint.armature) and not np.any(self.joint.armature)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Bodies, and for every link of the mechanism the body that carries it and the link's frame in that body's."""
+
+    bodies: tuple[Body, ...]
+    gravity: Array
+    carriers: tuple[tuple[int, Pose], ...]
+
+
+def as_given(mech: Mechanism) -> Tree:
+    """Every link a body, in its own frame."""
+
+    def moves(placement: Pose, joint: Joint, q: Array) -> list[Move]:
+        return [General(placement @ joint.type.pose(joint, q))]
+
+    bodies = tuple(
+        Body(
+            parent,
+            partial(moves, link.placement, link.joint),
+            link.joint,
+            np.zeros((6, 6)) if link.inertia is None else link.inertia.spatial(),
+            sq,
+            sv,
+        )
+        for link, parent, sq, sv in zip(mech.links, mech.parents, mech.q_slices, mech.v_slices, strict=True)
+    )
+    return Tree(bodies, mech.gravity, tuple((i, Pose()) for i in range(len(mech))))
+
+
+def of(mech: Mechanism) -> Tree:
+    """The canonical tree of a mechanism, made once; a mechanism with traced numbers is taken as it is."""
+    tree = mech.__dict__.get("_canonical")
+    if tree is None:
+        if mech.is_traced():
+            return as_given(mech)
+        tree = canonical(mech)
+        object.__setattr__(mech, "_canonical", tree)
+    return tree
+
+
+# The canonical form.
+
+
+@dataclass
+class _Stage:
+    """A body on its way to canonical form, at rest: the pose of its frame in the world, inertia about its origin."""
+
+    link: int
+    parent: int
+    joint: Joint
+    X: Pose  # of the joint's frame at rest, in the world
+    mass: float
+    h: Array  # mass times centre of mass
+    I: Array  # (3, 3) about the origin
+
+    @property
+    def simple(self) -> bool:
+        return self.joint.kind in SIMPLE
+
+    def reframe(self, X: Pose) -> None:
+        """Choose another frame, given in the world."""
+        self._express(self.X.inverse() @ X)
+        self.X = X
+
+    def _express(self, X_old_new: Pose) -> None:
+        R, p = X_old_new.R, X_old_new.p
+        shifted = self.h - self.mass * p
+        I = self.I + _coupled(self.h, p) - self.mass * rotation.skew(p) @ rotation.skew(p)
+        self.h, self.I = R.T @ shifted, R.T @ I @ R
+
+    def take(self, other: tuple[float, Array, Array], X_here_there: Pose) -> None:
+        """Add an inertia (mass, h, I) that is given in a frame with this pose in the body's."""
+        mass, h, I = other
+        R, p = X_here_there.R, X_here_there.p
+        h, I = R @ h, R @ I @ R.T
+        self.I = self.I + I - _coupled(h, p) - mass * rotation.skew(p) @ rotation.skew(p)
+        self.h = self.h + h + mass * p
+        self.mass = self.mass + mass
+
+    def spatial(self) -> Array:
+        C = rotation.skew(self.h)
+        I = (self.I + self.I.T) / 2
+        return np.block([[I, C], [C.T, self.mass * np.eye(3)]])
+
+
+def _coupled(h: Array, p: Array) -> Array:
+    """(h x)(p x) + (p x)(h x): the part of Steiner's theorem that is linear in the shift."""
+    return rotation.skew(h) @ rotation.skew(p) + rotation.skew(p) @ rotation.skew(h)
+
+
+def canonical(mech: Mechanism) -> Tree:
+    """The same motion, with fewer operations."""
+    stages, carriers = _merged(mech)
+    for stage in stages:
+        if stage.simple:
+            stage.reframe(stage.X @ Pose(_with_z_along(stage.joint.axes[0])))
+    heirs = _heirs(stages)
+    for i, heir in enumerate(heirs):  # a simple joint's frame may turn about and slide along its axis: suit the heir
+        if heir is not None and stages[i].simple and stages[heir].simple:
+            screw = _screw(stages[i].X.inverse() @ stages[heir].X)
+            stages[i].reframe(stages[i].X @ Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)))
+    for i, stage in enumerate(stages):  # those without heir suit their parent
+        if heirs[i] is None and stage.simple and stage.parent >= 0:
+            screw = _screw(stages[stage.parent].X.inverse() @ stage.X)
+            back = Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2))
+            stage.reframe(stage.X @ back)
+    frames = [_at_rest(mech)[stage.link].inverse() @ stage.X for stage in stages]  # of the body's frame in its link's
+    for stage in reversed(stages):
+        _regroup(stages, stage)
+    bodies = []
+    for stage in stages:
+        X_PC = stage.X if stage.parent < 0 else stages[stage.parent].X.inverse() @ stage.X
+        bodies.append(
+            Body(
+                stage.parent,
+                _moves(X_PC, stage.joint),
+                stage.joint if not stage.simple else replace(stage.joint, axes=np.array([[0.0, 0.0, 1.0]])),
+                stage.spatial(),
+                mech.q_slices[stage.link],
+                mech.v_slices[stage.link],
+                SIMPLE.get(stage.joint.kind),
+            )
+        )
+    where = tuple((k, frames[k].inverse() @ X if k >= 0 else X) for k, X in carriers)
+    return Tree(tuple(bodies), mech.gravity, where)
+
+
+def _at_rest(mech: Mechanism) -> list[Pose]:
+    from poinsot.mechanism.kinematics import world_poses
+
+    return world_poses(mech, mech.neutral())
+
+
+def _merged(mech: Mechanism) -> tuple[list[_Stage], list[tuple[int, Pose]]]:
+    """Bodies for the links that move, what is fixed to them merged in; and each link's carrier, with its pose in it."""
+    stages: list[_Stage] = []
+    carriers: list[tuple[int, Pose]] = []
+    rest = _at_rest(mech)
+    for i, link in enumerate(mech.links):
+        parent = mech.parents[i]
+        k, X = (-1, Pose()) if parent < 0 else carriers[parent]
+        if link.joint.nv:
+            stages.append(_Stage(i, k, link.joint, rest[i], 0.0, np.zeros(3), np.zeros((3, 3))))
+            k, X = len(stages) - 1, Pose()
+        else:
+            X = X @ link.placement
+        carriers.append((k, X))
+        if link.inertia is not None and k >= 0:
+            stages[k].take(_about_origin(link.inertia), X)
+    return stages, carriers
+
+
+def _about_origin(inertia: Inertia) -> tuple[float, Array, Array]:
+    return inertia.mass, inertia.mass * inertia.com, inertia.about(np.zeros(3))
+
+
+def _heirs(stages: Sequence[_Stage]) -> list[int | None]:
+    """For each body the child with the largest subtree."""
+    sizes, heirs = [1] * len(stages), [None] * len(stages)  # type: list[int], list[int | None]
+    for i in reversed(range(len(stages))):
+        if stages[i].parent >= 0:
+            sizes[stages[i].parent] += sizes[i]
+    for i, stage in enumerate(stages):
+        p = stage.parent
+        if p >= 0 and (heirs[p] is None or sizes[i] > sizes[heirs[p]]):  # type: ignore[index]
+            heirs[p] = i
+    return heirs
+
+
+def _with_z_along(axis: Array) -> Array:
+    """A rotation whose z axis is the given one; the identity if it is that already."""
+    x = np.eye(3)[np.argmin(np.abs(axis))]
+    x = x - axis * (axis @ x)
+    x = x / np.linalg.norm(x)
+    return _snapped(np.stack([x, np.cross(axis, x), axis], axis=1))
+
+
+@dataclass(frozen=True)
+class _Screw:
+    """X = Rz(turn1) Tz(shift1) T(across) Rx(tilt) Rz(turn2) Tz(shift2); `across` is along x, or in the x-y plane."""
+
+    turn1: float
+    shift1: float
+    across: tuple[float, float]
+    tilt: float
+    turn2: float
+    shift2: float
+
+
+def _screw(X: Pose) -> _Screw:
+    """How the z axis of one frame lies to that of another: along their common normal, if that is not too far away."""
+    z, p = X.R[:, 2], X.p
+    sine = np.hypot(z[0], z[1])
+    tilt = np.arctan2(sine, z[2])
+    if sine < 1e-9:  # parallel: any common normal will do; take the one through the new origin
+        away = np.hypot(p[0], p[1])
+        turn1 = np.arctan2(p[1], p[0]) if away > 1e-12 else 0.0
+        R = rotation.about_x(tilt).T @ rotation.about_z(turn1).T @ X.R
+        return _Screw(turn1, p[2], (away if away > 1e-12 else 0.0, 0.0), tilt, np.arctan2(R[1, 0], R[0, 0]), 0.0)
+    x = np.array([-z[1], z[0], 0.0]) / sine  # the direction of the common normal
+    turn1 = np.arctan2(x[1], x[0])
+    R = rotation.about_x(tilt).T @ rotation.about_z(turn1).T @ X.R
+    turn2 = np.arctan2(R[1, 0], R[0, 0])
+    if sine < 0.05:  # nearly parallel: the common normal is far away, and digits would be lost on the way
+        q = rotation.about_z(turn1).T @ p
+        return _Screw(turn1, q[2], (q[0], q[1]), tilt, turn2, 0.0)
+    shift1, a, shift2 = np.linalg.solve(np.stack([[0.0, 0.0, 1.0], x, z], axis=1), p)
+    return _Screw(turn1, shift1, (a, 0.0), tilt, turn2, shift2)
+
+
+ROUNDING = 4e-15  # what a few products of poses leave of an angle [rad] or a distance [m] that is zero
+
+
+def _snap(x: float) -> float:
+    """0 and 1 where only rounding tells them apart."""
+    for exact in (0.0, 1.0, -1.0):
+        if abs(x - exact) < ROUNDING:
+            return exact
+    return float(x)
+
+
+_snapped = np.vectorize(_snap, otypes=[float])
+
+
+def _turns(axis: int, angle: float) -> list[Move]:
+    c, s = _snap(np.cos(angle)), _snap(np.sin(angle))
+    return [] if s == 0.0 and c == 1.0 else [Turn(axis, c, s)]
+
+
+def _shifts(axis: int, d: float) -> list[Move]:
+    return [] if abs(d) < ROUNDING else [Shift(axis, float(d))]
+
+
+def _moves(X: Pose, joint: Joint) -> Callable[[Array], Sequence[Move]]:
+    """From the parent's frame to the body's: the resting pose X, then the joint."""
+    if joint.kind not in SIMPLE:
+        return lambda q: [General(X @ joint.type.pose(joint, q))]
+    screw = _screw(X)
+    first = [*_turns(2, screw.turn1), *_shifts(2, screw.shift1)]
+    first += [*_shifts(0, screw.across[0]), *_shifts(1, screw.across[1]), *_turns(0, screw.tilt)]
+    turn2 = 0.0 if abs(screw.turn2) < ROUNDING else screw.turn2
+
+    def moves(q: Array) -> Sequence[Move]:
+        if joint.kind == "prismatic":
+            return [*first, *_turns(2, turn2), Shift(2, screw.shift2 + q[0])]
+        angle = turn2 + q[0]
+        slide = screw.shift2 + joint.pitch * q[0] if joint.kind == "helical" else screw.shift2
+        sliding = _shifts(2, slide) if joint.kind == "revolute" else [Shift(2, slide)]
+        return [*first, *sliding, Turn(2, np.cos(angle), np.sin(angle))]
+
+    return moves
+
+
+def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
+    """Move to the parent what the joint cannot feel: an inertia J that stays the same as the joint moves, J S = 0."""
+    if stage.joint.kind == "revolute":  # mass, its moment along z, and a rod's inertia along z
+        m, hz, Iyy = stage.mass, stage.h[2], stage.I[1, 1]
+        unfelt = (m, np.array([0.0, 0.0, hz]), np.diag([Iyy, Iyy, 0.0]))
+    elif stage.joint.kind == "prismatic":  # all that turns
+        unfelt = (0.0, np.zeros(3), stage.I)
+    else:
+        return
+    stage.mass = stage.mass - unfelt[0]
+    stage.h, stage.I = stage.h - unfelt[1], stage.I - unfelt[2]
+    if stage.parent >= 0:
+        parent = stages[stage.parent]
+        parent.take(unfelt, parent.X.inverse() @ stage.X)
