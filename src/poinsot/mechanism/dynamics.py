@@ -13,7 +13,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import solve_spd
 from poinsot.mechanism import screws, tree
-from poinsot.mechanism.model import Mechanism, as_rows
+from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.mechanism.screws import mirrored
 from poinsot.spatial import motion
 
@@ -25,8 +25,9 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
 
     `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
     """
+    q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
     T = tree.of(mech)
-    F, _ = _newton_euler(T, q, v, vdot, _external(mech, T, external))
+    F, _ = _newton_euler(T, q, v, vdot, external_wrenches(mech, T, external))
     tau = [body.subspace(q).T @ F[i] + body.armature * vdot[body.v] for i, body in enumerate(T.bodies)]
     return np.concatenate([np.zeros(0), *tau])
 
@@ -36,13 +37,14 @@ def link_wrenches(
 ) -> tuple[list[Array], list[Array]]:
     """The wrench F_B (6,) that each link gets from its parent through the joint, and the acceleration of each link less
     gravity (6,), in the links' own frames. With the true inertia of every link."""
+    q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
     T = tree.as_given(mech)
-    return _newton_euler(T, q, v, vdot, _external(mech, T, external))
+    return _newton_euler(T, q, v, vdot, external_wrenches(mech, T, external))
 
 
 def _newton_euler(T: tree.Tree, q: Array, v: Array, vdot: Array, given: list[Array]) -> tuple[list[Array], list[Array]]:
     X = [body.moves(q[body.q]) for body in T.bodies]
-    V, A, F = _rows(len(X), 3)
+    V, A, F = rows(len(X), 3)
     for i, body in enumerate(T.bodies):
         S, p = body.subspace(q), body.parent
         vJ = S @ v[body.v]
@@ -58,6 +60,7 @@ def _newton_euler(T: tree.Tree, q: Array, v: Array, vdot: Array, given: list[Arr
 
 def mass_matrix(mech: Mechanism, q: Array) -> Array:
     """M (nv, nv): tau = M vdot + what does not depend on vdot. Composite rigid bodies."""
+    (q,) = sized(mech, q=q)
     T = tree.of(mech)
     X, I = [body.moves(q[body.q]) for body in T.bodies], [body.G for body in T.bodies]
     M = np.zeros((mech.nv, mech.nv))
@@ -81,9 +84,10 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
 
     `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
     """
+    q, v, tau = sized(mech, q=q, v=v, tau=tau)
     T = tree.of(mech)
-    X, given = [body.moves(q[body.q]) for body in T.bodies], _external(mech, T, external)
-    V, c, IA, pA, U, D, u, A, vdot = _rows(len(X), 9)
+    X, given = [body.moves(q[body.q]) for body in T.bodies], external_wrenches(mech, T, external)
+    V, c, IA, pA, U, D, u, A, vdot = rows(len(X), 9)
     for i, body in enumerate(T.bodies):
         vJ = body.subspace(q) @ v[body.v]
         V[i] = vJ if body.parent < 0 else screws.motion(X[i], V[body.parent]) + vJ
@@ -111,7 +115,7 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
     return np.concatenate([np.zeros(0), *vdot])
 
 
-def _rows(n: int, count: int) -> tuple[list[Any], ...]:
+def rows(n: int, count: int) -> tuple[list[Any], ...]:
     """Empty lists with a place for each body."""
     return tuple([None] * n for _ in range(count))
 
@@ -132,10 +136,10 @@ def _with(p: Array, k: int | None, value: Array) -> Array:
     return np.concatenate([p[:k], value, p[k + 1 :]])
 
 
-def _external(mech: Mechanism, T: tree.Tree, external: External) -> list[Array]:
+def external_wrenches(mech: Mechanism, T: tree.Tree, external: External) -> list[Array]:
     """The external wrench on each body, in its frame."""
     total = [np.zeros(6) for _ in T.bodies]
-    for F, (k, X) in zip(as_rows(mech, external), T.carriers, strict=True):
+    for F, (k, X) in zip(asrows(mech, external), T.carriers, strict=True):
         if F is not None and k >= 0:
             total[k] = total[k] + motion.wrench_in_frame(X, F)
     return total
@@ -158,6 +162,7 @@ def forward_dynamics_dense(mech: Mechanism, q: Array, v: Array, tau: Array, exte
 
 def joint_forces(mech: Mechanism, q: Array, v: Array) -> Array:
     """tau (nv,) of springs, dampers and dry friction in the joints; friction is smoothed over 1e-3 rad/s or m/s."""
+    q, v = sized(mech, q=q, v=v)
     parts = []
     for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
         joint = link.joint

@@ -35,6 +35,7 @@ class Joint:
     damping: float | Array = 0.0
     friction: float | Array = 0.0
     armature: float | Array = 0.0
+    name: str = ""
 
     @property
     def type(self) -> "JointType":

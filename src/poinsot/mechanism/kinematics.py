@@ -6,12 +6,13 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism.joints import Joint
-from poinsot.mechanism.model import Mechanism
+from poinsot.mechanism.model import Mechanism, sized
 from poinsot.spatial import Pose, motion
 
 
 def joint_poses(mech: Mechanism, q: Array) -> list[Pose]:
     """X_PB of every link B in its parent P: placement, then joint."""
+    (q,) = sized(mech, q=q)
     return [
         link.placement @ link.joint.type.pose(link.joint, q[sq])
         for link, sq in zip(mech.links, mech.q_slices, strict=True)
@@ -20,6 +21,7 @@ def joint_poses(mech: Mechanism, q: Array) -> list[Pose]:
 
 def subspaces(mech: Mechanism, q: Array) -> list[Array]:
     """S (6, nv) of every joint, in the link's own frame."""
+    (q,) = sized(mech, q=q)
     return [link.joint.type.subspace(link.joint, q[sq]) for link, sq in zip(mech.links, mech.q_slices, strict=True)]
 
 
@@ -38,6 +40,7 @@ def forward_kinematics(mech: Mechanism, q: Array) -> dict[str, Pose]:
 
 def twists(mech: Mechanism, q: Array, v: Array) -> list[Array]:
     """V_WB_B (6,) of every link: V = Ad(X_BP) V_P + S v."""
+    q, v = sized(mech, q=q, v=v)
     V: list[Array] = []
     for i, (X_PB, S) in enumerate(zip(joint_poses(mech, q), subspaces(mech, q), strict=True)):
         own = S @ v[mech.v_slices[i]]
@@ -48,6 +51,7 @@ def twists(mech: Mechanism, q: Array, v: Array) -> list[Array]:
 
 def accelerations(mech: Mechanism, q: Array, v: Array, vdot: Array) -> list[Array]:
     """dV_WB_B/dt (6,) of every link, without gravity: A = Ad A_P + S v' + ad(V) S v + S' v."""
+    q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
     V, A = twists(mech, q, v), []  # type: list[Array], list[Array]
     for i, (X_PB, S) in enumerate(zip(joint_poses(mech, q), subspaces(mech, q), strict=True)):
         link, sq, sv = mech.links[i], mech.q_slices[i], mech.v_slices[i]
@@ -146,17 +150,20 @@ def potential_energy(mech: Mechanism, q: Array) -> Array:
 
 def position_rate(mech: Mechanism, q: Array, v: Array) -> Array:
     """dq/dt (nq,)."""
+    q, v = sized(mech, q=q, v=v)
     parts = zip(mech.links, mech.q_slices, mech.v_slices, strict=True)
     return np.concatenate([link.joint.type.rate(link.joint, q[sq], v[sv]) for link, sq, sv in parts])
 
 
 def move(mech: Mechanism, q: Array, u: Array) -> Array:
     """q (nq,) after one unit of time at the constant joint velocities u (nv,): on the group, exactly."""
+    q, u = sized(mech, q=q, u=u)
     parts = zip(mech.links, mech.q_slices, mech.v_slices, strict=True)
     return np.concatenate([link.joint.type.move(link.joint, q[sq], u[sv]) for link, sq, sv in parts])
 
 
-def difference(mech: Mechanism, a: Array, b: Array) -> Array:
-    """The u (nv,) with move(a, u) = b."""
+def difference(mech: Mechanism, q1: Array, q2: Array) -> Array:
+    """The u (nv,) with move(q1, u) = q2."""
+    q1, q2 = sized(mech, q1=q1, q2=q2)
     parts = zip(mech.links, mech.q_slices, strict=True)
-    return np.concatenate([link.joint.type.difference(link.joint, a[sq], b[sq]) for link, sq in parts])
+    return np.concatenate([link.joint.type.difference(link.joint, q1[sq], q2[sq]) for link, sq in parts])

@@ -177,6 +177,18 @@ def _first_singular(mech: Mechanism, M: Array) -> str:
     return mech.links[0].name
 
 
+def sized(mech: Mechanism, **vectors: ArrayLike) -> list[Array]:
+    """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it."""
+    arrays = []
+    for name, x in vectors.items():
+        array, n = as_array(x), mech.nq if name[0] == "q" else mech.nv
+        if array.shape != (n,):
+            kind = "coordinates" if name[0] == "q" else "degrees of freedom"
+            raise ValueError(f"{name} has the shape {array.shape}; {mech} with {n} {kind} needs ({n},).")
+        arrays.append(array)
+    return arrays
+
+
 def as_rows(mech: Mechanism, external: Mapping[str, ArrayLike] | ArrayLike | None) -> list[Array | None]:
     """External wrenches F_B (6,) by the name of the link, or as rows (n, 6), one for each link or None."""
     if external is None:
@@ -184,7 +196,9 @@ def as_rows(mech: Mechanism, external: Mapping[str, ArrayLike] | ArrayLike | Non
     if isinstance(external, Mapping):
         rows: list[Array | None] = [None] * len(mech)
         for name, F in external.items():
-            rows[mech.index(name)] = as_array(F)
+            rows[mech.index(name)] = array = as_array(F)
+            if array.shape != (6,):
+                raise ValueError(f"the external wrench on {name!r} must have shape (6,), not {array.shape}.")
         return rows
     array = as_array(external)
     if array.shape != (len(mech), 6):

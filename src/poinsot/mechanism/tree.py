@@ -113,6 +113,8 @@ class _Stage:
     link: int
     parent: int
     joint: Joint
+    q: slice
+    v: slice
     X: Pose  # of the joint's frame at rest, in the world
     mass: float
     h: Array  # mass times centre of mass
@@ -181,8 +183,8 @@ def canonical(mech: Mechanism) -> Tree:
                 _moves(X_PC, stage.joint),
                 stage.joint if not stage.simple else replace(stage.joint, axes=np.array([[0.0, 0.0, 1.0]])),
                 stage.spatial(),
-                mech.q_slices[stage.link],
-                mech.v_slices[stage.link],
+                stage.q,
+                stage.v,
                 SIMPLE.get(stage.joint.kind),
             )
         )
@@ -205,14 +207,31 @@ def _merged(mech: Mechanism) -> tuple[list[_Stage], list[tuple[int, Pose]]]:
         parent = mech.parents[i]
         k, X = (-1, Pose()) if parent < 0 else carriers[parent]
         if link.joint.nv:
-            stages.append(_Stage(i, k, link.joint, rest[i], 0.0, np.zeros(3), np.zeros((3, 3))))
-            k, X = len(stages) - 1, Pose()
+            for joint, q, v in _simpler(link.joint, mech.q_slices[i], mech.v_slices[i]):
+                stages.append(_Stage(i, k, joint, q, v, rest[i], 0.0, np.zeros(3), np.zeros((3, 3))))
+                k = len(stages) - 1
+            X = Pose()
         else:
             X = X @ link.placement
         carriers.append((k, X))
         if link.inertia is not None and k >= 0:
             stages[k].take(_about_origin(link.inertia), X)
     return stages, carriers
+
+
+def _simpler(joint: Joint, q: slice, v: slice) -> list[tuple[Joint, slice, slice]]:
+    """A joint as a row of simple ones, with nothing in between, where it is one: each with its part of q and v."""
+    if joint.kind == "universal":
+        parts = [replace(joint, kind="revolute", axes=joint.axes[k : k + 1]) for k in (0, 1)]
+    elif joint.kind == "cylindrical":
+        parts = [replace(joint, kind=kind) for kind in ("revolute", "prismatic")]
+    else:
+        return [(joint, q, v)]
+    armature = np.ones(2) * joint.armature
+    return [
+        (replace(part, armature=armature[k]), slice(q.start + k, q.start + k + 1), slice(v.start + k, v.start + k + 1))
+        for k, part in enumerate(parts)
+    ]
 
 
 def _about_origin(inertia: Inertia) -> tuple[float, Array, Array]:
@@ -257,7 +276,7 @@ def _screw(X: Pose) -> _Screw:
     z, p = X.R[:, 2], X.p
     sine = np.hypot(z[0], z[1])
     tilt = np.arctan2(sine, z[2])
-    if sine < 1e-9:  # parallel: any common normal will do; take the one through the new origin
+    if sine < ROUNDING:  # parallel: any common normal will do; take the one through the new origin
         away = np.hypot(p[0], p[1])
         turn1 = np.arctan2(p[1], p[0]) if away > 1e-12 else 0.0
         R = rotation.about_x(tilt).T @ rotation.about_z(turn1).T @ X.R

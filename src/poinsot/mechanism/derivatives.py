@@ -1,0 +1,98 @@
+"""First derivatives of inverse and forward dynamics, by recursions of their own.
+
+Everything is expressed in the world's axes at its origin, so that the twist S_j of a joint is the same vector for all
+bodies that it carries, and dS_i/dq_j = S_j x S_i for every j that carries i. By q we differentiate along v: the change
+of tau as the joints move a little with the velocities v, which for simple joints is the ordinary derivative.
+Carpentier and Mansard, RSS (2018); the symbols are those of Singh, Russo and Wensing, IEEE Robot. Autom. Lett. 7 (2022).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import solve_spd
+from poinsot.mechanism import tree
+from poinsot.mechanism.dynamics import External, external_wrenches, forward_dynamics, rows
+from poinsot.mechanism.model import Mechanism
+from poinsot.mechanism.screws import Move, mirrored
+from poinsot.spatial import Pose, motion, rotation
+
+
+def inverse_dynamics_derivatives(
+    mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None
+) -> tuple[Array, Array, Array]:
+    """d tau/dq, d tau/dv and d tau/dvdot = M, each (nv, nv).
+
+    External wrenches are fixed to their links: they turn and move with them.
+    """
+    T = tree.of(mech)
+    n = len(T.bodies)
+    given = external_wrenches(mech, T, external)
+    X, S, V, A, psi_dot, psi_ddot, S_dot, I, B, f = rows(n, 10)
+    for i, body in enumerate(T.bodies):
+        p = body.parent
+        X[i] = _compose(Pose() if p < 0 else X[p], body.moves(q[body.q]))
+        S[i] = X[i].adjoint() @ body.subspace(q)
+        V_P, A_P = (np.zeros(6), np.concatenate([np.zeros(3), -T.gravity])) if p < 0 else (V[p], A[p])
+        V[i] = V_P + S[i] @ v[body.v]
+        A[i] = A_P + S[i] @ vdot[body.v] + motion.bracket(V[i], S[i] @ v[body.v])
+        psi_dot[i] = motion.ad(V_P) @ S[i]
+        psi_ddot[i] = motion.ad(A_P) @ S[i] + motion.ad(V_P) @ psi_dot[i]
+        S_dot[i] = motion.ad(V[i]) @ S[i]
+        I[i] = _in_world(X[i], body.G)
+        h = I[i] @ V[i]
+        B[i] = 0.5 * (-motion.ad(V[i]).T @ I[i] - I[i] @ motion.ad(V[i]) + _bar(h))
+        f[i] = I[i] @ A[i] - motion.ad_dual(V[i], h) - motion.wrench_in_frame(X[i], given[i])
+    dq, dv, M = (np.zeros((mech.nv, mech.nv)) for _ in range(3))
+    for i, body in reversed(list(enumerate(T.bodies))):
+        IS, BS = I[i] @ S[i], 2 * (B[i].T @ S[i])  # what S_i^T I and S_i^T 2B see of an ancestor's motion
+        along = I[i] @ psi_ddot[i] + 2 * (B[i] @ psi_dot[i]) + _bar(f[i]) @ S[i]
+        with_v = I[i] @ (psi_dot[i] + S_dot[i]) + 2 * (B[i] @ S[i])
+        j = i
+        while j >= 0:
+            other = T.bodies[j]
+            dq[body.v, other.v] = BS.T @ psi_dot[j] + IS.T @ psi_ddot[j]
+            dv[body.v, other.v] = BS.T @ S[j] + IS.T @ (psi_dot[j] + S_dot[j])
+            M[body.v, other.v] = IS.T @ S[j]
+            if j != i:
+                dq[other.v, body.v], dv[other.v, body.v] = S[j].T @ along, S[j].T @ with_v
+                M[other.v, body.v] = M[body.v, other.v].T
+            j = other.parent
+        M[body.v, body.v] = mirrored(M[body.v, body.v]) + np.diag(body.armature)
+        if body.parent >= 0:
+            p = body.parent
+            I[p], B[p], f[p] = I[p] + I[i], B[p] + B[i], f[p] + f[i]
+    return dq, dv, M
+
+
+def forward_dynamics_derivatives(
+    mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None
+) -> tuple[Array, Array, Array]:
+    """d vdot/dq, d vdot/dv and d vdot/d tau = M^-1, each (nv, nv): d vdot = -M^-1 d tau, at the vdot that tau gives."""
+    vdot = forward_dynamics(mech, q, v, tau, external)
+    dq, dv, M = inverse_dynamics_derivatives(mech, q, v, vdot, external)
+    M_inv = mirrored(solve_spd(M, np.eye(mech.nv)))
+    return -M_inv @ dq, -M_inv @ dv, M_inv
+
+
+def _compose(X: Pose, moves: Sequence[Move]) -> Pose:
+    for move in moves:
+        X = X @ move.pose()
+    return X
+
+
+def _in_world(X_WB: Pose, G: Array) -> Array:
+    """The inertia (6, 6) in the world's axes about its origin, from mass and first and second moments."""
+    m, h, I = G[5, 5], np.stack([G[2, 4], G[0, 5], G[1, 3]]), G[:3, :3]
+    R, P = X_WB.R, rotation.skew(X_WB.p)
+    h_W, H = R @ h, rotation.skew(R @ h)
+    I_W = mirrored(R @ I @ R.T - (H @ P + (H @ P).T) - m * (P @ P))
+    C = rotation.skew(h_W + m * X_WB.p)
+    return np.block([[I_W, C], [C.T, m * np.eye(3)]])
+
+
+def _bar(F: Array) -> Array:
+    """The matrix (6, 6) with _bar(F) u = -ad(u)^T F: how a wrench changes as it is carried along u."""
+    N, f = rotation.skew(F[:3]), rotation.skew(F[3:])
+    return -np.block([[N, f], [f, np.zeros((3, 3))]])
