@@ -3,7 +3,7 @@
 Everything is expressed in the world's axes at its origin, so that the twist S_j of a joint is the same vector for all
 bodies that it carries, and dS_i/dq_j = S_j x S_i for every j that carries i. By q we differentiate along v: the change
 of tau as the joints move a little with the velocities v, which for simple joints is the ordinary derivative.
-Carpentier and Mansard, RSS (2018); the symbols are those of Singh, Russo and Wensing, IEEE Robot. Autom. Lett. 7 (2022).
+Carpentier and Mansard, RSS (2018); symbols as in Singh, Russo and Wensing, IEEE Robot. Autom. Lett. 7 (2022).
 """
 
 from collections.abc import Sequence

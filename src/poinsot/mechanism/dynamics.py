@@ -139,7 +139,7 @@ def _with(p: Array, k: int | None, value: Array) -> Array:
 def external_wrenches(mech: Mechanism, T: tree.Tree, external: External) -> list[Array]:
     """The external wrench on each body, in its frame."""
     total = [np.zeros(6) for _ in T.bodies]
-    for F, (k, X) in zip(asrows(mech, external), T.carriers, strict=True):
+    for F, (k, X) in zip(as_rows(mech, external), T.carriers, strict=True):
         if F is not None and k >= 0:
             total[k] = total[k] + motion.wrench_in_frame(X, F)
     return total
