@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import solve_spd
-from poinsot.mechanism import screws, tree
+from poinsot.fuse import is_traced, solve_spd
+from poinsot.mechanism import articulated, rolled, screws, tree
 from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.mechanism.screws import mirrored
+from poinsot.mechanism.tree import falling
 from poinsot.spatial import motion
 
 External = Mapping[str, ArrayLike] | ArrayLike | None
@@ -49,7 +50,7 @@ def _newton_euler(T: tree.Tree, q: Array, v: Array, vdot: Array, given: list[Arr
         S, p = body.subspace(q), body.parent
         vJ = S @ v[body.v]
         V[i] = vJ if p < 0 else screws.motion(X[i], V[p]) + vJ
-        A_P = _falling(T) if p < 0 else A[p]
+        A_P = falling(T) if p < 0 else A[p]
         A[i] = screws.motion(X[i], A_P) + S @ vdot[body.v] + body.bias(q, v) + motion.bracket(V[i], vJ)
         F[i] = body.G @ A[i] - motion.ad_dual(V[i], body.G @ V[i]) - given[i]
     for i, body in reversed(list(enumerate(T.bodies))):
@@ -82,58 +83,34 @@ def mass_matrix(mech: Mechanism, q: Array) -> Array:
 def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
     """vdot (nv,) under joint forces tau (nv,) [N m, N]. Articulated bodies.
 
-    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
+    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). In a kernel, the recursion
+    over the bodies of a long tree stays a loop (`rolled`).
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     T = tree.of(mech)
-    X, given = [body.moves(q[body.q]) for body in T.bodies], external_wrenches(mech, T, external)
-    V, c, IA, pA, U, D, u, A, vdot = rows(len(X), 9)
+    given = external_wrenches(mech, T, external)
+    if is_traced(q) and rolled.pays(T):
+        return rolled.forward_dynamics(T, q, v, tau, given)
+    here = [body.at(q, v) for body in T.bodies]
+    V, c, IA, pA, U, D, u, A, vdot = rows(len(here), 9)
     for i, body in enumerate(T.bodies):
-        vJ = body.subspace(q) @ v[body.v]
-        V[i] = vJ if body.parent < 0 else screws.motion(X[i], V[body.parent]) + vJ
-        c[i] = body.bias(q, v) + motion.bracket(V[i], vJ)
+        V_P = np.zeros(6) if body.parent < 0 else V[body.parent]
+        V[i], c[i], pA[i] = articulated.outward(here[i], v[body.v], V_P, given[i])
         IA[i] = body.G
-        pA[i] = -motion.ad_dual(V[i], body.G @ V[i]) - given[i]
     for i, body in reversed(list(enumerate(T.bodies))):
-        S, p = body.subspace(q), body.parent
-        U[i] = IA[i] @ S
-        D[i] = solve_spd(mirrored(S.T @ U[i]) + np.diag(body.armature), np.eye(body.joint.nv))  # its inverse
-        u[i] = D[i] @ (tau[body.v] - S.T @ pA[i])
-        if p >= 0:
-            Ia = mirrored(IA[i] - (U[i] @ D[i]) @ U[i].T)
-            pa = pA[i] + U[i] @ u[i]
-            if body.yields:  # no inertia is felt along S, and what is felt there is tau
-                Ia, pa = _without(Ia, body.direction), _with(pa, body.direction, tau[body.v])
-            pa = pa + Ia @ c[i]
-            IA[p] = IA[p] + screws.inertia(X[i], Ia)
-            pA[p] = pA[p] + screws.force(X[i], pa)
+        U[i], D[i], u[i], Ia, pa = articulated.inward(here[i], tau[body.v], IA[i], pA[i], c[i])
+        if body.parent >= 0:
+            IA[body.parent] = IA[body.parent] + screws.inertia(here[i].moves, Ia)
+            pA[body.parent] = pA[body.parent] + screws.force(here[i].moves, pa)
     for i, body in enumerate(T.bodies):
-        A_P = _falling(T) if body.parent < 0 else A[body.parent]
-        A[i] = screws.motion(X[i], A_P) + c[i]
-        vdot[i] = u[i] - D[i] @ (U[i].T @ A[i])
-        A[i] = A[i] + body.subspace(q) @ vdot[i]
+        A_P = falling(T) if body.parent < 0 else A[body.parent]
+        A[i], vdot[i] = articulated.onward(here[i], A_P, c[i], U[i], D[i], u[i])
     return np.concatenate([np.zeros(0), *vdot])
 
 
 def rows(n: int, count: int) -> tuple[list[Any], ...]:
     """Empty lists with a place for each body."""
     return tuple([None] * n for _ in range(count))
-
-
-def _falling(T: tree.Tree) -> Array:
-    """The acceleration of the world less gravity."""
-    return np.concatenate([np.zeros(3), -T.gravity])
-
-
-def _without(I: Array, k: int | None) -> Array:
-    """The matrix with row and column k made exactly zero."""
-    keep = np.array([0.0 if i == k else 1.0 for i in range(6)])
-    return I * np.outer(keep, keep)
-
-
-def _with(p: Array, k: int | None, value: Array) -> Array:
-    assert k is not None
-    return np.concatenate([p[:k], value, p[k + 1 :]])
 
 
 def external_wrenches(mech: Mechanism, T: tree.Tree, external: External) -> list[Array]:

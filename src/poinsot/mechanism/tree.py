@@ -8,7 +8,7 @@ forces, not for the wrenches between links.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -28,6 +28,22 @@ SIMPLE = {
 
 
 @dataclass(frozen=True, eq=False)
+class Here:
+    """What a recursion sees of one body at one instant.
+
+    moves from its parent's frame, motion subspace S (6, nv), S' v (6,), inertia G (6, 6), armature (nv,); and
+    `direction`, if S is exactly that one column of the identity and the motor has no inertia.
+    """
+
+    moves: Sequence[Move]
+    S: Array
+    bias: Array
+    G: Array
+    armature: Array
+    direction: int | None
+
+
+@dataclass(frozen=True, eq=False)
 class Body:
     """One body: the number of its parent (-1: the world), the moves from there, given the joint's q, joint, inertia G.
 
@@ -41,6 +57,7 @@ class Body:
     q: slice
     v: slice
     direction: int | None = None
+    rest: Pose = field(default_factory=Pose)  # of a simple joint's frame in the parent's, at q = 0
 
     def subspace(self, q: Array) -> Array:
         """S (6, nv) in the body's frame."""
@@ -58,9 +75,14 @@ class Body:
         return np.ones(self.joint.nv) * self.joint.armature
 
     @property
-    def yields(self) -> bool:
-        """Nothing resists along the freed direction: no inertia is felt through the joint that way."""
-        return self.direction is not None and not is_traced(self.joint.armature) and not np.any(self.joint.armature)
+    def is_bare(self) -> bool:
+        """The motor has no inertia."""
+        return not is_traced(self.joint.armature) and not np.any(self.joint.armature)
+
+    def at(self, q: Array, v: Array) -> Here:
+        """The body at this instant of the mechanism."""
+        direction = self.direction if self.is_bare else None
+        return Here(self.moves(q[self.q]), self.subspace(q), self.bias(q, v), self.G, self.armature, direction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +92,11 @@ class Tree:
     bodies: tuple[Body, ...]
     gravity: Array
     carriers: tuple[tuple[int, Pose], ...]
+
+
+def falling(T: Tree) -> Array:
+    """The acceleration (6,) of the world less gravity."""
+    return np.concatenate([np.zeros(3), -T.gravity])
 
 
 def as_given(mech: Mechanism) -> Tree:
@@ -186,6 +213,7 @@ def canonical(mech: Mechanism) -> Tree:
                 stage.q,
                 stage.v,
                 SIMPLE.get(stage.joint.kind),
+                X_PC,
             )
         )
     where = tuple((k, frames[k].inverse() @ X if k >= 0 else X) for k, X in carriers)
@@ -333,6 +361,13 @@ def _moves(X: Pose, joint: Joint) -> Callable[[Array], Sequence[Move]]:
         return [*first, *sliding, Turn(2, np.cos(angle), np.sin(angle))]
 
     return moves
+
+
+def screw_numbers(X: Pose) -> list[float]:
+    """The nine numbers of the moves that lead to a simple joint: cosines and sines, distances, the angle's offset."""
+    s = _screw(X)
+    numbers = [np.cos(s.turn1), np.sin(s.turn1), s.shift1, *s.across, np.cos(s.tilt), np.sin(s.tilt), s.turn2, s.shift2]
+    return [_snap(x) for x in numbers]
 
 
 def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:

@@ -91,7 +91,7 @@ def matrix(b: TwoBodies) -> Array:
 
 
 def solution(b: TwoBodies, f: Array, tau: Array) -> tuple[Array, Array]:
-    """(26): a1 [m/s^2] of C1 and omegadot1 [rad/s^2] under the force f [N] through C1 and the couple tau [N m] on B1."""
+    """(26): a1 [m/s^2] of C1 and omegadot1 [rad/s^2], under a force f [N] through C1 and a couple tau [N m] on B1."""
     accelerations = solve_spd(matrix(b), np.concatenate([f, tau]))
     return accelerations[:3], accelerations[3:]
 
