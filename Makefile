@@ -27,10 +27,11 @@ format: $(VENV)/.test            ## rewrite the sources in the common style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.test            ## measure, against the peers, in one run
+bench: $(VENV)/.bench            ## measure, against the peers, in one run
 	$(BIN)/python benchmarks/run.py
 
-docs: $(VENV)/.test            ## check the pages in docs/: links and examples
+docs: $(VENV)/.bench            ## draw the pictures of the pages in docs/, check their links and examples
+	for script in docs/make/*.py; do $(BIN)/python $$script; done
 	$(BIN)/python -m pytest -q tests/test_docs.py
 
 clean:            ## remove what these targets made
@@ -52,3 +53,7 @@ $(VENV)/.run: pyproject.toml | $(VENV)/bin/pip
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
 	$(BIN)/pip install -q -e '.[dev,peers]'
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.bench: $(VENV)/.test
+	$(BIN)/pip install -q -e '.[docs]'
+	@touch $@

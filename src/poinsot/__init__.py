@@ -1,6 +1,7 @@
 """Rigid-body dynamics as the text books write it, in plain NumPy, compiled into fused kernels."""
 
 from poinsot import fuse, mechanism, spatial
+from poinsot.files import load_mjcf, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -61,6 +62,8 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "load_mjcf",
+    "load_urdf",
     "mass_matrix",
     "mechanism",
     "once",

@@ -6,8 +6,9 @@ from . import numpy_rules as numpy_rules
 from .control import fori_loop, once
 from .derive import gradient, hessian, jacobian, jvp, vjp
 from .errors import TraceError
-from .kernel import Kernel, kernel, set_threads, threads
+from .kernel import Kernel, kernel
 from .linalg import solve_spd
+from .parallel import set_threads, threads
 from .table import Table
 from .traced import Traced
 

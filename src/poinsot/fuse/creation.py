@@ -37,12 +37,21 @@ def _convert(name: str) -> Callable[..., Any]:
     return convert
 
 
+def _full(shape: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Traced:
+    values = np.broadcast_to(as_objects(fill_value), shape).copy()
+    return Traced(values) if dtype in (None, object) else Traced(values).astype(dtype)
+
+
 def _fill(name: str) -> Callable[..., Any]:
     """np.zeros and the like: arrays of floats that traced values can be assigned to."""
     numpy = _NUMPY[name]
 
     def fill(*args: Any, **kwargs: Any) -> Any:
+        if name == "full" and tracing() and _contains_traced([*args, *kwargs.values()]):
+            return _full(*args, **kwargs)
         array = numpy(*args, **kwargs)
+        if isinstance(array, Traced):  # np.identity calls np.eye
+            return array
         if tracing() and name == "empty" and array.dtype.kind == "f":
             array.fill(np.nan)  # what is never set must not look like a number
         return Traced(array.astype(object)) if tracing() and array.dtype.kind == "f" else array

@@ -7,7 +7,7 @@ of their parameters by itself (`Graph.capture`).
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -103,6 +103,14 @@ class Graph:
             if node in wanted:
                 wanted.update(node.args)
         return [node for node in self.nodes if node in wanted]
+
+    def last_uses(self, live: Sequence[Node]) -> dict[Node, float]:
+        """For each array in memory, the index of the node that uses it last: that one may change it in place."""
+        last: dict[Node, float] = {}
+        for node in live:
+            last.update((arg, node.index) for arg in node.args if isinstance(arg.type, tuple))
+        last.update((node, float("inf")) for node in (*self.outputs, *self.captures.values()))
+        return last
 
     def subgraphs(self) -> Iterator["Graph"]:
         """The bodies and callees of the live nodes, each once, innermost first."""

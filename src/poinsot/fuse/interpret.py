@@ -57,7 +57,7 @@ def _table(node: Node, args: list[Any]) -> Any:
 
 def _get(node: Node, args: list[Any]) -> Any:
     array, index = args
-    return array[index, np.arange(array.shape[1]) if array.shape[1] > 1 else 0]
+    return array[index, np.arange(array.shape[1]) if array.shape[1] != 1 else 0]
 
 
 def _set(node: Node, args: list[Any]) -> Any:

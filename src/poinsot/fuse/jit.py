@@ -114,8 +114,12 @@ def _write(key: str, code: bytes) -> None:
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        os.replace(temporary, folder / f"{key}.o")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(code).digest() + code)
+            os.replace(temporary, folder / f"{key}.o")
+        except BaseException:
+            os.unlink(temporary)
+            raise
     except (OSError, RuntimeError):
         return

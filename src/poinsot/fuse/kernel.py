@@ -1,21 +1,21 @@
 """Kernels: `np.vectorize`, compiled."""
 
+import dataclasses
 import functools
 import inspect
-import itertools
 import math
-import os
+import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_type_hints
 
 import numpy as np
 
-from . import gufunc, interpret, jit, signature, tree
+from . import gpu, gufunc, interpret, jit, parallel, signature, tree
 from .build import lift
 from .creation import traced_creation
+from .errors import TraceError
 from .graph import Graph, tracing, tracing_into
 from .llvm import Target
 from .loop import kernel_module
@@ -31,7 +31,7 @@ class Program:
     def __init__(self, graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], name: str, doc: str) -> None:
         self.graph, self.inputs, self.outputs = graph, list(inputs), list(outputs)
         self.name, self.doc = name, doc
-        self.rebuild: Callable[[Sequence[Any]], Any] | None = None  # puts several outputs into the user's own structure
+        self.structure: Any = None  # how the user's function returns its outputs, if not as arrays or a tuple of them
         self.operations = sum(graph.count().values())
 
     @property
@@ -56,13 +56,22 @@ class Program:
             recipe=(_remake, (self, dtype == _F64)),
         )  # fmt: skip
 
+    def is_hollow(self) -> bool:
+        """Without inputs, or with one of no elements: NumPy makes no ufuncs of that kind."""
+        return not self.inputs or any(0 in shape for shape in (*self.inputs, *self.outputs))
+
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("f32", "f64", "rebuild")} | {"rebuild": None}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("f32", "f64")}
+        try:
+            pickle.dumps(self.structure)
+        except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
+            state["structure"] = None
+        return state
 
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
         """The reference: NumPy evaluates the graph."""
         arrays = [np.asarray(arg, dtype=dtype) for arg in args]
-        batch = _batch_shape(arrays, self.inputs)
+        batch = parallel.batch_shape(arrays, self.inputs)
         flat: list[np.ndarray] = []
         for array, core in zip(arrays, self.inputs, strict=True):
             full = np.broadcast_to(array, batch + core).reshape(math.prod(batch), math.prod(core))
@@ -83,10 +92,6 @@ def _remake(program: Program, float64: bool) -> np.ufunc:
     return program.f64 if float64 else program.f32
 
 
-def _batch_shape(arrays: Sequence[np.ndarray], cores: Sequence[Shape]) -> Shape:
-    return np.broadcast_shapes(*(a.shape[: a.ndim - len(core)] for a, core in zip(arrays, cores, strict=True)))
-
-
 def trace(
     function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel"
 ) -> tuple[Graph, list[Shape], Any]:
@@ -96,10 +101,10 @@ def trace(
         leaves = [
             Traced(objects([graph.param("f") for _ in range(math.prod(shape))], tuple(shape))) for shape in shapes
         ]
-        ends, rebuild = tree.flatten(function(*_arguments(function, leaves)))
-        arrays = [as_objects(end) for end in ends]
+        result = function(*_arguments(function, leaves))
+        arrays = [as_objects(end) for end in tree.flatten(result)[0]]
         graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
-    return graph, [array.shape for array in arrays], rebuild
+    return graph, [array.shape for array in arrays], tree.structure(result)
 
 
 def _arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
@@ -129,6 +134,7 @@ class Kernel:
         self._programs: dict[tuple[Shape, ...], Program] = {}
         self._recent: Callable[..., Any] | None = None  # the ufunc of the last call: most likely that of the next
         self._limit = 0
+        self._fast = False
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__} {self.signature}>"
@@ -148,36 +154,45 @@ class Kernel:
         return self._call(args, out, kwargs)
 
     def _call(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
-        if len(args) != len(self._in):
+        if len(args) != len(self._in) or any(map(dataclasses.is_dataclass, args)):
             args = tuple(tree.flatten(args)[0])
         if len(args) != len(self._in):
             raise TypeError(f"{self!r} takes {len(self._in)} arrays, not {len(args)}")
+        if self.backend == "cuda" and not tracing():
+            return self._on_gpu(args, out)
         args = tuple(a if hasattr(a, "__array_ufunc__") else np.asarray(a) for a in args)
         if tracing() and any(isinstance(a, Traced) for a in args):
+            signature.sizes(self._in, [a.shape for a in args], self._parameter_names())
+            if any(len(a.shape) > len(core) for a, core in zip(args, self._in, strict=True)):
+                raise TraceError(
+                    f"{self!r} is called inside of another kernel, on a batch of shapes {[a.shape for a in args]}",
+                    "call it on one instance at a time, as in np.stack([f(x) for x in batch])",
+                )
             return self._called(*args)
         program = self.specialise(*(np.shape(a) for a in args))
         dtype = _F32 if all(getattr(a, "dtype", None) == _F32 for a in args) else _F64
-        if self.backend == "numpy" or not jit.available():
+        if self.backend == "numpy" or program.is_hollow() or not jit.available():
             return self._finish(program, self._interpret(program, args, out, dtype))
         ufunc = program.f64 if dtype == _F64 else program.f32
         if any(hasattr(a, "__dask_graph__") for a in args):
             return self._finish(program, _lazily(ufunc, self.signature, args, dtype))
         core = max((math.prod(shape) for shape in program.inputs), default=1)
-        limit = core * max(1, int(_SERIAL_WORK / max(program.operations, 1)))
+        limit = core * max(1, int(parallel.SERIAL_WORK / max(program.operations, 1)))
         plain = all(type(a) is np.ndarray for a in args)
-        if plain and not kwargs and max(a.size for a in args) > limit and threads() > 1:
-            return self._finish(program, _parallel(ufunc, program, args, out, dtype))
-        if program.rebuild is None and dtype == _F64:
-            self._recent, self._limit = ufunc, limit if threads() > 1 else 1 << 62
+        large = plain and not kwargs and max(a.size for a in args) > limit
+        if large and parallel.threads() > 1 and parallel.separable(program, args, out):
+            return self._finish(program, parallel.call(ufunc, program, args, out, dtype))
+        if program.structure is None and dtype == _F64:
+            self._recent, self._limit = ufunc, limit
         return self._finish(program, ufunc(*args, **kwargs) if out is None else ufunc(*args, out=out, **kwargs))
 
     def _finish(self, program: Program, results: Any) -> Any:
-        if program.rebuild is None:
+        if program.structure is None:
             return results
-        return program.rebuild(results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(program.structure, results if isinstance(results, tuple) else (results,))
 
     def _interpret(self, program: Program, args: Any, out: Any, dtype: np.dtype[Any]) -> Any:
-        if self.backend != "numpy":
+        if self.backend != "numpy" and not jit.available():
             _warn_once()
         results = program.interpret(*args, dtype=dtype)
         if out is not None:
@@ -210,7 +225,7 @@ class Kernel:
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:
             raise TypeError(f"{self!r} came out of a pickle, where it was compiled for {list(self._programs)} only")
-        graph, outputs, rebuild = trace(self.function, inputs, self.__name__)
+        graph, outputs, structure = trace(self.function, inputs, self.__name__)
         if len(outputs) != len(self._out):
             raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
         for k, (core, shape) in enumerate(zip(self._out, outputs, strict=True)):
@@ -222,9 +237,8 @@ class Kernel:
                     f"{self!r}: output {k} has shape {shape}, but the signature promises {signature.text(core)}"
                 )
         program = Program(graph, inputs, outputs, self.__name__, self.__doc__ or "")
-        sample = tuple(range(len(outputs))) if len(outputs) > 1 else (0,)
-        plain = rebuild(sample) in (sample, list(sample), sample[0])
-        program.rebuild = None if plain else rebuild
+        flat = [(cls, *(None for _ in outputs)) for cls in (tuple, list)]
+        program.structure = None if structure is None or structure in flat else structure
         return program
 
     def _parameter_names(self) -> list[str]:
@@ -254,15 +268,29 @@ class Kernel:
         """The NumPy ufunc in float64."""
         return self.program(**sizes).f64
 
-    def to(self, backend: str) -> "Kernel":
-        """The same kernel on another back end: "llvm" (the processor, compiled) or "numpy" (the reference)."""
-        if backend not in ("llvm", "numpy"):
-            raise ValueError(f"back end {backend!r} is unknown; there are 'llvm' and 'numpy'")
+    def to(self, backend: str, fast: bool = False) -> "Kernel":
+        """The same kernel on another back end.
+
+        "llvm": the processor, compiled. "cuda": the GPU; takes and gives CuPy arrays (extra `cuda`), and with `fast`
+        computes float32 sines, quotients and the like with the GPU's approximate instructions. "numpy": the reference.
+        """
+        if backend not in ("llvm", "cuda", "numpy"):
+            raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
         other = Kernel(self.function, self.signature, backend)
-        other._programs = self._programs
+        other._programs, other._fast = self._programs, fast
+        if backend == "cuda":
+            gpu.cupy()
         return other
 
+    def _on_gpu(self, args: tuple[Any, ...], out: Any) -> Any:
+        program = self.specialise(*(tuple(getattr(a, "shape", np.shape(a))) for a in args))
+        single = [str(getattr(a, "dtype", "")).endswith("float32") for a in args if getattr(a, "shape", ())]
+        dtype = _F32 if single and all(single) else _F64
+        return self._finish(program, gpu.run(program, args, dtype, self._fast, out))
+
     def __reduce__(self) -> Any:
+        if not self._programs and not any(isinstance(dim, str) for core in self._in for dim in core):
+            self.program()
         return _restore, (self.signature, self.backend, self.__name__, self.__doc__, self._programs)
 
 
@@ -284,68 +312,6 @@ def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:
     return lambda function: Kernel(function, text)
 
 
-# Threads.
-_SERIAL_WORK = 400_000  # operations below which starting threads does not pay
-
-
-@functools.cache
-def _default_threads() -> int:
-    return (
-        int(os.environ.get("POINSOT_THREADS", 0)) or len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1
-    )
-
-
-_threads: int | None = None
-
-
-def threads() -> int:
-    """How many threads share a large batch: POINSOT_THREADS, or all cores."""
-    return _threads if _threads is not None else _default_threads()
-
-
-def set_threads(count: int | None) -> None:
-    """Use this many threads for large batches from now on; None goes back to the default."""
-    global _threads
-    if count is not None and count < 1:
-        raise ValueError(f"the number of threads must be at least 1, not {count}")
-    _threads = count
-
-
-@functools.cache
-def _pool(count: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(count, thread_name_prefix="poinsot")
-
-
-def _parallel(ufunc: np.ufunc, program: Program, args: Sequence[np.ndarray], out: Any, dtype: np.dtype[Any]) -> Any:
-    """Share the longest batch axis out to the threads; NumPy lets go of the interpreter lock inside the loop."""
-    batch = _batch_shape(args, program.inputs)
-    axis = int(np.argmax(batch))
-    if out is None:
-        targets = tuple(np.empty(batch + core, dtype) for core in program.outputs)
-    else:
-        targets = out if isinstance(out, tuple) else (out,)
-    count = threads()
-    edges = np.linspace(0, batch[axis], count + 1).astype(int)
-    edges[1:-1] -= edges[1:-1] % 64
-
-    def part(array: np.ndarray, core: Shape, piece: slice) -> np.ndarray:
-        from_end = len(batch) - axis + len(core)
-        if array.ndim < from_end or array.shape[-from_end] == 1:
-            return array
-        index: tuple[Any, ...] = (..., piece, *(slice(None),) * (from_end - 1))
-        return array[index]
-
-    def work(piece: slice) -> None:
-        inputs = [part(a, core, piece) for a, core in zip(args, program.inputs, strict=True)]
-        outputs = tuple(part(a, core, piece) for a, core in zip(targets, program.outputs, strict=True))
-        ufunc(*inputs, out=outputs)
-
-    list(_pool(count).map(work, [slice(a, b) for a, b in itertools.pairwise(edges) if b > a]))
-    return targets if len(targets) > 1 else targets[0]
-
-
 def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any]) -> Any:
     """On Dask arrays: the ufunc applied to every block. (Dask would try it on arrays of size one to learn the type.)"""
     from dask.array import apply_gufunc
@@ -357,5 +323,5 @@ def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any
 @functools.cache
 def _warn_once() -> None:
     warnings.warn(
-        "llvmlite is not installed: kernels run on the slow NumPy reference. pip install llvmlite", RuntimeWarning, 4
+        "llvmlite is not installed: kernels run on the slow NumPy reference. pip install llvmlite", RuntimeWarning, 5
     )

@@ -69,7 +69,8 @@ def solve(A: Any, b: Any) -> Any:
     _square(A, "solve")
     A = np.asarray(A)
     if len(A) <= 3:
-        return inv(A) @ b
+        C = _cofactors(A)
+        return C.T @ b / (A[0] @ C[0])
     b = np.asarray(b)
     return _eliminate(A, b[:, None])[1][:, 0] if b.ndim == 1 else _eliminate(A, b)[1]
 

@@ -6,6 +6,7 @@ elementary functions, whose error analysis counts every rounding.
 """
 
 import functools
+import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,8 +46,9 @@ class Target:
             return "true" if value else "false"
         if type_ == "i":
             return str(_wrapped(value, self.bits))
-        with np.errstate(over="ignore"):
-            value = float(np.float64(value) if self.float64 else np.float32(value))
+        if not self.float64:
+            with np.errstate(over="ignore"):
+                value = float(np.float32(value))
         return "0x" + struct.pack(">d", value).hex().upper()
 
 
@@ -101,8 +103,8 @@ INTRINSICS: dict[tuple[str, Type], str] = {
     ("maximum", "i"): "smax",
 }
 
-# Dividing by 0, or the least integer by -1, would stop the process. So {2} is b, or 1 where {1}: b is 0 or -1; there the
-# quotient is a*b. {3} is the remainder, {7} whether it is of the wrong sign.
+# Dividing by 0, or the least integer by -1, would stop the process. So {2} is b, or 1 where {1}: b is 0 or -1; there
+# the quotient is a*b. {3} is the remainder, {7} whether it is of the wrong sign.
 _REMAINDER = (
     "add {T} {b}, {one}", "icmp ult {T} {0}, {two}", "select {B} {1}, {T} {one}, {T} {b}", "srem {T} {a}, {2}",
     "xor {T} {3}, {2}", "icmp slt {T} {4}, {zero}", "icmp ne {T} {3}, {zero}", "and {B} {5}, {6}",
@@ -120,6 +122,11 @@ SEQUENCES: dict[tuple[str, Type], Sequence[str]] = {
 }  # fmt: skip
 
 
+_WITH_CONSTANTS = {
+    op for table in (ROWS, SEQUENCES) for (op, _), row in table.items() if re.search("{(zero|one|ones|two)}", str(row))
+}
+
+
 @functools.cache
 def elementary_graph(name: str, float64: bool) -> Graph:
     function = elementary.sincos if name == "sincos" else elementary.FUNCTIONS[name]
@@ -133,6 +140,10 @@ class Ref:
     text: str
     type: Type
     uniform: bool
+
+
+def _has_bits(value: Any) -> bool:
+    return value != 0 or repr(value)[0] == "-"
 
 
 class Module:
@@ -155,7 +166,8 @@ class Module:
             name = self._tables[key] = f"@table{len(self._tables)}"
             scalar = self.target.scalar(type_)
             body = ", ".join(f"{scalar} {self.target.literal(v, type_)}" for v in data)
-            self.globals.append(f"{name} = private constant [{len(data)} x {scalar}] [{body}], align 64")
+            body = f"[{body}]" if any(map(_has_bits, data)) else "zeroinitializer"
+            self.globals.append(f"{name} = private constant [{len(data)} x {scalar}] {body}, align 64")
         return self._tables[key]
 
     def callee(self, graph: Graph, flags: str) -> str:
@@ -178,12 +190,16 @@ class Module:
 _ATTRIBUTES = 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }'
 
 
+_LARGE = 1 << 16  # bytes; a stack has a few million
+
+
 class Function:
     """The text of one function, grown line by line."""
 
     def __init__(self, module: Module, flags: str = "contract ") -> None:
         self.module, self.target, self.flags = module, module.target, flags
         self.entry: list[str] = []  # allocations: they belong into the first block
+        self.exit: list[str] = []  # and their end
         self.lines: list[str] = []
         self.block = "start"
         self.mask: str | None = None  # the lanes that still run, inside a loop whose count differs between lanes
@@ -192,7 +208,8 @@ class Function:
 
     def define(self, head: str, end: str) -> str:
         return "\n".join(
-            [f"{head} #0 {{", "entry:", *self.entry, "  br label %start", "start:", *self.lines, f"  {end}", "}"]
+            [f"{head} #0 {{", "entry:", *self.entry, "  br label %start"]
+            + ["start:", *self.lines, *self.exit, f"  {end}", "}"]
         )
 
     # Text.
@@ -247,7 +264,7 @@ class Function:
             self._splats[key] = self.op(f"shufflevector {vector} {one}, {vector} poison, {zero}")
         return self._splats[key]
 
-    def load(self, base: str, k: int, type_: Type) -> Ref:
+    def load(self, base: str, k: int | str, type_: Type) -> Ref:
         stored = "i" if type_ == "b" else type_
         vector = self.target.vector(stored)
         text = self.op(f"load {vector}, ptr {self.address(base, str(k))}, align {self.target.itemsize}")
@@ -255,7 +272,7 @@ class Function:
             text = self.op(f"trunc {vector} {text} to {self.target.vector('b')}")
         return Ref(text, type_, False)
 
-    def store(self, base: str, k: int, ref: Ref) -> None:
+    def store(self, base: str, k: int | str, ref: Ref) -> None:
         stored, text = "i" if ref.type == "b" else ref.type, self.vector(ref)
         if ref.type == "b":
             text = self.op(f"zext {self.target.vector('b')} {text} to {self.target.vector('i')}")
@@ -267,17 +284,22 @@ class Function:
         return self.op(f"getelementptr {self.target.vector('f')}, ptr {base}, {self.target.scalar(type_)} {index}")
 
     def allocate(self, count: int) -> str:
-        """Room for vectors, for as long as the function runs."""
+        """Room for vectors, for as long as the function runs: on the stack, or if large, elsewhere."""
         self._count += 1
-        name = f"%m{self._count}"
-        self.entry.append(f"  {name} = alloca [{max(count, 1)} x {self.target.vector('f')}], align 64")
+        name, size = f"%m{self._count}", max(count, 1) * self.target.width * self.target.itemsize
+        if size <= _LARGE:
+            self.entry.append(f"  {name} = alloca [{max(count, 1)} x {self.target.vector('f')}], align 64")
+        else:
+            self.module.declarations |= {"malloc": "declare ptr @malloc(i64)", "free": "declare void @free(ptr)"}
+            self.entry.append(f"  {name} = call ptr @malloc(i64 {size})")
+            self.exit.append(f"  call void @free(ptr {name})")
         return name
 
     # Graphs.
     def graph(self, graph: Graph, refs: dict[Node, Ref]) -> list[Ref]:
         """Write out the live nodes of a graph whose parameters are given; the references of its outputs."""
         live = graph.live()
-        last = last_uses(graph, live)
+        last = graph.last_uses(live)
         alive = set(live)
         for node in live:
             if node in refs:
@@ -306,9 +328,10 @@ class Function:
             name = f"{INTRINSICS[node.op, kind]}.{lanes}{kind}{self.target.bits}"
             return Ref(self.intrinsic(name, scalar(kind), scalar(kind), *values), node.type, uniform)
         words = {"T": scalar(kind), "R": scalar(node.type), "B": scalar("b"), "fm": self.flags}
-        words |= {"zero": self.constant(0, kind, uniform), "ones": self.constant(True, "b", uniform)}
-        words |= {"one": self.constant(1, kind, uniform), "two": self.constant(2, kind, uniform)}
         words |= dict(zip("ab", values, strict=False))
+        if node.op in _WITH_CONSTANTS:
+            words |= {"zero": self.constant(0, kind, uniform), "ones": self.constant(True, "b", uniform)}
+            words |= {"one": self.constant(1, kind, uniform), "two": self.constant(2, kind, uniform)}
         row = ROWS.get((node.op, kind))
         if row is not None:
             return Ref(self.op(row.format(**words)), node.type, uniform)
@@ -334,16 +357,27 @@ class Function:
             refs[target] = result
 
 
-def last_uses(graph: Graph, live: Sequence[Node]) -> dict[Node, float]:
-    """For each array, the index of the node that uses it last: that one may change it in place."""
-    last: dict[Node, float] = {}
-    for node in live:
-        for arg in node.args:
-            if isinstance(arg.type, tuple):
-                last[arg] = node.index
-    for node in (*graph.outputs, *graph.captures.values()):
-        last[node] = float("inf")
-    return last
+class Repeat:
+    """for i in range(count): at least once."""
+
+    def __init__(self, f: Function, count: str, integer: str = "i64") -> None:
+        self.f, self.count, self.integer, self.number = f, count, integer, f.fresh()[2:]
+
+    def __enter__(self) -> str:
+        f, self.before = self.f, self.f.block
+        f.line(f"br label %each{self.number}")
+        f.label(f"each{self.number}")
+        self.counter, self.position = f.fresh(), len(f.lines)
+        return self.counter
+
+    def __exit__(self, *_: object) -> None:
+        f, number = self.f, self.number
+        step = f.op(f"add {self.integer} {self.counter}, 1")
+        phi = f"  {self.counter} = phi {self.integer} [0, %{self.before}], [{step}, %{f.block}]"
+        more = f.op(f"icmp slt {self.integer} {step}, {self.count}")
+        f.line(f"br i1 {more}, label %each{number}, label %after{number}")
+        f.lines.insert(self.position, phi)
+        f.label(f"after{number}")
 
 
 # Loops, calls and arrays in memory: filled in by `llvm_structure`.

@@ -1,11 +1,11 @@
 """Loops, calls and arrays in memory, as LLVM text.
 
-An array in memory is a row of vectors, one for each element; truth values lie there as integers. A `set` writes in place if nobody needs the old array any
-more, and otherwise into a copy.
+An array in memory is a row of vectors, one for each element; truth values lie there as integers. A `set` writes in
+place if nobody needs the old array any more, and otherwise into a copy.
 """
 
 from .graph import Graph, Node, Type
-from .llvm import STRUCTURE, Function, Module, Ref
+from .llvm import STRUCTURE, Function, Module, Ref, Repeat
 
 
 def _array(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
@@ -49,9 +49,9 @@ def _get(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]
     else:
         vector, w = t.vector(kind), t.width
         name = f"llvm.masked.gather.v{w}{kind}{t.bits}.v{w}p0"
-        f.module.declarations[name] = f"declare {vector} @{name}(<{w} x ptr>, <{w} x i1>, {vector})"
+        f.module.declarations[name] = f"declare {vector} @{name}(<{w} x ptr>, i32, <{w} x i1>, {vector})"
         addresses = _lane_addresses(f, array, index)
-        where = f"<{w} x ptr> align {t.itemsize} {addresses}, <{w} x i1> splat (i1 true)"
+        where = f"<{w} x ptr> {addresses}, i32 {t.itemsize}, <{w} x i1> splat (i1 true)"
         text = f.op(f"call {vector} @{name}({where}, {vector} poison)")
     if node.type == "b":
         text = f.op(f"trunc {form('i')} {text} to {form('b')}")
@@ -78,16 +78,18 @@ def _set(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]
     else:
         w, mask = t.width, f.mask or "splat (i1 true)"
         name = f"llvm.masked.scatter.v{w}{kind}{t.bits}.v{w}p0"
-        f.module.declarations[name] = f"declare void @{name}({vector}, <{w} x ptr>, <{w} x i1>)"
+        f.module.declarations[name] = f"declare void @{name}({vector}, <{w} x ptr>, i32, <{w} x i1>)"
         addresses = _lane_addresses(f, Ref(base, node.type, False), index)
-        where = f"<{w} x ptr> align {t.itemsize} {addresses}, <{w} x i1> {mask}"
+        where = f"<{w} x ptr> {addresses}, i32 {t.itemsize}, <{w} x i1> {mask}"
         f.line(f"call void @{name}({vector} {text}, {where})")
     refs[node] = Ref(base, node.type, False)
 
 
 def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None) -> None:
+    if size == 0:
+        return
     if mask is not None:  # only the lanes that still run
-        for k in range(size):
+        with Repeat(f, str(size), f.target.scalar("i")) as k:
             old, new = f.load(base, k, array.type[0]), f.load(array.text, k, array.type[0])
             vector = f.target.vector(array.type[0])
             text = f.op(f"select {f.target.vector('b')} {mask}, {vector} {new.text}, {vector} {old.text}")
@@ -96,8 +98,8 @@ def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None
     if array.uniform:  # a constant table: every lane gets its own copy
         kind = _stored(array.type[0])
         scalar = f.target.scalar(kind)
-        for k in range(size):
-            address = f.op(f"getelementptr {scalar}, ptr {array.text}, i64 {k}")
+        with Repeat(f, str(size), f.target.scalar("i")) as k:
+            address = f.op(f"getelementptr {scalar}, ptr {array.text}, {f.target.scalar('i')} {k}")
             f.store(base, k, Ref(f.op(f"load {scalar}, ptr {address}"), kind, True))
         return
     f.module.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
@@ -202,6 +204,9 @@ def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
         bound = count.text
     else:
         lanes = f.vector(count)
+        if f.mask is not None:  # what a lane that has ended would ask for does not matter
+            integers = t.vector("i")
+            lanes = f.op(f"select {t.vector('b')} {f.mask}, {integers} {lanes}, {integers} zeroinitializer")
         bound = f.reduce("smax", lanes, "i")
     number = f.fresh()[2:]
     head, inner, done = f"head{number}", f"body{number}", f"done{number}"

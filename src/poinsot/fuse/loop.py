@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from . import llvm_structure as llvm_structure
 from .graph import Graph
-from .llvm import Function, Module, Ref, Target
+from .llvm import Function, Module, Ref, Repeat, Target
 
 Shape = tuple[int, ...]
 
@@ -56,7 +56,12 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         start = f.op(f"getelementptr i8, ptr {bases[k]}, i64 {f.op(f'mul i64 {first}, {lane_steps[k]}')}")
         direct = f.op(f"and i1 {full}, {dense[k]}")
         if k < len(inputs):
-            _when(f, direct, _Transfer(f, start, lane_steps[k], core_steps[k], shape, buffers[k], lanes, inward=True))
+            _unless_direct(
+                f,
+                direct,
+                full,
+                _Transfer(f, start, lane_steps[k], core_steps[k], shape, buffers[k], lanes, inward=True),
+            )
         base = f.op(f"select i1 {direct}, ptr {start}, ptr {buffers[k]}")
         steps = []
         for axis, step in enumerate(core_steps[k]):
@@ -89,7 +94,12 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
             f.line(f"store {vector} {next(rest)}, ptr {address}, align {target.itemsize}")
     for k in range(len(inputs), len(shapes)):
         start, direct, _, _ = places[k]
-        _when(f, direct, _Transfer(f, start, lane_steps[k], core_steps[k], shapes[k], buffers[k], lanes, inward=False))
+        _unless_direct(
+            f,
+            direct,
+            full,
+            _Transfer(f, start, lane_steps[k], core_steps[k], shapes[k], buffers[k], lanes, inward=False),
+        )
     following = f.op(f"add i64 {first}, {width}")
     f.line("br label %blocks")
     f.lines[position:position] = [
@@ -152,11 +162,17 @@ def _indices(shape: Shape) -> Iterator[Shape]:
             yield (i, *rest)
 
 
-def _when(f: Function, direct: str, transfer: "_Transfer") -> None:
+def _unless_direct(f: Function, direct: str, full: str, transfer: "_Transfer") -> None:
     """Write the transfer between an argument and its buffer, to be done unless the argument is used in place."""
     number = f.fresh()[2:]
     f.line(f"br i1 {direct}, label %join{number}, label %copy{number}")
     f.label(f"copy{number}")
+    if math.prod(transfer.shape) > 1:
+        f.line(f"br i1 {transfer.by_rows(full)}, label %rows{number}, label %each{number}")
+        f.label(f"rows{number}")
+        transfer.write_rows()
+        f.line(f"br label %join{number}")
+        f.label(f"each{number}")
     transfer.write()
     f.line(f"br label %join{number}")
     f.label(f"join{number}")
@@ -182,7 +198,7 @@ class _Transfer:
     def write(self) -> None:
         """Lanes beyond the last instance read that one again: their results are thrown away."""
         f, width = self.f, self.f.target.width
-        with _Loop(f, str(width) if self.inward else self.lanes) as lane:
+        with Repeat(f, str(width) if self.inward else self.lanes) as lane:
             source = lane
             if self.inward:
                 last = f.op(f"sub i64 {self.lanes}, 1")
@@ -199,31 +215,78 @@ class _Transfer:
             f.line(f"store {scalar} {value}, ptr {sink}, align {f.target.itemsize}")
             return
         packed = math.prod(self.shape[axis + 1 :]) * f.target.width * f.target.itemsize
-        with _Loop(f, str(self.shape[axis])) as i:
+        with Repeat(f, str(self.shape[axis])) as i:
             out = f.op(f"getelementptr i8, ptr {outside}, i64 {f.op(f'mul i64 {i}, {self.core_steps[axis]}')}")
             into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
             self._elements(axis + 1, out, into)
 
+    def by_rows(self, full: str) -> str:
+        """Whether the block is full and each of its instances lies in one piece, in C order."""
+        f, test = self.f, full
+        for axis, step in enumerate(self.core_steps):
+            dense = math.prod(self.shape[axis + 1 :]) * f.target.itemsize
+            test = f.op(f"and i1 {test}, {f.op(f'icmp eq i64 {step}, {dense}')}")
+        return test
 
-class _Loop:
-    """for i in range(count): at least once."""
+    def write_rows(self) -> None:
+        """Squares of `width` instances by `width` elements are transposed in registers."""
+        f, size, width = self.f, math.prod(self.shape), self.f.target.width
+        offsets = [f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(width)]
+        rows = [f.op(f"getelementptr i8, ptr {self.start}, i64 {offset}") for offset in offsets]
+        for first in range(0, size, width):
+            first = max(0, min(first, size - width))  # the last square overlaps the one before, rather than the edge
+            count = min(width, size)
+            outside = [f.op(f"getelementptr i8, ptr {row}, i64 {first * f.target.itemsize}") for row in rows]
+            inside = [f.address(self.buffer, str(first + k)) for k in range(count)]
+            if self.inward:
+                columns = _transposed(f, [_load_row(f, address, count) for address in outside])
+                for address, column in zip(inside, columns, strict=False):
+                    _store_row(f, column, address, width)
+            else:
+                columns = [_load_row(f, address, width) for address in inside]
+                columns += ["zeroinitializer"] * (width - count)
+                for address, row in zip(outside, _transposed(f, columns), strict=True):
+                    _store_row(f, row, address, count)
 
-    def __init__(self, f: Function, count: str) -> None:
-        self.f, self.count, self.number = f, count, f.fresh()[2:]
 
-    def __enter__(self) -> str:
-        f, self.before = self.f, self.f.block
-        f.line(f"br label %each{self.number}")
-        f.label(f"each{self.number}")
-        self.counter, self.position = f.fresh(), len(f.lines)
-        return self.counter
+def _load_row(f: Function, address: str, count: int) -> str:
+    """The first `count` elements at an address; no others are touched."""
+    t, vector = f.target, f.target.vector("f")
+    if count == t.width:
+        return f.op(f"load {vector}, ptr {address}, align {t.itemsize}")
+    name = f"llvm.masked.load.v{t.width}f{t.bits}.p0"
+    f.module.declarations[name] = f"declare {vector} @{name}(ptr, i32, {t.vector('b')}, {vector})"
+    mask = f"{t.vector('b')} {_first_lanes(t, count)}"
+    return f.op(f"call {vector} @{name}(ptr {address}, i32 {t.itemsize}, {mask}, {vector} zeroinitializer)")
 
-    def __exit__(self, *_: object) -> None:
-        f = self.f
-        step = f.op(f"add i64 {self.counter}, 1")
-        phi = f"  {self.counter} = phi i64 [0, %{self.before}], [{step}, %{f.block}]"
-        f.line(
-            f"br i1 {f.op(f'icmp slt i64 {step}, {self.count}')}, label %each{self.number}, label %after{self.number}"
-        )
-        f.lines.insert(self.position, phi)
-        f.label(f"after{self.number}")
+
+def _store_row(f: Function, value: str, address: str, count: int) -> None:
+    t, vector = f.target, f.target.vector("f")
+    if count == t.width:
+        f.line(f"store {vector} {value}, ptr {address}, align {t.itemsize}")
+        return
+    name = f"llvm.masked.store.v{t.width}f{t.bits}.p0"
+    f.module.declarations[name] = f"declare void @{name}({vector}, ptr, i32, {t.vector('b')})"
+    mask = f"{t.vector('b')} {_first_lanes(t, count)}"
+    f.line(f"call void @{name}({vector} {value}, ptr {address}, i32 {t.itemsize}, {mask})")
+
+
+def _first_lanes(t: Target, count: int) -> str:
+    return "<" + ", ".join(f"i1 {'true' if k < count else 'false'}" for k in range(t.width)) + ">"
+
+
+def _transposed(f: Function, rows: list[str]) -> list[str]:
+    """A square of vectors, its rows and columns exchanged, in log2(width) rounds."""
+    rows, width, vector, distance = list(rows), len(rows), f.target.vector("f"), 1
+
+    def shuffle(a: str, b: str, lanes: list[int]) -> str:
+        mask = ", ".join(f"i32 {lane}" for lane in lanes)
+        return f.op(f"shufflevector {vector} {a}, {vector} {b}, <{width} x i32> <{mask}>")
+
+    while distance < width:
+        for i in (i for i in range(width) if not i & distance):
+            a, b = rows[i], rows[i | distance]
+            rows[i] = shuffle(a, b, [width + k - distance if k & distance else k for k in range(width)])
+            rows[i | distance] = shuffle(a, b, [width + k if k & distance else k + distance for k in range(width)])
+        distance *= 2
+    return rows

@@ -21,10 +21,9 @@ def array_of(values: Sequence[Value]) -> Node:
         cast = {"f": float, "i": int, "b": bool}[kind]
         return current().node("table", (), (kind, len(values)), tuple(cast(v) for v in values))
     nodes = [v for v in values if type(v) is Node]
-    whole = nodes[0].args[0] if nodes[0].op == "get" else None
-    if whole is not None and whole.type == (kind, len(values)):
-        if all(_is_element(v, whole, k) for k, v in enumerate(values)):
-            return whole  # taken apart, and now put together again
+    whole = nodes[0].args[0] if nodes[0].op == "get" else nodes[0]
+    if whole.type == (kind, len(values)) and all(_is_element(v, whole, k) for k, v in enumerate(values)):
+        return whole  # taken apart, and now put together again
     for node in nodes:
         node.graph.indexed.add(node)
     with tracing_into(max((node.graph for node in nodes), key=lambda graph: graph.depth)) as home:

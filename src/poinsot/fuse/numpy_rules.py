@@ -74,7 +74,18 @@ def _fmod(a: Value, b: Value) -> Value:
 
 
 def _heaviside(a: Value, at_zero: Value) -> Value:
+    at_zero = build("where", build("equal", a, 0), at_zero, a)
     return build("where", build("less", a, 0), 0.0, build("where", build("less", 0, a), 1.0, at_zero))
+
+
+def _skipping_nan(name: str) -> Callable[[Value, Value], Value]:
+    """fmin and fmax: of a number and a NaN, the number."""
+
+    def choose(a: Value, b: Value) -> Value:
+        both = build("where", build("not_equal", b, b), a, build(name, a, b))
+        return build("where", build("not_equal", a, a), b, both)
+
+    return choose
 
 
 def _finite(a: Value) -> Value:
@@ -91,7 +102,7 @@ _SCALAR: dict[np.ufunc, tuple[Callable[..., Value], int]] = {
     ).split()},
     np.add: (_op("add"), 2), np.subtract: (_op("sub"), 2), np.multiply: (_op("mul"), 2), np.divide: (_op("div"), 2),
     np.float_power: (_op("power"), 2), np.greater: (_swapped("less"), 2), np.greater_equal: (_swapped("less_equal"), 2),
-    np.fmin: (_op("minimum"), 2), np.fmax: (_op("maximum"), 2),
+    np.fmin: (_skipping_nan("minimum"), 2), np.fmax: (_skipping_nan("maximum"), 2),
     np.negative: (_op("neg"), 1), np.positive: (lambda a: a, 1), np.absolute: (_op("abs"), 1),
     np.fabs: (_op("abs"), 1), np.conjugate: (lambda a: a, 1),
     np.square: (lambda a: build("mul", a, a), 1), np.reciprocal: (lambda a: build("div", 1.0, a), 1),
@@ -138,9 +149,11 @@ def _np_clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, m
 
 def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
     def reduce(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Traced:
-        array = as_objects(a)
-        axes = tuple(range(array.ndim)) if axis is None else axis
-        return Traced(UFUNCS[ufunc].reduce(array, axis=axes, keepdims=keepdims))
+        result = as_objects(a)
+        axes = tuple(range(result.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        for k in axes:  # one after the other: NumPy does not know that their order does not matter
+            result = UFUNCS[ufunc].reduce(result, axis=k, keepdims=True)
+        return Traced(result if keepdims else np.squeeze(result, axes))
 
     return reduce
 

@@ -11,19 +11,24 @@ from .graph import Graph, Node, Value, current, tracing_into
 from .partials import PARTIALS, SINGULAR
 
 
-def pull(graph: Graph, inputs: Sequence[Value], cotangents: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-    """The outputs of the graph, and what each parameter contributes to sum(cotangent * output)."""
+def pull(
+    graph: Graph, inputs: Sequence[Value], cotangents: Sequence[Value], masked: bool = False
+) -> tuple[list[Value], list[Value]]:
+    """The outputs of the graph, and what each parameter contributes to sum(cotangent * output).
+
+    `masked`: the cotangents may be zero because a branch that the outputs went into was not taken.
+    """
     duals = push_all(graph, [Dual(value, ()) for value in inputs], 0)
     values = {node: dual.value for node, dual in duals.items()}
     adjoints = _Adjoints(values)
     for node, cotangent in zip(graph.outputs, cotangents, strict=True):
-        adjoints.add(node, cotangent)
+        adjoints.add(node, cotangent, masked)
     for node in reversed(graph.live()):
         if node.op in ("loop", "call"):
             users = [u for u in node.graph.nodes if u.op == "proj" and u.args[0] is node]
             found = {user.data: adjoints.take(user) for user in users}
             if any(not is_number(a, 0) for a in found.values()):
-                _LARGE[node.op](node, found, adjoints)
+                _LARGE[node.op](node, found, adjoints, any(map(adjoints.masked, users)))
         elif node.op not in ("const", "param", "proj", "table"):
             adjoint = adjoints.take(node)
             if not is_number(adjoint, 0):
@@ -50,8 +55,10 @@ class _Adjoints:
         else:
             self._sums[node] = value if is_number(old, 0) else build("add", old, value)
 
-    def replace(self, node: Node, value: Value) -> None:
+    def replace(self, node: Node, value: Value, masked: bool) -> None:
         self._sums[node] = value
+        if masked:
+            self._masked.add(node)
 
     def take(self, node: Node) -> Value:
         return self._sums.get(node, 0.0)
@@ -87,7 +94,7 @@ def _hand_down(node: Node, adjoint: Value, adjoints: _Adjoints) -> None:
 
 def _array(node: Node, adjoint: Node, adjoints: _Adjoints) -> None:
     for k, arg in enumerate(node.args):
-        adjoints.add(arg, memory.get(adjoint, k))
+        adjoints.add(arg, memory.get(adjoint, k), adjoints.masked(node))
 
 
 def _get(node: Node, adjoint: Value, adjoints: _Adjoints) -> None:
@@ -97,32 +104,34 @@ def _get(node: Node, adjoint: Value, adjoints: _Adjoints) -> None:
     total = adjoints.take(array)
     total = total if isinstance(total, Node) else zeros(array.type[1])
     where = adjoints.values[index]
-    adjoints.replace(array, memory.set_(total, where, build("add", memory.get(total, where), adjoint)))
+    total = memory.set_(total, where, build("add", memory.get(total, where), adjoint))
+    adjoints.replace(array, total, adjoints.masked(node))
 
 
 def _set(node: Node, adjoint: Node, adjoints: _Adjoints) -> None:
     array, index, value = node.args
     where = adjoints.values[index]
-    adjoints.add(value, memory.get(adjoint, where))
-    adjoints.add(array, memory.set_(adjoint, where, 0.0))
+    masked = adjoints.masked(node)
+    adjoints.add(value, memory.get(adjoint, where), masked)
+    adjoints.add(array, memory.set_(adjoint, where, 0.0), masked)
 
 
 _MEMORY = {"array": _array, "get": _get, "set": _set}
 
 
-def _call(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
+def _call(node: Node, found: dict[int, Value], adjoints: _Adjoints, masked: bool) -> None:
     """A call of the callee's own derivative, compiled once."""
     callee: Graph = node.data
     active = tuple(not is_number(found.get(k, 0.0), 0) for k in range(len(callee.outputs)))
     cache = current().derived
-    key = (callee, "reverse", active)
+    key = (callee, "reverse", active, masked)
     if key not in cache:
         graph = Graph(current(), name=f"r_{callee.name}")
         with tracing_into(graph):
             params = [graph.param(param.type) for param in callee.params]
             kinds = [_real(out.type) for out in callee.outputs]
             weights: list[Value] = [graph.param(kind) if a else 0.0 for kind, a in zip(kinds, active, strict=True)]
-            _, shares = pull(callee, params, weights)
+            _, shares = pull(callee, params, weights, masked)
             moving = [k for k, share in enumerate(shares) if not is_number(share, 0)]
             graph.outputs = [lift(e, "f") for k in moving for e in _elements(shares[k], callee.params[k].type)]
         cache[key] = graph, moving
@@ -135,9 +144,9 @@ def _call(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
         kind = callee.params[position].type
         if isinstance(kind, tuple):
             array = tuple(next(ends) for _ in range(kind[1]))
-            adjoints.add(node.args[position], current().node("array", array, _real(kind)))
+            adjoints.add(node.args[position], current().node("array", array, _real(kind)), masked)
         else:
-            adjoints.add(node.args[position], next(ends))
+            adjoints.add(node.args[position], next(ends), masked)
 
 
 def _elements(value: Value, kind: Any) -> list[Value]:
@@ -148,7 +157,7 @@ def _real(kind: Any) -> Any:
     return ("f", kind[1]) if isinstance(kind, tuple) else "f"
 
 
-def _loop(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
+def _loop(node: Node, found: dict[int, Value], adjoints: _Adjoints, masked: bool) -> None:
     """Run the loop again, keeping what it carried at every step; then step backwards through that."""
     body: Graph = node.data
     count = adjoints.values[node.args[0]]
@@ -157,11 +166,11 @@ def _loop(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
             "a loop whose count is only known at run time is differentiated in reverse",
             "give the loop a fixed count, or use pt.jvp or forward differentiation",
         )
-    carries = len(body.outputs)
+    count, carries = max(int(count), 0), len(body.outputs)
     kinds = [output.type for output in body.outputs]
     start = [lift_any(adjoints.values[arg], kind) for arg, kind in zip(node.args[1:], kinds, strict=False)]
     outside = {p: adjoints.values[arg] for p, arg in zip(body.captures.values(), node.args[1 + carries :], strict=True)}
-    records = _record(body, int(count), start, kinds, outside)
+    records = _record(body, count, start, kinds, outside)
 
     # Backwards: what is carried now are the adjoints of the carry, and the growing adjoints of what comes from outside.
     first = [found.get(k, 0.0) for k in range(carries)]
@@ -173,10 +182,10 @@ def _loop(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
         graph.counters[counter] = float(count)
         weights = {k: graph.param(_real(kinds[k])) for k in moving}
         sums = {p: graph.param(_real(p.type)) for p in shared}
-        step = build("sub", int(count) - 1, counter)
+        step = build("sub", count - 1, counter)
         carried = iter([_recall(record, step, kind) for record, kind in zip(records, kinds, strict=True)])
         inputs = [step if p is body.params[0] else outside[p] if p in outside else next(carried) for p in body.params]
-        _, shares = pull(body, inputs, [weights.get(k, 0.0) for k in range(carries)])
+        _, shares = pull(body, inputs, [weights.get(k, 0.0) for k in range(carries)], masked)
         by_param = dict(zip(body.params, shares, strict=True))
         own = [p for p in body.params[1:] if p not in outside]
         graph.outputs = [_whole(by_param[own[k]], kinds[k]) for k in moving]
@@ -187,13 +196,13 @@ def _loop(node: Node, found: dict[int, Value], adjoints: _Adjoints) -> None:
             else:
                 graph.outputs.append(lift(build("add", sums[p], share), "f"))
     begin = [_whole(first[k], kinds[k]) for k in moving] + [_whole(0.0, p.type) for p in shared]
-    loop = current().node("loop", (lift(int(count), "i"), *begin, *graph.captures), "t", graph)
+    loop = current().node("loop", (lift(count, "i"), *begin, *graph.captures), "t", graph)
     results = [current().node("proj", (loop,), out.type, k) for k, out in enumerate(graph.outputs)]
     for k, result in zip(moving, results, strict=False):
-        adjoints.add(node.args[1 + k], result)
+        adjoints.add(node.args[1 + k], result, masked)
     positions = list(body.captures.values())
     for p, result in zip(shared, results[len(moving) :], strict=True):
-        adjoints.add(node.args[1 + carries + positions.index(p)], result)
+        adjoints.add(node.args[1 + carries + positions.index(p)], result, masked)
 
 
 def _whole(value: Value, kind: Any) -> Node:

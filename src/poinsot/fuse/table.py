@@ -97,7 +97,7 @@ class Table:
 
 
 def _frozen(x: Any, name: str) -> np.ndarray:
-    array = np.array(x, dtype=float)
+    array = _asarray(x, dtype=float).copy()
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} contains numbers that are not finite: {array}")
     array.setflags(write=False)

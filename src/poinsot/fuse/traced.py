@@ -240,6 +240,9 @@ class Traced:
     __hash__ = None  # type: ignore[assignment]
 
     # NumPy's protocols.
+    # Python compares and adds the numbers that are known already, and so may raise flags of the processor that concern
+    # no result.
+    @np.errstate(all="ignore")
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         arrays = [as_objects(x) for x in inputs]
         where = kwargs.pop("where", True)
@@ -257,6 +260,7 @@ class Traced:
             return out[0] if isinstance(out, tuple) and len(out) == 1 else out
         return results if len(results) > 1 else results[0]
 
+    @np.errstate(all="ignore")
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)

@@ -42,12 +42,32 @@ def structure(x: Any) -> Any:
     return (type(x), *map(structure, x)) if isinstance(x, (tuple, list)) else None
 
 
+def unflatten(shape: Any, leaves: Sequence[Any]) -> Any:
+    """What has this structure, made from the arrays in it."""
+    rest = iter(leaves)
+
+    def make(shape: Any) -> Any:
+        if shape is None:
+            return next(rest)
+        cls, *parts = shape
+        if cls is dict:
+            return {key: make(part) for key, part in parts}
+        if dataclasses.is_dataclass(cls):
+            names = [field.name for field in dataclasses.fields(cls) if field.init]
+            values = {name: make(part) for name, part in zip(names, parts, strict=True)}
+            return cls(**values)  # type: ignore[operator]
+        return cls(*map(make, parts)) if hasattr(cls, "_fields") else cls(map(make, parts))
+
+    return make(shape)
+
+
 def in_order_of(like: Any, x: Any) -> Any:
     """x, with its dicts in the order of those in `like`, which has the same keys."""
     if isinstance(like, dict) and isinstance(x, dict) and like.keys() == x.keys():
         return {key: in_order_of(value, x[key]) for key, value in like.items()}
     if isinstance(like, (tuple, list)) and isinstance(x, (tuple, list)) and len(like) == len(x):
-        return type(like)(*map(in_order_of, like, x)) if hasattr(like, "_fields") else type(like)(map(in_order_of, like, x))
+        parts = map(in_order_of, like, x)
+        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
     return x
 
 

@@ -25,6 +25,8 @@ def inward(here: Here, tau: Array, IA: Array, pA: Array, c: Array) -> tuple[Arra
     """U = IA S, the inverse D of S^T U, u = D (tau - S^T pA), and what the parent feels: inertia Ia and bias pa."""
     S, k = here.S, here.direction
     U = IA @ S
+    if not S.shape[1]:  # fixed: the parent feels it all
+        return U, np.zeros((0, 0)), np.zeros(0), IA, pA + IA @ c
     D = solve_spd(mirrored(S.T @ U) + np.diag(here.armature), np.eye(S.shape[1]))
     u = D @ (tau - S.T @ pA)
     Ia = mirrored(IA - (U @ D) @ U.T)

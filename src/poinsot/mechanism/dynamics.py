@@ -134,6 +134,7 @@ def gravity_forces(mech: Mechanism, q: Array) -> Array:
 
 def forward_dynamics_dense(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
     """vdot (nv,) by solving M vdot = tau - bias: the dense route, for comparison and for small trees."""
+    (tau,) = sized(mech, tau=tau)
     return solve_spd(mass_matrix(mech, q), tau - bias_forces(mech, q, v, external))
 
 

@@ -133,7 +133,7 @@ def free(**data: Any) -> Joint:
 def _axes(*axes: ArrayLike) -> Array:
     rows = [as_array(axis) for axis in axes]
     if is_traced(*rows):
-        return np.stack(rows)
+        return np.stack([row / np.linalg.norm(row) for row in rows])
     array = np.array(rows, dtype=float)
     if array.shape != (len(axes), 3) or not np.all(np.isfinite(array)):
         raise ValueError(f"the axis of a joint must be three finite numbers, not {axes}.")

@@ -95,6 +95,10 @@ class Mechanism:
         parts = [link.joint.type.neutral(link.joint) for link in self.links]
         return np.concatenate([np.zeros(0), *parts])
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without what is only kept to save time, and made of functions that do not pickle."""
+        return {name: value for name, value in self.__dict__.items() if name != "_canonical"}
+
     def __repr__(self) -> str:
         return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"
 
@@ -120,13 +124,21 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
     while waiting:
         ready = [link for link in waiting if link.parent is None or link.parent in done]
         if not ready:
-            loop = " -> ".join(link.name for link in waiting)
+            loop = " -> ".join(_circle({link.name: str(link.parent) for link in waiting}))
             raise ValueError(f"the links {loop} hang on each other in a circle; one of them needs the parent None.")
         done.update((link.name, link) for link in ready)
         waiting = [link for link in waiting if link.name not in done]
     if all(link.parent is None or names.index(link.parent) < names.index(link.name) for link in links):
         return links
     return tuple(done.values())
+
+
+def _circle(parent: Mapping[str, str]) -> list[str]:
+    """The names on the circle that one comes to from the first link, the last the same as the first."""
+    path = [next(iter(parent))]
+    while path[-1] not in path[:-1]:
+        path.append(parent[path[-1]])
+    return path[path.index(path[-1]) :]
 
 
 def _check_masses(mech: Mechanism) -> None:

@@ -88,14 +88,18 @@ class _Model:
     def _moves(self, i: Array, turns: Array) -> list[Move]:
         """As `tree`: turn and shift along the parent's z, across, tilt about x, shift along the body's z, the joint."""
         moves: list[Move] = []
-        if np.any(self.numbers[:, 1]):
+        if self._any_turn(0):
             moves.append(Turn(2, self._number(i, 0), self._number(i, 1)))
         for axis, k in ((2, 2), (0, 3), (1, 4)):
             moves += [Shift(axis, self._number(i, k))] if np.any(self.numbers[:, k]) else []
-        if np.any(self.numbers[:, 6]):
+        if self._any_turn(5):
             moves.append(Turn(0, self._number(i, 5), self._number(i, 6)))
         moves += [Shift(2, self._number(i, 8))] if np.any(self.numbers[:, 8]) else []
         return [*moves, Turn(2, turns[i, 0], turns[i, 1])]
+
+    def _any_turn(self, k: int) -> bool:
+        """Whether the turns with cosine k and sine k + 1 do anything; half a turn has no sine."""
+        return bool(np.any(self.numbers[:, k : k + 2] != (1.0, 0.0)))
 
     def _number(self, i: Array, k: int) -> Array:
         return _column(self.numbers, i, k)

@@ -1,0 +1,105 @@
+"""One rigid body: how many steps a second, against a loop over solve_ivp, and how long for how many digits.
+
+All figures here are processor time, on one core.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import free_top
+from case import Case, Contender, Measured, Work
+from free_top import heyoka, mujoco, ours, ours_adaptive, processor_time, scipy
+from poinsot.integrate.single import METHODS
+
+MANY, SOME, FEW = 100_000, 10_000, 8
+BRIEF, SHORT = 0.1, 10.0  # [s], about as many turns
+
+
+def agrees(result: Any, expected: np.ndarray) -> float:
+    """The greatest error [rad] of the first bodies, those for which the exact attitude was worked out."""
+    return free_top.angle(np.atleast_2d(result)[: len(expected)], expected)
+
+
+def clocked(way: Callable[..., Work], *settings: Any) -> Work:
+    work = way(*settings)
+    return Measured(work, partial(processor_time, work))
+
+
+def contender(name: str, way: Callable[..., Work], *settings: Any, target: str = "", peer: str = "") -> Contender:
+    return Contender(name, partial(clocked, way, *settings), target, peer, apart=peer == "heyoka")
+
+
+def solve_ivp(tolerance: float, method: str) -> Work:
+    """A few bodies one after the other; the figure is for all of them."""
+    work = scipy(tolerance, FEW, method, SHORT)
+    return Measured(work, lambda: processor_time(work) * SOME / FEW)
+
+
+def digits(tolerance: float, *contenders: Contender) -> Case:
+    return Case(
+        name=f"free-top-{tolerance:.0e}".replace("e-0", "e-"),
+        what=f"A brick tumbles freely for 100 turns; its attitude in the end, good to {tolerance:.0e} rad, one body",
+        contenders=contenders,
+        expected=partial(free_top.exact, 1),
+        error=agrees,
+        tolerance=tolerance,
+    )
+
+
+CASES = (
+    Case(
+        name="body-steps",
+        what=f"100 steps of {MANY} free bodies in one call, float64; per body and step, error in rad",
+        items=100 * MANY,
+        contenders=(
+            contender("splitting", ours, "splitting", 100, MANY, BRIEF, target="<= 20 ns"),
+            *(contender(name, ours, name, 100, MANY, BRIEF) for name in METHODS if name != "splitting"),
+        ),
+        expected=lambda: free_top.exact(FEW, BRIEF),
+        error=agrees,
+        tolerance=0.01,
+    ),
+    Case(
+        name="body-scipy",
+        what=f"{SOME} free bodies for 10 turns, good to 1e-3 rad; per body, error in rad",
+        items=SOME,
+        contenders=(
+            contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 220, SOME, SHORT),
+            contender("poinsot, splitting4", ours, "splitting4", 200, SOME, SHORT),
+            contender("poinsot, splitting", ours, "splitting", 3000, SOME, SHORT),
+            Contender("a loop over solve_ivp, RK45", partial(solve_ivp, 3e-5, "RK45"), ">= 1000 x", "scipy"),
+            Contender("a loop over solve_ivp, DOP853", partial(solve_ivp, 1e-5, "DOP853"), ">= 1000 x", "scipy"),
+        ),
+        expected=lambda: free_top.exact(FEW, SHORT),
+        error=agrees,
+        tolerance=1e-3,
+    ),
+    digits(
+        1e-3,
+        contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 5_000),
+        contender("poinsot, splitting4", ours, "splitting4", 3_000),
+        contender("heyoka", heyoka, 1e-6, peer="heyoka"),
+        contender("SciPy, DOP853", scipy, 1e-7, peer="scipy"),
+        contender("MuJoCo, RK4", mujoco, "RK4", 5_000, peer="mujoco"),
+    ),
+    digits(
+        1e-6,
+        contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 22_000),
+        contender("poinsot, splitting4", ours, "splitting4", 17_000),
+        contender("poinsot, DOP853", ours_adaptive, 1e-11),
+        contender("heyoka", heyoka, 1e-7, peer="heyoka"),
+        contender("SciPy, DOP853", scipy, 1e-10, peer="scipy"),
+        contender("MuJoCo, RK4", mujoco, "RK4", 20_000, peer="mujoco"),
+    ),
+    digits(
+        1e-9,
+        contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 110_000),
+        contender("poinsot, splitting4", ours, "splitting4", 100_000),
+        contender("heyoka", heyoka, 1e-11, peer="heyoka"),
+        contender("SciPy, DOP853", scipy, 1e-12, peer="scipy"),
+        contender("MuJoCo, RK4", mujoco, "RK4", 100_000, peer="mujoco"),
+    ),
+)

@@ -1,0 +1,39 @@
+"""What all readers of robot files share: opening them, saying where an error is and what was left out."""
+
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+FORMATS = {"robot": "URDF: use load_urdf", "mujoco": "MJCF: use load_mjcf", "sdf": "SDF, which Poinsot does not read"}
+
+
+@contextmanager
+def inside(where: object) -> Iterator[None]:
+    """Say in front of an error where it is: in which file, in which link."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def source(path: str | os.PathLike[str], tag: str) -> bytes:
+    """The text of an XML file whose root has this tag, without comments: they may hold what strict parsers refuse."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file {os.fspath(path)!r} (working directory: {Path.cwd()}).")
+    text = re.sub(rb"<!--.*?-->", lambda c: b"\n" * c[0].count(b"\n"), Path(path).read_bytes(), flags=re.DOTALL)
+    first = re.search(rb"<([^\s<>/?!]+)", text)
+    root = first[1].decode(errors="replace") if first else ""
+    if root != tag:
+        hint = f" This is {FORMATS[root]}." if root in FORMATS else ""
+        raise ValueError(f"{path}: the root element is <{root}>, not <{tag}>.{hint}")
+    return text
+
+
+def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int]) -> None:
+    """One warning that lists, with counts, what a file says and a mechanism does not hold."""
+    found = [f"{what} ({int(count)})" for what, count in counts.items() if count]
+    if found:
+        warnings.warn(f"{path}: ignored: {', '.join(found)}.", UserWarning, stacklevel=3)

@@ -1,0 +1,164 @@
+"""Robots from MJCF files.
+
+MuJoCo itself reads and compiles the file, so that defaults, includes, frames, angles and inertias from geoms mean what
+they mean there. Every body becomes a link of the same name and frame, every joint of it a joint, in MuJoCo's order.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from poinsot._optional import require
+from poinsot._types import Array
+from poinsot.files._reading import inside, source, warn_ignored
+from poinsot.mechanism import Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
+from poinsot.spatial import Inertia, Pose
+
+# By MuJoCo's mjtJoint: the joint, and whether it turns about an anchor of its own, `pos`.
+JOINTS = (
+    (lambda axis, **data: free(**data), False),
+    (lambda axis, **data: spherical(**data), True),
+    (prismatic, False),
+    (revolute, True),
+)
+FREE, BALL = 0, 1
+
+# What a mechanism does not hold: lists of MuJoCo's MjSpec ...
+ELEMENTS = (
+    "geoms sites cameras lights skins flexes tendons actuators equalities sensors pairs excludes keys plugins "
+    "numerics texts tuples"
+).split()
+# ... and switches of its options. Gravity switched off is no gravity.
+SWITCHES = "PASSIVE SPRING DAMPER FRICTIONLOSS LIMIT".split()
+
+
+def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
+    """The bodies and joints in an MJCF file, with its gravity.
+
+    The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
+    pose of a free body is the one in the file. Where a body has several joints, or one with an anchor off its frame,
+    massless links called `body.joint` lie in between. The file of a mesh is needed only if a body has its inertia from
+    it. What a mechanism does not hold (contacts, tendons, equalities, actuators, ...) is listed in one warning.
+    """
+    source(path, "mujoco")  # is it one?
+    mujoco = require("mujoco", "robots", "Reading MJCF")
+    with inside(path):
+        spec = mujoco.MjSpec.from_file(os.fspath(path))
+        counts = {name: len(getattr(spec, name)) for name in ELEMENTS}
+        _release_files(mujoco, spec)
+        spec.compiler.fusestatic = False  # so that bodies without joints stay known by name
+        model = spec.compile()
+        off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
+        mech = Mechanism(tuple(_links(model)), np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy())
+    switches = {f"flag {name.lower()}=disable": off.get(f"mjDSBL_{name}", False) for name in SWITCHES}
+    warn_ignored(path, {**counts, **_unheld(model), **switches})
+    return mech
+
+
+def _release_files(mujoco: Any, spec: Any) -> None:
+    """Take the place of every file that no inertia depends on."""
+    from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    weighed = {g.meshname for body in spec.bodies[1:] if from_geoms or not body.explicitinertial for g in body.geoms}
+    for mesh in spec.meshes:
+        mesh.name = mesh.name or PurePath(mesh.file).stem
+        if mesh.file and mesh.name not in weighed:
+            mesh.file, mesh.uservert = "", np.eye(4, 3).ravel()  # a tetrahedron
+    for texture in spec.textures:
+        texture.file, texture.cubefiles = "", [""] * 6
+        texture.builtin, texture.width, texture.height = mujoco.mjtBuiltin.mjBUILTIN_FLAT, 1, 1
+    for field in spec.hfields:
+        field.file, field.nrow, field.ncol, field.userdata = "", 2, 2, np.ones(4)
+    for skin in list(spec.skins):
+        spec.delete(skin)
+
+
+def _links(model: Any) -> Iterator[Link]:
+    names = _names([model.body(b).name for b in range(model.nbody)])
+    for b in range(1, model.nbody):
+        parent = names[model.body_parentid[b]] if model.body_parentid[b] else None
+        X = Pose.from_quaternion(model.body_quat[b], model.body_pos[b])  # of what comes next, in its parent
+        first, count = model.body_jntadr[b], model.body_jntnum[b]
+        on_joint = False  # whether the body's frame lies on that of its last joint
+        for j in range(first, first + count):
+            make, anchored = JOINTS[model.jnt_type[j]]
+            joint = make(model.jnt_axis[j], **_data(model, j))
+            anchor = model.jnt_pos[j] if anchored else np.zeros(3)
+            on_joint = j == first + count - 1 and not anchor.any()
+            name = names[b] if on_joint else f"{names[b]}.{joint.name or j - first + 1}"
+            placement = X @ Pose(p=anchor) @ _at_zero(model, j, joint)
+            yield Link(name, _inertia(model, b) if on_joint else None, parent, joint, placement)
+            parent, X = name, Pose(p=-anchor)
+        if not on_joint:
+            yield Link(names[b], _inertia(model, b), parent, fixed(), X)
+
+
+def _at_zero(model: Any, j: int, joint: Joint) -> Pose:
+    """Where q = 0 is as seen from `ref`, the q at which the body stands as in the file."""
+    if joint.nq > 1:
+        return Pose()
+    pose: Pose = joint.type.pose(joint, -model.qpos0[[model.jnt_qposadr[j]]])
+    return pose
+
+
+def _data(model: Any, j: int) -> dict[str, Any]:
+    """What a joint carries besides its axis. Only damping acts on a free joint in the same way as in MuJoCo."""
+    kind, dof, q = model.jnt_type[j], model.jnt_dofadr[j], model.jnt_qposadr[j]
+    data = {"name": model.joint(j).name, "damping": float(model.dof_damping[dof])}
+    if kind == FREE:
+        return data
+    data |= {
+        "stiffness": float(model.jnt_stiffness[j]),
+        "friction": float(model.dof_frictionloss[dof]),
+        "armature": float(model.dof_armature[dof]),
+    }
+    if kind != BALL:
+        data["rest"] = float(model.qpos_spring[q])
+        if model.jnt_limited[j]:
+            data["lower"], data["upper"] = model.jnt_range[j].tolist()
+    return data
+
+
+def _inertia(model: Any, b: int) -> Inertia | None:
+    mass = float(model.body_mass[b])
+    if not mass:
+        return None
+    with inside(f"body {model.body(b).name!r}"):
+        X = Pose.from_quaternion(model.body_iquat[b], model.body_ipos[b])
+        return X @ Inertia(mass, np.zeros(3), np.diag(model.body_inertia[b]))
+
+
+def _names(given: list[str]) -> list[str]:
+    """The names, and new ones, `body3` and the like, where there is none."""
+    names = list(given)
+    for k, name in enumerate(given):
+        if not name:
+            names[k] = f"body{k}"
+            while names.count(names[k]) > 1:
+                names[k] += "_"
+    return names
+
+
+def _unheld(model: Any) -> dict[str, int]:
+    """What bodies, joints and options have that a mechanism does not hold."""
+
+    def has(field: str, length: int) -> Array:
+        """For each row whether anything in it is not zero; fields that an older MuJoCo does not know are."""
+        values: Array = getattr(model, field, np.zeros(length))
+        return np.any(values.reshape(length, values.size // max(length, 1)) != 0, axis=1)
+
+    free, ball = (model.jnt_type == kind for kind in (FREE, BALL))
+    on_free = has("jnt_stiffness", model.njnt) * free
+    on_free |= (has("dof_armature", model.nv) | has("dof_frictionloss", model.nv))[model.jnt_dofadr] * free
+    curved = has("jnt_stiffnesspoly", model.njnt) | has("dof_dampingpoly", model.nv)[model.jnt_dofadr]
+    return {
+        "mocap bodies": model.nmocap,
+        "bodies with gravcomp": int(np.sum(has("body_gravcomp", model.nbody))),
+        "limits of ball joints": int(np.sum(model.jnt_limited * ball)),
+        "free joints with springs, friction or armature": int(np.sum(on_free)),
+        "joints with springs or dampers that are not linear": int(np.sum(curved)),
+        "joints that yield": int(np.sum(has("jnt_springyield", model.njnt))),
+        "options of the medium": int(model.opt.density > 0) + int(model.opt.viscosity > 0),
+    }

@@ -1,0 +1,212 @@
+"""Robots from URDF files.
+
+Every URDF link becomes a link of the same name, fixed ones too, on a joint that carries the URDF joint's name. They
+come depth first, children as their joints follow each other in the file. Geometry is not read: meshes may be missing.
+"""
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from poinsot.files._reading import inside, source, warn_ignored
+from poinsot.mechanism import Joint, Link, Mechanism, free, planar, prismatic, revolute
+from poinsot.spatial import Inertia, Pose
+
+# What is read: for each element its attributes, then its children. All else is counted, and said to be ignored.
+READ = {
+    "robot": ("name version", "link joint"),
+    "link": ("name", "inertial"),
+    "inertial": ("", "origin mass inertia"),
+    "mass": ("value", ""),
+    "inertia": ("ixx ixy ixz iyy iyz izz", ""),
+    "origin": ("xyz rpy quat_xyzw", ""),
+    "joint": ("name type", "parent child origin axis limit dynamics"),
+    "parent": ("link", ""),
+    "child": ("link", ""),
+    "axis": ("xyz", ""),
+    "limit": ("lower upper", ""),
+    "dynamics": ("damping friction", ""),
+}
+
+JOINTS: dict[str, Callable[..., Joint]] = {
+    "revolute": revolute,
+    "continuous": revolute,
+    "prismatic": prismatic,
+    "planar": planar,
+    "floating": lambda axis, **data: free(**data),
+    "fixed": lambda axis, name, **data: Joint("fixed", name=name),
+}
+LIMITED = ("revolute", "prismatic")
+
+
+def load_urdf(path: str | os.PathLike[str], floating: bool = False) -> Mechanism:
+    """The robot in a URDF file; `floating`: its root link moves freely, on a joint called `root_joint`.
+
+    A link without inertial element, or with all zeros in it, is a frame without mass. Limits are taken as they stand,
+    absent `lower` and `upper` being 0 as URDF says; without `limit` element there are none. What a mechanism does not
+    hold (geometry, effort and velocity limits, mimic, transmissions, ...) is listed in one warning.
+    """
+    text = source(path, "robot")
+    with inside(path):
+        robot = _parsed(text)
+        links, joints = _by_name(robot, "link"), _by_name(robot, "joint")
+        carriers = _carriers(links, joints)
+        roots = [name for name in links if name not in carriers]
+        if len(roots) > 1:
+            raise ValueError(f"the links {_quoted(roots)} have no parent; a robot has one root. Join them to it.")
+        root_joint = free(name="root_joint") if floating else JOINTS["fixed"](None, "root_joint")
+        mech = Mechanism(
+            tuple(_link(links[name], carriers.get(name), root_joint) for name in _depth_first(roots, links, carriers))
+        )
+    warn_ignored(path, Counter(chain(_ignored(robot), _without_meaning(joints.values()))))
+    return mech
+
+
+def _parsed(text: bytes) -> Element:
+    try:
+        robot = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"not well-formed XML: {error}.") from error
+    if any("xacro}" in element.tag for element in robot.iter()):
+        raise ValueError("it holds xacro macros. Expand them first: xacro robot.urdf.xacro > robot.urdf")
+    return robot
+
+
+def _by_name(robot: Element, tag: str) -> dict[str, Element]:
+    found: dict[str, Element] = {}
+    for element in robot.findall(tag):
+        name = _text(element, "name")
+        if name in found:
+            raise ValueError(f"two {tag}s are called {name!r}.")
+        found[name] = element
+    return found
+
+
+def _carriers(links: dict[str, Element], joints: dict[str, Element]) -> dict[str, Element]:
+    """For each link but the root, the joint that carries it."""
+    carriers: dict[str, Element] = {}
+    for name, joint in joints.items():
+        with inside(f"joint {name!r}"):
+            child = _text(_child(joint, "child"), "link")
+            if child not in links:
+                raise ValueError(f"its child {child!r} does not exist.")
+            if child in carriers:
+                raise ValueError(f"its child {child!r} hangs on the joint {carriers[child].get('name')!r} already.")
+            carriers[child] = joint
+    return carriers
+
+
+def _depth_first(roots: list[str], links: Iterable[str], carriers: dict[str, Element]) -> list[str]:
+    """The links in order; at the end those that cannot be reached, for `Mechanism` to say what is wrong with them."""
+    children: dict[str, list[str]] = {}
+    for child, joint in carriers.items():
+        children.setdefault(_text(_child(joint, "parent"), "link"), []).append(child)
+    order, waiting = [], list(roots)
+    while waiting:
+        order.append(waiting.pop())
+        waiting += reversed(children.get(order[-1], []))
+    return order + [name for name in links if name not in order]
+
+
+def _link(link: Element, carrier: Element | None, root_joint: Joint) -> Link:
+    name = _text(link, "name")
+    with inside(f"link {name!r}"):
+        inertia = _inertia(link.find("inertial"))
+    if carrier is None:
+        return Link(name, inertia, None, root_joint)
+    with inside(f"joint {carrier.get('name')!r}"):
+        return Link(name, inertia, _text(_child(carrier, "parent"), "link"), _joint(carrier), _pose(carrier))
+
+
+def _joint(joint: Element) -> Joint:
+    kind = _text(joint, "type")
+    if kind not in JOINTS:
+        raise ValueError(f"its type {kind!r} is not one of {_quoted(JOINTS)}.")
+    axis, limit, dynamics = joint.find("axis"), joint.find("limit"), joint.find("dynamics")
+    data: dict[str, Any] = {"name": _text(joint, "name")}
+    if kind in LIMITED and limit is not None:
+        data |= {bound: _number(limit, bound, "0") for bound in ("lower", "upper")}
+    if dynamics is not None:
+        data |= {what: _number(dynamics, what, "0") for what in ("damping", "friction")}
+    return JOINTS[kind]([1.0, 0.0, 0.0] if axis is None else _numbers(axis, "xyz", 3, "1 0 0"), **data)
+
+
+def _inertia(inertial: Element | None) -> Inertia | None:
+    """In the link's frame; the file gives the moment about the centre of mass, along axes of its own."""
+    if inertial is None:
+        return None
+    mass, inertia = _number(_child(inertial, "mass"), "value"), _child(inertial, "inertia")
+    xx, xy, xz, yy, yz, zz = (_number(inertia, product) for product in READ["inertia"][0].split())
+    moment = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    if mass == 0 and not any(chain(*moment)):
+        return None
+    return _pose(inertial) @ Inertia(mass, (0.0, 0.0, 0.0), moment)  # type: ignore[arg-type]
+
+
+def _pose(element: Element) -> Pose:
+    """The `origin` of an element."""
+    origin = element.find("origin")
+    if origin is None:
+        return Pose()
+    p = _numbers(origin, "xyz", 3, "0 0 0")
+    if "quat_xyzw" in origin.attrib:  # URDF 1.1
+        x, y, z, w = _numbers(origin, "quat_xyzw", 4)
+        return Pose.from_quaternion([w, x, y, z], p)
+    return Pose.from_euler(_numbers(origin, "rpy", 3, "0 0 0"), p)
+
+
+def _child(element: Element, tag: str) -> Element:
+    child = element.find(tag)
+    if child is None:
+        raise ValueError(f"<{element.tag}> needs an element <{tag}>.")
+    return child
+
+
+def _text(element: Element, attribute: str, default: str | None = None) -> str:
+    text = element.get(attribute, default)
+    if text is None:
+        raise ValueError(f"<{element.tag}> needs the attribute {attribute!r}.")
+    return text
+
+
+def _numbers(element: Element, attribute: str, count: int, default: str | None = None) -> list[float]:
+    text = _text(element, attribute, default)
+    try:
+        numbers = [float(word) for word in text.split()]
+    except ValueError:
+        numbers = []
+    if len(numbers) != count or any(math.isnan(number) for number in numbers):
+        raise ValueError(f"{attribute}={text!r} of <{element.tag}> must be {count} number{'s' * (count > 1)}.")
+    return numbers
+
+
+def _number(element: Element, attribute: str, default: str | None = None) -> float:
+    return _numbers(element, attribute, 1, default)[0]
+
+
+def _ignored(element: Element) -> Iterator[str]:
+    """A word for every attribute and element, here and below, that is not in `READ`."""
+    attributes, children = (words.split() for words in READ[element.tag])
+    yield from (f"{element.tag} {attribute}" for attribute in element.attrib if attribute not in attributes)
+    for child in element:
+        if child.tag in children and (element.tag == "robot" or element.find(child.tag) is child):
+            yield from _ignored(child)
+        else:
+            yield child.tag
+
+
+def _without_meaning(joints: Iterable[Element]) -> Iterator[str]:
+    """Limits on joints with more than one degree of freedom."""
+    for joint in joints:
+        kind = joint.get("type")
+        if kind in ("planar", "floating") and joint.find("limit") is not None:
+            yield f"limit of a {kind} joint"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)

@@ -1,0 +1,164 @@
+"""Tables on grids: np.interp, linear tables and splines, against SciPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+from fuse_laws import agrees, every_backend
+from scipy.interpolate import CubicSpline, RegularGridInterpolator
+
+from poinsot.fuse import Table, gradient, kernel
+
+EVEN, UNEVEN = np.linspace(-1, 2, 7), np.array([-1.0, -0.7, 0.1, 0.4, 1.3, 1.9, 2.0])
+GRIDS = {
+    "even": EVEN,
+    "uneven": UNEVEN,
+    "two points": np.array([0.0, 3.0]),
+    "long": np.sort(np.tan(np.linspace(-1, 1, 33))),
+}
+
+
+def points(grid, rng, count=40, beyond=0.0):
+    """Points within the grid, its knots among them, or as far beyond it as asked for."""
+    inside = rng.uniform(grid[0] - beyond, grid[-1] + beyond, count)
+    return np.concatenate([inside, grid])
+
+
+def on_both_back_ends(table, *x):
+    """The table in a kernel, which must give what it gives on plain arrays."""
+    plain = table(*x)
+    text = ",".join(["()"] * len(x)) + "->()"
+    for backend, (got,) in every_backend(kernel(text)(lambda *x: table(*x)), *x):
+        np.testing.assert_allclose(got, plain, rtol=1e-12, atol=1e-13 * np.nanmax(np.abs(plain)), err_msg=backend)
+    return plain
+
+
+@pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
+@pytest.mark.parametrize("sides", [{}, {"left": -5.0, "right": 7.0}, {"left": 1.5}])
+def test_interp(grid, sides, rng):
+    values = rng.standard_normal(len(grid))
+    x = points(grid, rng, beyond=1.0)
+    agrees(lambda x: np.interp(x, grid, values, **sides), "()->()", x, rtol=1e-12)
+
+
+def test_interp_of_traced_values_and_of_arrays(rng):
+    agrees(lambda x, f: np.interp(x, UNEVEN, f), "(),(7)->()", points(UNEVEN, rng), rng.standard_normal(7), rtol=1e-12)
+    agrees(lambda x: np.interp(x, EVEN, EVEN**2), "(4)->(4)", rng.uniform(-2, 3, (5, 4)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kinds", ["e", "u", "ee", "eu", "uu", "eue"])
+def test_linear_tables_against_scipy(kinds, rng):
+    axes = [{"e": EVEN, "u": UNEVEN}[kind][: 7 - k] for k, kind in enumerate(kinds)]
+    values = rng.standard_normal(tuple(map(len, axes)))
+    x = np.stack([rng.uniform(axis[0], axis[-1], 50) for axis in axes])
+    got = on_both_back_ends(Table(tuple(axes), values), *x)
+    np.testing.assert_allclose(got, RegularGridInterpolator(axes, values)(x.T), rtol=1e-12, atol=1e-13)
+
+
+def nested_spline(axes, values, x):
+    """A spline along the last axis, then along the one before, ..., one point after the other."""
+    if not axes:
+        return values
+    return CubicSpline(axes[0], [nested_spline(axes[1:], row, x[1:]) for row in values])(x[0])
+
+
+@pytest.mark.parametrize("kinds", ["e", "u", "ee", "eu", "uue"])
+def test_cubic_tables_against_scipy(kinds, rng):
+    axes = [{"e": EVEN, "u": UNEVEN}[kind][: 7 - k] for k, kind in enumerate(kinds)]
+    values = rng.standard_normal(tuple(map(len, axes)))
+    x = np.stack([rng.uniform(axis[0], axis[-1], 12) for axis in axes])
+    got = on_both_back_ends(Table(tuple(axes), values, "cubic"), *x)
+    want = [nested_spline(axes, values, point) for point in x.T]
+    np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("method", ["linear", "cubic"])
+@pytest.mark.parametrize("grid", [EVEN, UNEVEN], ids=["even", "uneven"])
+def test_beyond_the_grid(method, grid, rng):
+    values = rng.standard_normal(7)
+    x = points(grid, rng, beyond=1.5)
+    inside = (x >= grid[0]) & (x <= grid[-1])
+    if method == "linear":
+        reference = RegularGridInterpolator([grid], values, bounds_error=False, fill_value=None)
+    else:
+        reference = CubicSpline(grid, values)
+    clamped = on_both_back_ends(Table((grid,), values, method, "clamp"), x)
+    extended = on_both_back_ends(Table((grid,), values, method, "extrapolate"), x)
+    with np.errstate(invalid="ignore"):
+        missing = on_both_back_ends(Table((grid,), values, method, "nan"), x)
+    exact = {"rtol": 1e-9, "atol": 1e-10}
+    np.testing.assert_allclose(clamped, reference(np.clip(x, grid[0], grid[-1])), **exact)
+    np.testing.assert_allclose(extended, reference(x), **exact)
+    np.testing.assert_allclose(missing, np.where(inside, clamped, np.nan), **exact)
+
+
+def test_splines_of_cubics_are_exact(rng):
+    x, y = points(UNEVEN, rng), points(UNEVEN, rng)
+    f = np.polynomial.Polynomial([1, -2, 3, 0.5])
+    table = Table((UNEVEN, UNEVEN), f(UNEVEN)[:, None] * f(UNEVEN), "cubic", "extrapolate")
+    np.testing.assert_allclose(on_both_back_ends(table, x, y), f(x) * f(y), rtol=1e-10, atol=1e-10)
+
+
+def test_knots_are_met_exactly(rng):
+    values = rng.standard_normal((7, 7))
+    for method, outside in itertools.product(("linear", "cubic"), ("clamp", "extrapolate", "nan")):
+        table = Table((EVEN, UNEVEN), values, method, outside)
+        got = kernel("(),()->()")(table)(EVEN[:, None], UNEVEN)
+        np.testing.assert_allclose(got, values, rtol=1e-14, atol=1e-15)
+
+
+def test_arrays_of_points(rng):
+    table = Table((EVEN, UNEVEN), rng.standard_normal((7, 7)), "cubic")
+    x, y = rng.uniform(-1, 2, (6, 2, 3)), rng.uniform(-1, 2, (6, 3))
+    got = kernel("(2,3),(3)->(2,3)")(table)(x, y)
+    np.testing.assert_allclose(got, table(x, y[:, None]), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("grid", [EVEN, UNEVEN], ids=["even", "uneven"])
+def test_derivatives(grid, rng):
+    values = rng.standard_normal(7)
+    x = rng.uniform(-1, 2, 30)
+    cubic = gradient(kernel("()->()")(Table((grid,), values, "cubic")))(x)
+    np.testing.assert_allclose(cubic, CubicSpline(grid, values)(x, 1), rtol=1e-9, atol=1e-9)
+    linear = gradient(kernel("()->()")(Table((grid,), values)))(x)
+    slopes = (np.diff(values) / np.diff(grid))[np.searchsorted(grid, x) - 1]
+    np.testing.assert_allclose(linear, slopes, rtol=1e-9, atol=1e-9)
+    outside = gradient(kernel("()->()")(Table((grid,), values)))(np.array([-1.5, 2.5]))
+    np.testing.assert_array_equal(outside, 0)  # clamped: the value does not change any more
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([0.0, 1.0], [1.0, 2.0], "quintic"), "method 'quintic'"),
+        (([0.0, 1.0], [1.0, 2.0], "linear", "wrap"), "outside='wrap'"),
+        (([0.0, 0.0], [1.0, 2.0]), "axis 0 .* increasing"),
+        (([1.0, 0.0], [1.0, 2.0]), "axis 0 .* increasing"),
+        (([0.0], [1.0]), "axis 0 .* 2 or more"),
+        (([0.0, 1.0, 2.0], [1.0, 2.0, 3.0], "cubic"), "axis 0 .* 4 or more"),
+        (([0.0, 1.0], [1.0, 2.0, 3.0]), r"shape \(3,\)"),
+        ((([0.0, 1.0], [0.0, 1.0, 2.0]), np.ones((3, 2))), r"shape \(3, 2\)"),
+        ((([0.0, 1.0], [0.0, 0.0]), np.ones((2, 2))), "axis 1"),
+        (([0.0, np.inf], [1.0, 2.0]), "axis 0 .* not finite"),
+        (([0.0, 1.0], [np.nan, 2.0]), "values .* not finite"),
+    ],
+)
+def test_construction_errors(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        Table(*arguments)
+
+
+def test_tables_are_frozen_copies_and_count_their_arguments():
+    values = np.ones(7)
+    table = Table(EVEN, values)
+    values[0] = 5
+    assert table(-1.0) == 1
+    with pytest.raises(ValueError, match="read-only"):
+        table.values[0] = 2
+    with pytest.raises(TypeError, match="1 axes, but was called with 2"):
+        table(0.0, 1.0)
+
+
+def test_tables_can_be_made_inside_of_a_kernel():
+    f = kernel("()->()")(lambda x: Table(EVEN, EVEN**2, "cubic")(x))
+    np.testing.assert_allclose(f(np.array([0.3, 1.1])), [0.09, 1.21], rtol=1e-12)
