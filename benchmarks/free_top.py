@@ -1,4 +1,4 @@
-"""A brick that tumbles freely, and the ways to find out how it is turned in the end: ours and those of the peers.
+"""A brick that tumbles, free or held at a point, and the ways to its attitude in the end: ours and those of the peers.
 
 Each way is a function (setting, bodies) -> work; the work returns the attitudes (bodies, 4) in the end. The setting is
 a number of steps, or a tolerance where the solver chooses its steps itself.
@@ -21,6 +21,7 @@ BRICK = Inertia.box(mass=1.0, size=(0.3, 0.2, 0.1))
 MOMENTS = np.diag(BRICK.moment)
 OMEGA = 2 * np.pi * np.array([0.3, 1.0, 0.3])  # [rad/s]; the middle axis is the unstable one
 DURATION = 100.0  # [s]; about as many turns, and 58 flips
+ARM = np.array([0.01, 0.005, 0.025])  # [N m], weight times centre of mass, where the brick is held at a point
 Way = Callable[[float, int], Work]
 
 
@@ -59,8 +60,13 @@ def free(t: Any, X_WB: Any, V_WB_B: Any) -> np.ndarray:
     return np.zeros(6)
 
 
-def ours(method: str, steps: float, bodies: int = 1, duration: float = DURATION) -> Work:
-    enter, advance, leave = compiled(method, BRICK, free)
+def heavy(t: Any, X_WB: Any, V_WB_B: Any) -> np.ndarray:
+    """The moment of the weight about the point at which the brick is held."""
+    return np.concatenate([np.cross(ARM, -X_WB.R[2]), np.zeros(3)])
+
+
+def ours(method: str, steps: float, bodies: int = 1, duration: float = DURATION, load: Any = free) -> Work:
+    enter, advance, leave = compiled(method, BRICK, load)
     state = enter(np.eye(3), np.zeros(3), np.pad(spins(bodies), ((0, 0), (0, 3))))
     state = tuple(np.asfortranarray(array) for array in state)
     when = np.array(0.0), np.array(duration / steps), np.array(float(steps))
@@ -94,6 +100,15 @@ def derivative(t: Any, y: Any) -> list[Any]:
     ]  # fmt: skip
 
 
+def heavy_derivative(t: Any, y: Any) -> list[Any]:
+    a, b, c = ARM.tolist()
+    q0, q1, q2, q3 = y[3:]
+    x, y_, z = 2.0 * (q0 * q2 - q1 * q3), -2.0 * (q2 * q3 + q0 * q1), 2.0 * (q1 * q1 + q2 * q2) - 1.0  # down
+    moment = b * z - c * y_, c * x - a * z, a * y_ - b * x
+    rates = derivative(t, y)
+    return [rate + m / I for rate, m, I in zip(rates, moment, MOMENTS.tolist(), strict=False)] + rates[3:]
+
+
 def start(bodies: int) -> np.ndarray:
     return np.hstack([spins(bodies), np.tile([1.0, 0.0, 0.0, 0.0], (bodies, 1))])
 
@@ -102,19 +117,21 @@ def unit(q: np.ndarray) -> np.ndarray:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
-def scipy(tolerance: float, bodies: int = 1, method: str = "DOP853", duration: float = DURATION) -> Work:
+def scipy(
+    tolerance: float, bodies: int = 1, method: str = "DOP853", duration: float = DURATION, f: Any = derivative
+) -> Work:
     from scipy.integrate import solve_ivp
 
     options = {"method": method, "rtol": tolerance, "atol": 1e-2 * tolerance, "t_eval": (duration,)}
-    return lambda: unit(np.array([solve_ivp(derivative, (0, duration), y, **options).y[3:, -1] for y in start(bodies)]))
+    return lambda: unit(np.array([solve_ivp(f, (0, duration), y, **options).y[3:, -1] for y in start(bodies)]))
 
 
-def heyoka(tolerance: float, bodies: int = 1) -> Work:
+def heyoka(tolerance: float, bodies: int = 1, duration: float = DURATION, f: Any = derivative) -> Work:
     """Adaptive Taylor series; several bodies side by side in its batch mode."""
     import heyoka as hy
 
     names = hy.make_vars(*"x y z q0 q1 q2 q3".split())
-    system = list(zip(names, derivative(0.0, names), strict=True))
+    system = list(zip(names, f(0.0, names), strict=True))
     y0 = start(bodies).T.copy() if bodies > 1 else start(1)[0]
     kind = hy.taylor_adaptive_batch if bodies > 1 else hy.taylor_adaptive
     solver = kind(system, y0.copy(), tol=tolerance)
@@ -122,7 +139,7 @@ def heyoka(tolerance: float, bodies: int = 1) -> Work:
     def work() -> np.ndarray:
         solver.set_time(0.0) if bodies > 1 else setattr(solver, "time", 0.0)
         solver.state[:] = y0
-        solver.propagate_until(DURATION)
+        solver.propagate_until(duration)
         return unit(solver.state[3:].T)
 
     return work

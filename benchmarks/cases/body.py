@@ -11,7 +11,7 @@ import numpy as np
 
 import free_top
 from case import Case, Contender, Measured, Work
-from free_top import heyoka, mujoco, ours, ours_adaptive, processor_time, scipy
+from free_top import heavy, heavy_derivative, heyoka, mujoco, ours, ours_adaptive, processor_time, scipy
 from poinsot.integrate.single import METHODS
 
 MANY, SOME, FEW = 100_000, 10_000, 8
@@ -23,13 +23,15 @@ def agrees(result: Any, expected: np.ndarray) -> float:
     return free_top.angle(np.atleast_2d(result)[: len(expected)], expected)
 
 
-def clocked(way: Callable[..., Work], *settings: Any) -> Work:
+def clocked(way: Callable[..., Work], *settings: Any, items: int = 1) -> Work:
     work = way(*settings)
-    return Measured(work, partial(processor_time, work))
+    return Measured(work, lambda: processor_time(work) / items)
 
 
-def contender(name: str, way: Callable[..., Work], *settings: Any, target: str = "", peer: str = "") -> Contender:
-    return Contender(name, partial(clocked, way, *settings), target, peer, apart=peer == "heyoka")
+def contender(
+    name: str, way: Callable[..., Work], *settings: Any, target: str = "", peer: str = "", items: int = 1
+) -> Contender:
+    return Contender(name, partial(clocked, way, *settings, items=items), target, peer, apart=peer == "heyoka")
 
 
 def solve_ivp(tolerance: float, method: str) -> Work:
@@ -101,5 +103,29 @@ CASES = (
         contender("heyoka", heyoka, 1e-11, peer="heyoka"),
         contender("SciPy, DOP853", scipy, 1e-12, peer="scipy"),
         contender("MuJoCo, RK4", mujoco, "RK4", 100_000, peer="mujoco"),
+    ),
+    Case(
+        name="heavy-brick",
+        what="The brick, held at a point and turned by its weight, for 10 turns; its attitude, good to 1e-6 rad",
+        contenders=(
+            contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 1_300, 1, SHORT, heavy),
+            contender("poinsot, splitting4", ours, "splitting4", 1_200, 1, SHORT, heavy),
+            contender("heyoka", heyoka, 5e-7, 1, SHORT, heavy_derivative, peer="heyoka"),
+            contender("SciPy, DOP853", scipy, 3e-8, 1, "DOP853", SHORT, heavy_derivative, peer="scipy"),
+        ),
+        expected=lambda: scipy(1e-13, 1, "DOP853", SHORT, heavy_derivative)(),
+        error=agrees,
+        tolerance=1e-6,
+    ),
+    Case(
+        name="heavy-bricks",
+        what="The same, many side by side; for one of them",
+        contenders=(
+            contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 4_000, 512, SHORT, heavy, items=512),
+            contender("heyoka, 8 side by side", heyoka, 1e-8, 8, SHORT, heavy_derivative, peer="heyoka", items=8),
+        ),
+        expected=lambda: scipy(1e-13, FEW, "DOP853", SHORT, heavy_derivative)(),
+        error=agrees,
+        tolerance=1e-6,
     ),
 )

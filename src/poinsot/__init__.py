@@ -1,6 +1,6 @@
 """Rigid-body dynamics as the text books write it, in plain NumPy, compiled into fused kernels."""
 
-from poinsot import fuse, mechanism, spatial
+from poinsot import fuse, mechanism, particles, spatial
 from poinsot.files import load_mjcf, load_urdf
 from poinsot.fuse import (
     Table,
@@ -36,6 +36,7 @@ from poinsot.mechanism import (
     translation,
     universal,
 )
+from poinsot.particles import Particles, Springs
 from poinsot.spatial import Inertia, Pose
 
 __version__ = "0.1.0"
@@ -45,7 +46,9 @@ __all__ = [
     "Joint",
     "Link",
     "Mechanism",
+    "Particles",
     "Pose",
+    "Springs",
     "Table",
     "TraceError",
     "cylindrical",
@@ -67,6 +70,7 @@ __all__ = [
     "mass_matrix",
     "mechanism",
     "once",
+    "particles",
     "planar",
     "prismatic",
     "revolute",

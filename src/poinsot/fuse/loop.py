@@ -78,16 +78,21 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
                     address = f.op(f"getelementptr i8, ptr {address}, i64 {f.op(f'mul i64 {step}, {i}')}")
             yield address
 
-    values = [
-        f.op(f"load {vector}, ptr {address}, align {target.itemsize}")
-        for k in range(len(inputs))
-        for address in element(k)
-    ]
-    results = f.graph(graph, {p: Ref(v, "f", False) for p, v in zip(graph.params, values, strict=True)})
+    def loads() -> list[str]:
+        addresses = [address for k in range(len(inputs)) for address in element(k)]
+        return [f.op(f"load {vector}, ptr {address}, align {target.itemsize}") for address in addresses]
+
+    results = f.graph(graph, {p: Ref(v, "f", False) for p, v in zip(graph.params, loads(), strict=True)})
     ends = [f.vector(result) for result in results]
     masks = target.vector("b")
-    made = f.op(f"and {masks} {_any_nan(f, ends)}, {f.op(f'xor {masks} {_any_nan(f, values)}, splat (i1 true)')}")
-    invalid_so_far = f.op(f"or {masks} {invalid}, {made}")
+    found, before = _any_nan(f, ends), f.block
+    f.line(f"br i1 {f.reduce('or', found, 'b')}, label %nan, label %store")
+    f.label("nan")  # rare: only now look at what went in
+    made = f.op(f"and {masks} {found}, {f.op(f'xor {masks} {_any_nan(f, loads())}, splat (i1 true)')}")
+    f.line("br label %store")
+    f.label("store")
+    new = f.op(f"phi {masks} [zeroinitializer, %{before}], [{made}, %nan]")
+    invalid_so_far = f.op(f"or {masks} {invalid}, {new}")
     rest = iter(ends)
     for k in range(len(inputs), len(shapes)):
         for address in element(k):

@@ -161,7 +161,9 @@ class Traced:
                     raise TraceError("an index is a traced float", "make it an integer: i.astype(int)")
                 moving[axis] = memory.in_range(entry.data.item(), self.shape[axis])
                 entry = 0
-            elif (entry is Ellipsis or entry is None) and any(isinstance(e, Traced) for e in entries[axis + 1 :]):
+            elif (entry is Ellipsis or entry is None) and any(
+                isinstance(e, Traced) and not e.is_known() for e in entries[axis + 1 :]
+            ):
                 raise TraceError("a traced index stands after '...' or None", "put the traced index first")
             static.append(entry)
         return tuple(static), moving

@@ -14,7 +14,7 @@ from poinsot._types import Array
 from poinsot.fuse import solve_spd
 from poinsot.mechanism import tree
 from poinsot.mechanism.dynamics import External, external_wrenches, forward_dynamics, rows
-from poinsot.mechanism.model import Mechanism
+from poinsot.mechanism.model import Mechanism, sized
 from poinsot.mechanism.screws import Move, mirrored
 from poinsot.spatial import Pose, motion, rotation
 
@@ -26,6 +26,7 @@ def inverse_dynamics_derivatives(
 
     External wrenches are fixed to their links: they turn and move with them.
     """
+    q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
     T = tree.of(mech)
     n = len(T.bodies)
     given = external_wrenches(mech, T, external)

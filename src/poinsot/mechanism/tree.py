@@ -99,24 +99,23 @@ def falling(T: Tree) -> Array:
     return np.concatenate([np.zeros(3), -T.gravity])
 
 
-def as_given(mech: Mechanism) -> Tree:
-    """Every link a body, in its own frame."""
+def as_given(mech: Mechanism, split: bool = False) -> Tree:
+    """Every link a body, in its own frame; if `split`, one for each of the simple joints that its joint is made of."""
 
     def moves(placement: Pose, joint: Joint, q: Array) -> list[Move]:
         return [General(placement @ joint.type.pose(joint, q))]
 
-    bodies = tuple(
-        Body(
-            parent,
-            partial(moves, link.placement, link.joint),
-            link.joint,
-            np.zeros((6, 6)) if link.inertia is None else link.inertia.spatial(),
-            sq,
-            sv,
-        )
-        for link, parent, sq, sv in zip(mech.links, mech.parents, mech.q_slices, mech.v_slices, strict=True)
-    )
-    return Tree(bodies, mech.gravity, tuple((i, Pose()) for i in range(len(mech))))
+    bodies: list[Body] = []
+    carriers: list[int] = []
+    for link, parent, sq, sv in zip(mech.links, mech.parents, mech.q_slices, mech.v_slices, strict=True):
+        k, X = (-1 if parent < 0 else carriers[parent]), link.placement
+        for joint, q, v in _simpler(link.joint, sq, sv) if split else [(link.joint, sq, sv)]:
+            bodies.append(Body(k, partial(moves, X, joint), joint, np.zeros((6, 6)), q, v))
+            k, X = len(bodies) - 1, Pose()
+        if link.inertia is not None:
+            bodies[k] = replace(bodies[k], G=link.inertia.spatial())
+        carriers.append(k)
+    return Tree(tuple(bodies), mech.gravity, tuple((k, Pose()) for k in carriers))
 
 
 def of(mech: Mechanism) -> Tree:
@@ -124,7 +123,7 @@ def of(mech: Mechanism) -> Tree:
     tree = mech.__dict__.get("_canonical")
     if tree is None:
         if mech.is_traced():
-            return as_given(mech)
+            return as_given(mech, split=True)
         tree = canonical(mech)
         object.__setattr__(mech, "_canonical", tree)
     return tree

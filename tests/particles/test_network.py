@@ -1,0 +1,131 @@
+"""The compiled network of springs does what plain NumPy does, whatever the net looks like; the same bits every time."""
+
+import numpy as np
+import pytest
+from random_objects import law, make_object, make_springs, rope, same, seeds, sizes
+
+import poinsot as pt
+from poinsot.particles import Network, Particles, Springs, spring_forces
+
+
+def lattice(*shape):
+    """Pairs of neighbours along the axes and the diagonals of the faces, numbered row by row."""
+    numbers = np.arange(np.prod(shape)).reshape(shape)
+    pairs = []
+    for step in np.ndindex(*(3,) * len(shape)):
+        step = np.array(step) - 1
+        if tuple(step) > (0,) * len(shape) and np.abs(step).sum() <= 2:
+            near = tuple(slice(max(0, -s), m - max(0, s)) for s, m in zip(step, shape, strict=True))
+            far = tuple(slice(max(0, s), m - max(0, -s)) for s, m in zip(step, shape, strict=True))
+            pairs.append(np.stack([numbers[near].ravel(), numbers[far].ravel()], axis=1))
+    return np.concatenate(pairs)
+
+
+def parameters(e, damping=1.0, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(1, 2, e), rng.uniform(0.5, 1.5, e), damping * rng.uniform(0.1, 0.2, e)
+
+
+rng = np.random.default_rng(2)
+CLOTH = lattice(12, 17)
+NETS = {
+    "chain": (40, np.stack([np.arange(39), np.arange(1, 40)], axis=1)),
+    "ring": (30, np.stack([np.arange(30), (np.arange(30) + 1) % 30], axis=1)),
+    "cloth": (12 * 17, CLOTH),
+    "cloth, shuffled": (12 * 17, rng.permutation(12 * 17)[CLOTH]),
+    "cloth, springs twice": (12 * 17, np.concatenate([CLOTH, CLOTH[::3, ::-1]])),
+    "cloth and loose springs": (12 * 17 + 9, np.concatenate([CLOTH, rng.permuted(np.arange(200)).reshape(100, 2)])),
+    "solid": (6 * 5 * 7, lattice(6, 5, 7)),
+    "star": (50, np.stack([np.zeros(49, int), np.arange(1, 50)], axis=1)),
+    "complete": (7, np.stack(np.triu_indices(7, 1), axis=1)),
+    "one": (2, np.array([(1, 0)])),
+    "none": (3, np.zeros((0, 2), int)),
+}
+
+
+@pytest.mark.parametrize("kind", ["hooke", "damped", "own law"])
+@pytest.mark.parametrize("name", NETS)
+def test_kernels_equal_plain_numpy(name, kind):
+    n, pairs = NETS[name]
+    o = make_object(3, n)
+    k, l0, c = parameters(len(pairs), damping=float(kind != "hooke"))
+    s = Springs(pairs, k, l0, c, rope if kind == "own law" else None)
+    network = Network(s, n)
+    F = network.forces(o.positions, o.velocities)
+    same(F, spring_forces(o, s))
+    assert np.array_equal(F, network.forces(o.positions, o.velocities))
+    assert np.array_equal(F, Network(s, n).forces(o.positions, o.velocities))
+    same(F.sum(axis=0), np.zeros(3), scale=n * np.abs(F).max(initial=1.0))
+    same(np.cross(o.positions, F).sum(axis=0), np.zeros(3), scale=10 * n * np.abs(F).max(initial=1.0))
+
+
+@law(examples=25, seed=seeds, n=sizes)
+def test_any_small_net(seed, n):
+    o, s = make_object(seed, n), make_springs(seed, n, 4 * n)
+    same(Network(s, n).forces(o.positions, o.velocities), spring_forces(o, s), scale=10.0)
+
+
+def test_nets_are_sorted_into_stripes_and_bundles():
+    def kinds(name):
+        n, pairs = NETS[name]
+        return [type(group).__name__ for group in Network(Springs(pairs, 1.0, 1.0), n).groups]
+
+    assert kinds("cloth") == ["_Stripes"]
+    assert kinds("solid") == ["_Stripes"] * 2  # nine neighbours
+    assert kinds("cloth, springs twice") == ["_Stripes", "_Bundles"]
+    assert kinds("cloth, shuffled") == kinds("star") == ["_Bundles"]
+    assert kinds("none") == []
+
+
+def test_masses_in_one_place_feel_nothing():
+    x = np.zeros((20, 3))
+    chain = np.stack([np.arange(19), np.arange(1, 20)], axis=1)
+    for s in (Springs(chain, 2.0, 1.0, 0.5), Springs(rng.permuted(np.arange(20)).reshape(10, 2), 2.0, 1.0)):
+        assert not Network(s, 20).forces(x, np.ones((20, 3))).any()
+
+
+def test_a_law_that_is_no_number_at_an_empty_slot():
+    """Stripes have slots without a spring, whose length may be anything: they stay out of the sum."""
+    n, pairs = NETS["cloth"]
+    x = np.stack([*np.divmod(np.arange(n), 17), np.zeros(n)], axis=1).astype(float)
+    s = Springs(pairs, 1.0, 1.0, tension=lambda length, rate, *_: np.sqrt(2.0 - length) + np.log(length - 0.5))
+    o = Particles(np.ones(n), x)
+    same(Network(s, n).forces(x), spring_forces(o, s))
+
+
+def test_the_number_of_threads_does_not_change_a_bit():
+    pairs = lattice(20, 20, 20)
+    s = Springs(pairs, *parameters(len(pairs)))
+    o, network = make_object(1, 8000), Network(s, 8000)
+    results = []
+    for threads in (1, 2, 3):
+        pt.set_threads(threads)
+        results.append(network.forces(o.positions, o.velocities))
+    pt.set_threads(None)
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+def test_forces_cancel_exactly_where_sums_are_exact():
+    """Every force is computed once and used twice: with whole numbers nothing at all is left."""
+    pairs = lattice(9, 9)
+    x = np.stack([*np.divmod(np.arange(81), 9), np.zeros(81)], axis=1) * 4.0
+    straight = pairs[np.abs(x[pairs[:, 0]] - x[pairs[:, 1]]).sum(axis=1) == 4]
+    F = Network(Springs(straight, 3.0, 2.0), 81).forces(x)
+    assert not F.sum(axis=0).any()
+    assert not np.cross(x, F).sum(axis=0).any()
+    assert np.abs(F).max() == 6
+
+
+def test_the_reference_back_end_agrees():
+    n, pairs = NETS["cloth and loose springs"]
+    o, s = make_object(3, n), Springs(pairs, *parameters(len(pairs)))
+    network = Network(s, n)
+    for group in network.groups:
+        group.pull = group.pull.to("numpy")
+    same(network.forces(o.positions, o.velocities), spring_forces(o, s))
+
+
+def test_a_mass_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match=r"pair 0, \(0, 5\), names a mass that does not exist; there are 0 to 2"):
+        Network(Springs([(0, 5)], 1.0, 1.0), 3)
