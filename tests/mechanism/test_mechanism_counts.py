@@ -1,0 +1,80 @@
+"""Generated code under test: stored numbers of operations, which a change must not raise unnoticed.
+
+If a number falls, store the new one. Placements, axes and inertias are random, so that nothing is zero by luck.
+"""
+
+import numpy as np
+import pytest
+from trees import random_inertia, same
+
+import poinsot as pt
+from poinsot.mechanism import tree
+
+
+def general_tree(n: int, branching: float = 0.0, seed: int = 1) -> pt.Mechanism:
+    """n revolute joints, one behind the other or with branches."""
+    rng = np.random.default_rng(seed)
+    links: list[pt.Link] = []
+    for i in range(n):
+        parent = links[rng.integers(i) if rng.random() < branching else i - 1].name if i else None
+        placement, joint = pt.Pose.exp(rng.standard_normal(6)), pt.revolute(rng.standard_normal(3))
+        links.append(pt.Link(f"link{i}", random_inertia(rng), parent, joint, placement))
+    return pt.Mechanism(tuple(links))
+
+
+def double_pendulum() -> pt.Mechanism:
+    """In a plane, of rods along z: what is zero in its description should cost nothing."""
+    rod = pt.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([0.1, 0.1, 0.01]))
+    hinge, hang = pt.revolute((0, 1, 0)), pt.Pose(p=(0, 0, -1))
+    return pt.Mechanism((pt.Link("upper", rod, None, hinge), pt.Link("lower", rod, "upper", hinge, hang)))
+
+
+MECHANISMS = {"pendulum": double_pendulum(), "arm": general_tree(7), "tree": general_tree(30, branching=0.2)}
+ARM = MECHANISMS["arm"]
+QUANTITIES = {
+    "forward dynamics": ("(n),(n),(n)->(n)", pt.forward_dynamics),
+    "inverse dynamics": ("(n),(n),(n)->(n)", pt.inverse_dynamics),
+    "mass matrix": ("(n)->(n,n)", pt.mass_matrix),
+}
+STORED = {
+    ("forward dynamics", "pendulum"): 75,
+    ("forward dynamics", "arm"): 2307,
+    ("forward dynamics", "tree"): 11887,
+    ("inverse dynamics", "pendulum"): 49,
+    ("inverse dynamics", "arm"): 1165,
+    ("inverse dynamics", "tree"): 5894,
+    ("mass matrix", "pendulum"): 8,
+    ("mass matrix", "arm"): 1147,
+    ("mass matrix", "tree"): 10180,
+}
+LIMITS = {("forward dynamics", "arm"): 2800, ("forward dynamics", "tree"): 12000}
+
+
+def count(quantity: str, mech: pt.Mechanism) -> int:
+    text, function = QUANTITIES[quantity]
+    return sum(pt.kernel(text)(lambda *x: function(mech, *x)).count(n=mech.nv).values())
+
+
+@pytest.mark.parametrize(("quantity", "name"), STORED)
+def test_stored_counts(quantity: str, name: str) -> None:
+    operations = count(quantity, MECHANISMS[name])
+    assert operations == STORED[quantity, name]
+    assert operations <= LIMITS.get((quantity, name), np.inf)
+
+
+def test_the_canonical_form_halves_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    canonical = count("forward dynamics", ARM)
+    monkeypatch.setattr(tree, "of", tree.as_given)
+    assert canonical < 0.6 * count("forward dynamics", ARM)
+
+
+def test_operations_grow_with_the_joints() -> None:
+    """The articulated-body algorithm is linear in their number."""
+    counts = [count("forward dynamics", general_tree(n)) for n in (4, 8, 16)]
+    assert counts[2] - counts[1] == pytest.approx(2 * (counts[1] - counts[0]), rel=0.05)
+
+
+def test_what_is_counted_is_right() -> None:
+    for mech in MECHANISMS.values():
+        q, v, tau = np.random.default_rng(0).uniform(-1, 1, (3, mech.nv))
+        same(pt.inverse_dynamics(mech, q, v, pt.forward_dynamics(mech, q, v, tau)), tau)

@@ -1,0 +1,162 @@
+"""Descriptions and states that cannot be, and what the errors say about them."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.mechanism import derivatives, dynamics, kinematics
+
+BOX = pt.Inertia.box(1.0, (0.1, 0.2, 0.3))
+HINGE = pt.revolute((0, 0, 1))
+ROD = pt.Inertia.rod(1.0, 0.5)  # along z: no moment about its axis
+POINT = pt.Inertia(1.0, (0, 0, 0.3), np.zeros((3, 3)))
+
+TREES = {
+    "no links": ((), "a mechanism needs at least one link"),
+    "doubled name": ((pt.Link("a", BOX), pt.Link("a", BOX)), "two links are called 'a'"),
+    "unknown parent": (
+        (pt.Link("shoulder", BOX), pt.Link("arm", BOX, "sholder", HINGE)),
+        r"parent 'sholder' of link 'arm' does not exist; did you mean 'shoulder'\?",
+    ),
+    "unknown parent, nothing near": (
+        (pt.Link("shoulder", BOX), pt.Link("arm", BOX, "x", HINGE)),
+        r"parent 'x' of link 'arm' does not exist\.",
+    ),
+    "its own parent": ((pt.Link("a", BOX, "a", HINGE),), "the links a -> a hang on each other in a circle"),
+    "a circle": (
+        (pt.Link("x", BOX, "c"), pt.Link("a", BOX, "b"), pt.Link("b", BOX, "c"), pt.Link("c", BOX, "a")),
+        "the links c -> a -> b -> c hang on each other in a circle; one of them needs the parent None",
+    ),
+    "a tip without mass": (
+        (pt.Link("arm", BOX, None, HINGE), pt.Link("tip", None, "arm", HINGE)),
+        r"link 'tip' moves on a revolute joint, but neither it nor any link that hangs on it has mass",
+    ),
+    "a branch without mass": (
+        (pt.Link("arm", BOX, None, HINGE), pt.Link("a", None, "arm", HINGE), pt.Link("b", None, "a")),
+        "link 'a' moves on a revolute joint",
+    ),
+    "a rod that spins": ((pt.Link("rod", ROD, None, HINGE),), "the joint of link 'rod' has to move is singular"),
+    "a point on a ball joint": (
+        (pt.Link("bob", POINT, None, pt.spherical()),),
+        "of link 'bob' has to move is singular",
+    ),
+    "a free point": ((pt.Link("bob", POINT, None, pt.free()),), "of link 'bob' has to move is singular"),
+    "seven freedoms for one body": (
+        (pt.Link("carrier", None, None, pt.free()), pt.Link("body", BOX, "carrier", HINGE)),
+        "has to move is singular",
+    ),
+    "two slides along one line": (
+        (pt.Link("rail", None, None, pt.prismatic((1, 0, 0))), pt.Link("cart", BOX, "rail", pt.prismatic((1, 0, 0)))),
+        "has to move is singular",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_impossible_trees(name: str) -> None:
+    links, message = TREES[name]
+    with pytest.raises(ValueError, match=message):
+        pt.Mechanism(links)
+
+
+@pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3))])
+def test_bad_gravity(gravity) -> None:
+    with pytest.raises(ValueError, match="gravity must be three finite numbers"):
+        pt.Mechanism((pt.Link("a", BOX, None, HINGE),), gravity=gravity)
+
+
+ALLOWED = {
+    "a point on a string": (pt.Link("bob", POINT, None, pt.universal((1, 0, 0), (0, 1, 0))),),
+    "a particle": (pt.Link("bob", POINT, None, pt.translation()),),
+    "a rod that swings": (pt.Link("rod", ROD, None, pt.revolute((1, 0, 0))),),
+    "a tip with a motor": (
+        pt.Link("arm", BOX, None, HINGE),
+        pt.Link("tip", None, "arm", pt.revolute((0, 0, 1), armature=0.1)),
+    ),
+    "frames without mass": (
+        pt.Link("a", None, None, HINGE),
+        pt.Link("b", BOX, "a", pt.revolute((1, 0, 0))),
+        pt.Link("tool", None, "b"),
+    ),
+    "all fixed": (pt.Link("a", BOX), pt.Link("b", None, "a")),
+}
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_what_looks_odd_but_is_right(name: str) -> None:
+    mech = pt.Mechanism(ALLOWED[name])
+    rng = np.random.default_rng(1)
+    q, tau = kinematics.move(mech, mech.neutral(), rng.uniform(-1, 1, mech.nv)), rng.standard_normal(mech.nv)
+    v = rng.standard_normal(mech.nv)
+    vdot = pt.forward_dynamics(mech, q, v, tau)
+    np.testing.assert_allclose(pt.inverse_dynamics(mech, q, v, vdot), tau, rtol=1e-12, atol=1e-12)
+    kernel = pt.kernel(f"({mech.nq}),({mech.nv}),({mech.nv})->({mech.nv})")
+    forward = kernel(lambda q, v, tau: pt.forward_dynamics(mech, q, v, tau))
+    np.testing.assert_allclose(forward(q, v, tau), vdot, rtol=1e-12, atol=1e-12)
+
+
+def test_links_may_come_in_any_order() -> None:
+    """They are sorted, parents first; what is sorted already stays as it is."""
+    links = [pt.Link("hand", BOX, "arm", HINGE), pt.Link("arm", BOX, "body", HINGE), pt.Link("body", BOX, None, HINGE)]
+    mech = pt.Mechanism(tuple(links))
+    assert [link.name for link in mech.links] == ["body", "arm", "hand"]
+    assert mech.parents == (-1, 0, 1)
+    assert [link.name for link in pt.Mechanism(tuple(reversed(links))).links] == ["body", "arm", "hand"]
+    assert repr(mech) == "<Mechanism of 3 links, 3 degrees of freedom>"
+
+
+# States of the wrong size: a free body and a hinge have 8 coordinates and 7 degrees of freedom.
+
+MECH = pt.Mechanism((pt.Link("body", BOX, None, pt.free()), pt.Link("arm", BOX, "body", HINGE, pt.Pose(p=(1, 0, 0)))))
+Q, V = MECH.neutral(), np.zeros(7)
+WRONG = {
+    "short q": (lambda: pt.forward_dynamics(MECH, V, V, V), r"q has the shape \(7,\); .* 8 coordinates needs \(8,\)"),
+    "short v": (lambda: pt.forward_dynamics(MECH, Q, V[1:], V), r"v has the shape \(6,\); .*7 degrees.* needs \(7,\)"),
+    "long tau": (lambda: pt.forward_dynamics(MECH, Q, V, Q), r"tau has the shape \(8,\)"),
+    "a batch": (lambda: pt.forward_dynamics(MECH, np.stack([Q, Q]), V, V), r"q has the shape \(2, 8\)"),
+    "a number": (lambda: pt.inverse_dynamics(MECH, Q, V, 0.0), r"vdot has the shape \(\)"),
+    "mass matrix": (lambda: pt.mass_matrix(MECH, V), "q has the shape"),
+    "dense": (lambda: dynamics.forward_dynamics_dense(MECH, Q, V, Q), "tau has the shape"),
+    "link wrenches": (lambda: dynamics.link_wrenches(MECH, Q, V, Q), "vdot has the shape"),
+    "joint forces": (lambda: dynamics.joint_forces(MECH, Q, Q), "v has the shape"),
+    "derivatives": (lambda: derivatives.inverse_dynamics_derivatives(MECH, Q, V, Q), "vdot has the shape"),
+    "forward kinematics": (lambda: pt.forward_kinematics(MECH, V), "q has the shape"),
+    "twists": (lambda: kinematics.twists(MECH, Q, Q), "v has the shape"),
+    "accelerations": (lambda: kinematics.accelerations(MECH, Q, V, Q), "vdot has the shape"),
+    "jacobian": (lambda: kinematics.jacobian(MECH, V, "arm"), "q has the shape"),
+    "jacobian rate": (lambda: kinematics.jacobian_rate(MECH, Q, Q, "arm"), "v has the shape"),
+    "energy": (lambda: kinematics.kinetic_energy(MECH, Q, Q), "v has the shape"),
+    "position rate": (lambda: kinematics.position_rate(MECH, Q, Q), "v has the shape"),
+    "move": (lambda: kinematics.move(MECH, Q, Q), "u has the shape"),
+    "difference": (lambda: kinematics.difference(MECH, Q, V), "q2 has the shape"),
+    "external rows": (
+        lambda: pt.forward_dynamics(MECH, Q, V, V, np.zeros((3, 6))),
+        r"must have shape \(2, 6\), not \(3, 6\)",
+    ),
+    "external of five": (
+        lambda: pt.forward_dynamics(MECH, Q, V, V, {"arm": V[:5]}),
+        r"on 'arm' must have shape \(6,\), not \(5,\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_sizes(name: str) -> None:
+    call, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_wrong_sizes_inside_a_kernel() -> None:
+    with pytest.raises(ValueError, match=r"tau has the shape \(6,\); .* 7 degrees of freedom needs \(7,\)"):
+        pt.kernel("(8),(7),(6)->(7)")(lambda q, v, tau: pt.forward_dynamics(MECH, q, v, tau))(Q, V, V[1:])
+
+
+def test_lists_are_as_good_as_arrays() -> None:
+    vdot = pt.forward_dynamics(MECH, Q.tolist(), [0] * 7, V.tolist(), {"arm": [0, 0, 0, 0, 0, 1]})
+    np.testing.assert_array_equal(vdot, pt.forward_dynamics(MECH, Q, V, V, {"arm": np.eye(6)[5]}))
+
+
+def test_an_unknown_link_in_external_wrenches() -> None:
+    with pytest.raises(KeyError, match=r"there is no link 'amr'; did you mean 'arm'\?"):
+        pt.forward_dynamics(MECH, Q, V, V, {"amr": np.zeros(6)})
