@@ -50,7 +50,7 @@ class Program:
         _, _, size, family = jit.host()
         target = Target(size // dtype.itemsize, dtype == _F64, family)
         text = kernel_module(self.graph, self.inputs, self.outputs, target)
-        address = jit.compile_module(text, f"{self.name}{self.signature} {dtype}")
+        address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self, dtype == _F64)),
