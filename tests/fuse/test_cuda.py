@@ -48,7 +48,7 @@ def run_on_host(kernel: pt.fuse.Kernel, folder: Path, *args: np.ndarray) -> list
         [f"double* i{k}" for k in range(len(arrays))] + [f"double* o{k}" for k in range(len(results))]
     )
     loop = (
-        f'extern "C" void all({parameters}, long long count) {{ blockDim.x = 1; threadIdx.x = 0;'
+        f'extern "C" void run({parameters}, long long count) {{ blockDim.x = 1; threadIdx.x = 0;'
         f" for (blockIdx.x = 0; blockIdx.x < count; blockIdx.x++) kernel({names}, count); }}"
     )
     (folder / "k.cpp").write_text(_SHIM + text + loop)
@@ -57,7 +57,7 @@ def run_on_host(kernel: pt.fuse.Kernel, folder: Path, *args: np.ndarray) -> list
     )
     library = ctypes.CDLL(str(folder / "k.so"))
     pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*arrays, *results)]
-    getattr(library, "all")(*pointers, ctypes.c_longlong(count))
+    library.run(*pointers, ctypes.c_longlong(count))
     return [np.moveaxis(r, -1, 0) for r in results]
 
 
