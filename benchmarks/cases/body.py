@@ -69,6 +69,7 @@ CASES = (
         what=f"{SOME} free bodies for 10 turns, good to 1e-3 rad; per body, error in rad",
         items=SOME,
         contenders=(
+            contender("poinsot, exact free motion", ours, "poinsot", 22, SOME, SHORT),
             contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 220, SOME, SHORT),
             contender("poinsot, splitting4", ours, "splitting4", 200, SOME, SHORT),
             contender("poinsot, splitting", ours, "splitting", 3000, SOME, SHORT),
@@ -81,6 +82,7 @@ CASES = (
     ),
     digits(
         1e-3,
+        contender("poinsot, exact free motion", ours, "poinsot", 220),
         contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 5_000),
         contender("poinsot, splitting4", ours, "splitting4", 3_000),
         contender("heyoka", heyoka, 1e-6, peer="heyoka"),
@@ -89,6 +91,7 @@ CASES = (
     ),
     digits(
         1e-6,
+        contender("poinsot, exact free motion", ours, "poinsot", 300),
         contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 22_000),
         contender("poinsot, splitting4", ours, "splitting4", 17_000),
         contender("poinsot, DOP853", ours_adaptive, 1e-11),
@@ -98,6 +101,7 @@ CASES = (
     ),
     digits(
         1e-9,
+        contender("poinsot, exact free motion", ours, "poinsot", 430),
         contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 110_000),
         contender("poinsot, splitting4", ours, "splitting4", 100_000),
         contender("heyoka", heyoka, 1e-11, peer="heyoka"),
@@ -110,6 +114,7 @@ CASES = (
         contenders=(
             contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 1_300, 1, SHORT, heavy),
             contender("poinsot, splitting4", ours, "splitting4", 1_200, 1, SHORT, heavy),
+            contender("poinsot, poinsot4", ours, "poinsot4", 620, 1, SHORT, heavy),
             contender("heyoka", heyoka, 5e-7, 1, SHORT, heavy_derivative, peer="heyoka"),
             contender("SciPy, DOP853", scipy, 3e-8, 1, "DOP853", SHORT, heavy_derivative, peer="scipy"),
         ),

@@ -144,7 +144,11 @@ class Kernel:
         if self._recent is not None and not kwargs:
             limit = self._limit
             for arg in args:
-                if type(arg) is not np.ndarray or arg.size > limit or arg.dtype is _F32:
+                kind = type(arg)
+                if kind is np.ndarray:
+                    if arg.size > limit or arg.dtype is _F32:
+                        break
+                elif kind is not float and kind is not int and kind is not np.float64:
                     break
             else:
                 try:

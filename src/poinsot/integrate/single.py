@@ -14,10 +14,12 @@ from poinsot.body.forces import Load, at_centre
 from poinsot.fuse import Kernel, fori_loop, once
 from poinsot.fuse.tree import flatten
 from poinsot.integrate import schemes
+from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.splitting import free_rotation
 from poinsot.spatial import Inertia, Pose, quaternion
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, state, h) -> state at t + h
+Turn: TypeAlias = Callable[[Any, Any, Array, Any], Array]  # (q_WB, L, moments, h) -> q_WB after free rotation
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def _midpoint(formulation: ModuleType) -> Method:
     return Method(formulation, 2, make)
 
 
-def _kick_and_drift(inertia: Inertia, load: Load, drift_order: int) -> tuple[Step, Step]:
+def _kick_and_drift(inertia: Inertia, load: Load, turn: Turn = free_rotation) -> tuple[Step, Step]:
     """What forces do to a body that stands still, and what a body does without forces, in the momentum formulation."""
     moments, R_BP = inertia.principal()
     q_BP = quaternion.from_matrix(R_BP)
@@ -74,23 +76,22 @@ def _kick_and_drift(inertia: Inertia, load: Load, drift_order: int) -> tuple[Ste
         return momentum.State(y.x, y.attitude, *schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L), h))
 
     def drift(t: Any, y: momentum.State, h: Any) -> momentum.State:
-        q_WP = free_rotation(quaternion.product(y.attitude, q_BP), y.L, moments, h, drift_order)
+        q_WP = turn(quaternion.product(y.attitude, q_BP), y.L, moments, h)
         q_WB = quaternion.product(q_WP, quaternion.conjugate(q_BP))
         return momentum.State(y.x + h / inertia.mass * y.P, q_WB, y.P, y.L)
 
     return kick, drift
 
 
-def _splitting(order: int) -> Method:
+def _splitting(order: int, turn: Turn = free_rotation) -> Method:
     def make(inertia: Inertia, load: Load) -> Step:
-        kick, drift = _kick_and_drift(inertia, load, drift_order=2)
-        return partial(schemes.strang, kick, drift, order=order)
+        return partial(schemes.strang, *_kick_and_drift(inertia, load, turn), order=order)
 
     return Method(momentum, order, make)
 
 
 def _semi_implicit(inertia: Inertia, load: Load) -> Step:
-    return partial(schemes.semi_implicit_euler, *_kick_and_drift(inertia, load, drift_order=2))
+    return partial(schemes.semi_implicit_euler, *_kick_and_drift(inertia, load))
 
 
 METHODS: dict[str, Method] = {
@@ -115,6 +116,9 @@ METHODS: dict[str, Method] = {
     "semi-implicit euler": Method(momentum, 1, _semi_implicit),
     "splitting": _splitting(2),
     "splitting4": _splitting(4),
+    # the same, with free motion that is exact
+    "poinsot": _splitting(2, free_motion),
+    "poinsot4": _splitting(4, free_motion),
 }
 
 
