@@ -1,0 +1,6 @@
+"""Motions that are known in closed form: what a simulation can be measured against."""
+
+from poinsot.body.exact.free_top import FreeTop
+from poinsot.body.exact.symmetric_top import SymmetricTop
+
+__all__ = ["FreeTop", "SymmetricTop"]

@@ -1,0 +1,41 @@
+"""What the exact solutions are given: checked, and turned into arrays of floats."""
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.spatial import quaternion
+
+
+def numbers(what: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
+    """`given` as an array of finite floats; of this shape, if one is named."""
+    try:
+        array = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} = {given!r} must be numbers.") from None
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{what} = {given!r} has shape {array.shape}; it needs the shape {shape}.")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{what} holds {array[~np.isfinite(array)][0]}; every number must be finite.")
+    return array
+
+
+def positive(what: str, given: ArrayLike) -> float:
+    number = float(numbers(what, given, ()))
+    if not number > 0.0:
+        raise ValueError(f"{what} = {number:g} kg m^2 must be positive.")
+    return number
+
+
+def orientation(q0: ArrayLike) -> Array:
+    """A unit quaternion q_WB, wxyz, (4,)."""
+    q = numbers("q0", q0, (4,))
+    quaternion.check(q, "q0")
+    return quaternion.normalise(q)
+
+
+def angular_velocity(omega0: ArrayLike) -> Array:
+    return numbers("omega0", omega0, (3,))
+
+
+def times(t: ArrayLike) -> Array:
+    return numbers("t", t)
