@@ -56,6 +56,7 @@ def jacobi(u: ArrayLike, mc: float) -> Jacobi:
     k, k1 = sqrt(1.0 - mc), sqrt(mc)
     s, c, d = _descend(r, k, k1) if k < k1 else _ascend(r, k, k1)
     sign = 1.0 - 2.0 * (half_periods % 2.0)
+    half_periods = half_periods + np.where(c < 0.0, np.sign(s), 0.0)  # rounding took u across +-K
     return Jacobi(u, sign * s, sign * c, d, half_periods)
 
 
