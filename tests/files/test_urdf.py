@@ -208,7 +208,7 @@ def test_batches_of_coordinates(file):
         ),
         (
             [*map(link, "abc"), joint("j", "fixed", "b", "c"), joint("k", "fixed", "c", "b")],
-            "the links b -> c hang on each other in a circle",
+            "the links b -> c -> b hang on each other in a circle",
         ),
         ([link("a"), link("b"), joint("j", "screw", "a", "b")], "joint 'j': its type 'screw' is not one of 'revolute'"),
         ([link("a"), link("b"), joint("j", "revolute", "a", "b", "0 0 0")], "joint 'j': the axis of a joint must not"),
