@@ -11,8 +11,8 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 
-ORDER = 32
-DIGITS = 40
+ORDER = 28
+DIGITS = 30
 
 
 def top(

@@ -1,6 +1,7 @@
 """Motions that are known in closed form: what a simulation can be measured against."""
 
 from poinsot.body.exact.free_top import FreeTop
+from poinsot.body.exact.heavy_top import HeavyTop, steady_precession
 from poinsot.body.exact.symmetric_top import SymmetricTop
 
-__all__ = ["FreeTop", "SymmetricTop"]
+__all__ = ["FreeTop", "HeavyTop", "SymmetricTop", "steady_precession"]

@@ -118,14 +118,15 @@ class Polhode:
             return None
         P_e, P_b, P_o = differences(moments, omega)
         around_o = P_b * (o - e) >= 0  # on the separatrix it is as good as around e
-        x, P_x, y, P_y = (o, P_o, e, P_e) if around_o else (e, P_e, o, P_o)  # around x, and the extreme axis across
-        A_x, A_y, A_b = root(P_y / (x * (y - x))), root(P_x / (y * (x - y))), root(P_x / (b * (x - b)))
+        x, P_x, y, P_y = (o, P_o, e, P_e) if around_o else (e, P_e, o, P_o)  # it circles x; y is the other extreme axis
+        A_x, A_y, A_b = root(P_y / (x * (x - y))), root(P_x / (y * (x - y))), root(P_x / (b * (x - b)))
         mc, rate = P_b * (x - y) / (P_y * (x - b)), root(P_y * (x - b) / (e * b * o))
         if around_o:
             g, h = P_o * b * (e - o) / (P_e * o * (o - b)), 1 - P_o * e / (P_e * o)
         else:
             g = h = b * (o - e) / (o * (b - e))
-        A_e, A_o = (copysign(A, w) for A, w in zip((A_y, A_x) if around_o else (A_x, A_y), omega[::2], strict=True))
+        A_e, A_o = (A_y, A_x) if around_o else (A_x, A_y)
+        A_e, A_o = copysign(A_e, omega[0]), copysign(A_o, omega[2])
         A_b = copysign(A_b, A_e * A_o * (o - e))  # so that u grows with t
         sn, cn = omega[1] / A_b, omega[0] / A_e if around_o else omega[2] / A_o
         sn, cn = sn / hypot(sn, cn), cn / hypot(sn, cn)
