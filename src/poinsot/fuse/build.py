@@ -4,7 +4,7 @@ The rules never change a result by rounding; they only take for granted that x*0
 the sparse 6x6 algebra of the books cheap.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from .graph import Node, Type, Value, current, type_of
@@ -33,14 +33,6 @@ def lift(value: Value, wanted: Type) -> Node:
     if value.type == wanted or wanted == "?":
         return value
     return build(_CONVERT[wanted + value.type], value)
-
-
-def sum_of(values: Iterable[Value]) -> Value:
-    """The sum, in order; 0 of nothing."""
-    result: Value = 0.0
-    for value in values:
-        result = build("add", result, value)
-    return result
 
 
 def known(value: Value) -> bool:

@@ -28,20 +28,19 @@ def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
         return carry
     leaves, rebuild = tree.flatten(carry)
     start = [Traced(as_objects(leaf)) for leaf in leaves]
-    loop = _trace_body(n, _with_traced_constants(body), carry, start)
-    init = [node for leaf, spec in zip(start, loop.specs, strict=True) for node in spec.enter(leaf)]
+    graph, specs = _trace_body(n, _with_traced_constants(body), carry, start)
+    init = [node for leaf, spec in zip(start, specs, strict=True) for node in spec.enter(leaf)]
     count = lift(as_objects(n).item(), "i")
-    result = current().node("loop", (count, *init, *loop.graph.captures), "t", loop.graph)
-    ends = [current().node("proj", (result,), node.type, k) for k, node in enumerate(loop.graph.outputs)]
-    return rebuild(_leave(loop.specs, ends))
+    loop = current().node("loop", (count, *init, *graph.captures), "t", graph)
+    return rebuild(_leave(specs, loop.results()))
 
 
 class _Spec:
     """How one carried array travels: as scalars of a type, or (`memory`) as one array."""
 
-    def __init__(self, array: Traced) -> None:
+    def __init__(self, array: Traced, by_scalars: bool = False) -> None:
         self.shape, self.size = array.shape, array.size
-        self.memory = array._memory is not None
+        self.memory = array._memory is not None and not by_scalars
         self.type: Type = "f"
         if array.size:
             kinds = {type_of(v) for v in array.data.ravel()}
@@ -72,12 +71,7 @@ def _leave(specs: Sequence[_Spec], nodes: Sequence[Node]) -> list[Traced]:
     return arrays
 
 
-class _Loop:
-    def __init__(self, graph: Graph, specs: Sequence[_Spec]) -> None:
-        self.graph, self.specs = graph, specs
-
-
-def _trace_body(n: Any, body: Callable[..., Any], carry: Any, start: list[Traced]) -> _Loop:
+def _trace_body(n: Any, body: Callable[..., Any], carry: Any, start: list[Traced]) -> tuple[Graph, list[_Spec]]:
     """Trace the body; again as long as that shows that a carried array is of another type, or must be in memory."""
     specs, rebuild = [_Spec(array) for array in start], tree.flatten(carry)[1]
     bound = np.inf if isinstance(n, Traced) and not n.is_known() else int(n)
@@ -111,7 +105,7 @@ def _trace_body(n: Any, body: Callable[..., Any], carry: Any, start: list[Traced
                     spec.type, again = new.type, True
             if not again:
                 graph.outputs = [node for spec, end in zip(specs, ends, strict=True) for node in spec.enter(end)]
-                return _Loop(graph, specs)
+                return graph, specs
 
 
 def _outline(x: Any) -> str:
@@ -147,9 +141,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args)
         leaves, rebuild = tree.flatten(args)
         arrays = [Traced(as_objects(leaf)) for leaf in leaves]
-        specs = [_Spec(array) for array in arrays]
-        for spec in specs:
-            spec.memory = False
+        specs = [_Spec(array, by_scalars=True) for array in arrays]
         key = (tree.structure(args), *((spec.shape, spec.type) for spec in specs))
         known = traced.setdefault(current(), {})
         if key not in known:
@@ -157,8 +149,7 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
         graph, out_specs, out_rebuild = known[key]
         actual = [node for array, spec in zip(arrays, specs, strict=True) for node in spec.enter(array)]
         result = current().node("call", (*actual, *graph.captures), "t", graph)
-        ends = [current().node("proj", (result,), node.type, k) for k, node in enumerate(graph.outputs)]
-        return out_rebuild(_leave(out_specs, ends))
+        return out_rebuild(_leave(out_specs, result.results()))
 
     return call
 
@@ -170,8 +161,6 @@ def _trace_function(function: Callable[..., Any], specs: Sequence[_Spec], rebuil
         arrays = [spec.leave(p) for spec, p in zip(specs, params, strict=True)]
         ends, out_rebuild = tree.flatten(function(*rebuild(arrays)))
         out = [Traced(as_objects(end)) for end in ends]
-        out_specs = [_Spec(end) for end in out]
-        for spec in out_specs:
-            spec.memory = False
+        out_specs = [_Spec(end, by_scalars=True) for end in out]
         graph.outputs = [node for spec, end in zip(out_specs, out, strict=True) for node in spec.enter(end)]
     return graph, out_specs, out_rebuild

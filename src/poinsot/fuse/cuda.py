@@ -218,10 +218,6 @@ def _set(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]
     refs[node] = array
 
 
-def _users(node: Node) -> list[Node]:
-    return [user for user in node.graph.nodes[node.index + 1 :] if user.op == "proj" and user.args[0] is node]
-
-
 def _call(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
     """Scalars are passed by value, arrays as pointers, results through references."""
     graph: Graph = node.data
@@ -243,7 +239,7 @@ def _call(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float
     for name, out in zip(results, graph.outputs, strict=True):
         text.line(f"{_TYPES[out.type]} {name};")
     text.line(f"{source.callees[graph]}({', '.join([*(refs[arg] for arg in node.args), *results])});")
-    for user in _users(node):
+    for user in node.used_results():
         refs[user] = results[user.data]
 
 
@@ -281,7 +277,7 @@ def _loop(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float
             text.line(f"{places[p]} = {detour};")
     text.depth -= 1
     text.line("}")
-    for user in _users(node):
+    for user in node.used_results():
         refs[user] = places[carried[user.data]]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from . import memory
 from .build import build, is_number, lift
-from .graph import Graph, Node, Value, current, tracing_into
+from .graph import Graph, Node, Value, current, tracing_into, type_of
 from .ops import OPS
 from .partials import PARTIALS
 
@@ -55,12 +55,10 @@ def _evaluate(node: Node, args: Sequence[Dual | None], directions: int) -> list[
         kinds = [arg.type for arg in node.args]
         inputs = tuple(lift_any(dual.value, kind) for dual, kind in zip(duals, kinds, strict=True))
         same = current().node(node.op, inputs, "t", node.data)
-        outputs = node.data.outputs
-        results = [Dual(current().node("proj", (same,), out.type, k), zero) for k, out in enumerate(outputs)]
+        results = [Dual(result, zero) for result in same.results()]
     else:
         results = (_loop if node.op == "loop" else _call)(node, duals, zero)
-    users = {user.data: user for user in node.graph.nodes if user.op == "proj" and user.args[0] is node}
-    return [(user, results[k]) for k, user in users.items()]
+    return [(user, results[user.data]) for user in node.used_results()]
 
 
 def _scalar(node: Node, args: Sequence[Dual], zero: Tangent) -> Dual:
@@ -134,8 +132,6 @@ def _flat(duals: Sequence[Dual], active: Sequence[Sequence[bool]]) -> list[Node]
 
 
 def _types(duals: Sequence[Dual]) -> list[object]:
-    from .graph import type_of
-
     return [type_of(dual.value) for dual in duals]
 
 
@@ -185,8 +181,7 @@ def _loop(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
                 break
             active = wider
     loop = current().node("loop", (lift(count, "i"), *_flat(start, active), *graph.captures), "t", graph)
-    results = [current().node("proj", (loop,), out.type, k) for k, out in enumerate(graph.outputs)]
-    return _unflatten(results, len(kinds), active)
+    return _unflatten(loop.results(), len(kinds), active)
 
 
 def _call(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
@@ -210,5 +205,4 @@ def _call(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
         cache[key] = graph, _activity(ends)
     graph, out_active = cache[key]
     result = current().node("call", (*_flat(args, active), *graph.captures), "t", graph)
-    nodes = [current().node("proj", (result,), out.type, k) for k, out in enumerate(graph.outputs)]
-    return _unflatten(nodes, len(callee.outputs), out_active)
+    return _unflatten(result.results(), len(callee.outputs), out_active)

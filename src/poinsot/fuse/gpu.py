@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .cuda import kernel_source
+from .parallel import batch_shape
 
 BLOCK = 128
 
@@ -43,7 +44,7 @@ def run(program: Any, args: Sequence[Any], dtype: np.dtype[Any], fast: bool = Fa
     """The program's outputs for arguments with any batch shape in front: CuPy arrays, or whatever exports dlpack."""
     cp = cupy()
     arrays = [_on_device(cp, arg, dtype) for arg in args]
-    batch = np.broadcast_shapes(*(a.shape[: a.ndim - len(c)] for a, c in zip(arrays, program.inputs, strict=True)))
+    batch = batch_shape(arrays, program.inputs)
     count = math.prod(batch)
     inputs = [_batch_last(cp, a, batch, core) for a, core in zip(arrays, program.inputs, strict=True)]
     outputs = [cp.empty((math.prod(core), count), dtype) for core in program.outputs]

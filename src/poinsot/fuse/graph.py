@@ -27,6 +27,14 @@ class Node:
         data = "" if self.data is None else f" {self.data!r}"
         return f"%{self.index} = {self.op}{data} {' '.join(f'%{a.index}' for a in self.args)} : {self.type}"
 
+    def results(self) -> list["Node"]:
+        """All results of this loop, call or rescue, as nodes."""
+        return [self.graph.node("proj", (self,), out.type, k) for k, out in enumerate(self.data.outputs)]
+
+    def used_results(self) -> list["Node"]:
+        """Those results of this loop, call or rescue that some node uses; `data` tells which."""
+        return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
+
 
 class Graph:
     """Parameters, nodes in order, outputs. Built through `node`, which returns the same node for the same operation."""

@@ -124,12 +124,8 @@ def _call(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
             f.store(inputs, k, refs[arg])
             k += 1
     f.line(f"call void {name}({', '.join([f'ptr {inputs}', f'ptr {outputs}', *arrays])})")
-    for user in _projections(node):
+    for user in node.used_results():
         refs[user] = f.load(outputs, user.data, user.type)
-
-
-def _projections(node: Node) -> list[Node]:
-    return [user for user in node.graph.nodes[node.index + 1 :] if user.op == "proj" and user.args[0] is node]
 
 
 def _rescue(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
@@ -153,7 +149,7 @@ def _rescue(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, flo
         chosen.append(f.op(f"select {t.vector('b')} {test}, {vector} {new}, {vector} {old}"))
     f.line(f"br label %join{number}")
     f.label(f"join{number}")
-    for user in _projections(node):
+    for user in node.used_results():
         k = user.data
         text = f.op(f"phi {t.vector(user.type)} [{before_values[k]}, %{before}], [{chosen[k]}, %cold{number}]")
         refs[user] = Ref(text, user.type, False)
@@ -250,7 +246,7 @@ def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
     f.lines[position:position] = phis
     f.mask = outer_mask
     f.label(done)
-    for user in _projections(node):
+    for user in node.used_results():
         p = carry_params[user.data]
         refs[user] = Ref(buffers.get(p, names[p]), user.type, False)
 

@@ -89,7 +89,7 @@ class Machine:
             graph.outputs = [lift(_value(result), type_of(d)) for result, d in pairs]
         usual = [lift(d, type_of(d)) for d in defaults]
         node = current().node("rescue", (lift(_value(mask), "b"), *usual, *inputs), "t", graph)
-        chosen = tuple(Number(current().node("proj", (node,), d.type, k)) for k, d in enumerate(usual))
+        chosen = tuple(map(Number, node.results()))
         return chosen if several else chosen[0]
 
 

@@ -5,7 +5,6 @@ A rule gets the arguments and the result. An operation without a row is locally 
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from .build import build
 from .graph import Value
@@ -94,5 +93,3 @@ SINGULAR = {
     "div", "sqrt", "cbrt", "log", "log2", "log10", "log1p", "arcsin", "arccos", "arctan2", "arccosh", "arctanh",
     "power", "hypot", "tan", "exp", "exp2", "expm1", "sinh", "cosh", "mul",
 }  # fmt: skip
-
-Context = Any

@@ -25,7 +25,7 @@ def pull(
         adjoints.add(node, cotangent, masked)
     for node in reversed(graph.live()):
         if node.op in ("loop", "call"):
-            users = [u for u in node.graph.nodes if u.op == "proj" and u.args[0] is node]
+            users = node.used_results()
             found = {user.data: adjoints.take(user) for user in users}
             if any(not is_number(a, 0) for a in found.values()):
                 _LARGE[node.op](node, found, adjoints, any(map(adjoints.masked, users)))
@@ -139,7 +139,7 @@ def _call(node: Node, found: dict[int, Value], adjoints: _Adjoints, masked: bool
     inputs = [lift_any(adjoints.values[arg], p.type) for arg, p in zip(node.args, callee.params, strict=True)]
     nodes = [lift_any(found[k], _real(out.type)) for k, out in enumerate(callee.outputs) if active[k]]
     result = current().node("call", (*inputs, *nodes, *graph.captures), "t", graph)
-    ends = iter([current().node("proj", (result,), "f", k) for k in range(len(graph.outputs))])
+    ends = iter(result.results())
     for position in moving:
         kind = callee.params[position].type
         if isinstance(kind, tuple):
@@ -197,7 +197,7 @@ def _loop(node: Node, found: dict[int, Value], adjoints: _Adjoints, masked: bool
                 graph.outputs.append(lift(build("add", sums[p], share), "f"))
     begin = [_whole(first[k], kinds[k]) for k in moving] + [_whole(0.0, p.type) for p in shared]
     loop = current().node("loop", (lift(count, "i"), *begin, *graph.captures), "t", graph)
-    results = [current().node("proj", (loop,), out.type, k) for k, out in enumerate(graph.outputs)]
+    results = loop.results()
     for k, result in zip(moving, results, strict=False):
         adjoints.add(node.args[1 + k], result, masked)
     positions = list(body.captures.values())
@@ -240,7 +240,7 @@ def _record(
         for s, size in zip(stored, sizes, strict=True)
     ]
     loop = current().node("loop", (lift(count, "i"), *start, *blank, *graph.captures), "t", graph)
-    return [current().node("proj", (loop,), out.type, k) for k, out in enumerate(graph.outputs) if k >= len(kinds)]
+    return loop.results()[len(kinds) :]
 
 
 def _recall(record: Node, step: Value, kind: Any) -> Value:
