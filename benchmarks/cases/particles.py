@@ -169,7 +169,7 @@ def case(name: str, what: str, size: int, damping: float, shuffled: bool, target
 CASES = (
     case("springs-damped", "a lattice numbered row by row, damped", 23, 1.0, False, ">= 5 x"),
     case("springs", "the same without damping", 23, 0.0, False, ">= 5 x"),
-    case("springs-shuffled", "the damped lattice numbered at random: every spring is gathered", 23, 1.0, True, ""),
+    case("springs-shuffled", "the damped lattice numbered at random", 23, 1.0, True, ">= 4 x"),
     case("springs-few", "a lattice numbered row by row, damped", 11, 1.0, False, ""),
     case("springs-many", "a lattice numbered row by row, damped", 49, 1.0, False, ""),
 )

@@ -5,7 +5,9 @@ import pytest
 from random_objects import law, make_object, make_springs, rope, same, seeds, sizes
 
 import poinsot as pt
+from poinsot.fuse import Assembly
 from poinsot.particles import Network, Particles, Springs, spring_forces
+from poinsot.particles.network import BLOCK
 
 
 def lattice(*shape):
@@ -65,16 +67,23 @@ def test_any_small_net(seed, n):
     same(Network(s, n).forces(o.positions, o.velocities), spring_forces(o, s), scale=10.0)
 
 
-def test_nets_are_sorted_into_stripes_and_bundles():
-    def kinds(name):
-        n, pairs = NETS[name]
-        return [type(group).__name__ for group in Network(Springs(pairs, 1.0, 1.0), n).groups]
+@pytest.mark.parametrize("name", NETS)
+def test_springs_keep_their_parameters_in_whatever_order_they_are_taken(name):
+    n, pairs = NETS[name]
+    k, l0, c = parameters(len(pairs))
+    network = Network(Springs(pairs, k, l0, c), n)
+    given = sorted(zip(*np.sort(pairs, axis=1).T, k, l0, c, strict=True))
+    taken = sorted(zip(*network.assembly.nodes.T, *network.parameters.T, strict=True))
+    assert given == taken
 
-    assert kinds("cloth") == ["_Stripes"]
-    assert kinds("solid") == ["_Stripes"] * 2  # nine neighbours
-    assert kinds("cloth, springs twice") == ["_Stripes", "_Bundles"]
-    assert kinds("cloth, shuffled") == kinds("star") == ["_Bundles"]
-    assert kinds("none") == []
+
+def test_additions_to_one_particle_are_apart():
+    """Within a block of particles each has its turn before one of them comes again: more of them than lanes."""
+    n, pairs = NETS["solid"]
+    near = Network(Springs(pairs, 1.0, 1.0), n).assembly.nodes[:, 0]
+    again = [np.diff(np.flatnonzero(near == i)) for i in range(BLOCK)]
+    assert min(gap.min() for gap in again if gap.size) > 8
+    assert np.all(np.diff(near // BLOCK) >= 0)  # blocks one after the other
 
 
 def test_masses_in_one_place_feel_nothing():
@@ -84,13 +93,20 @@ def test_masses_in_one_place_feel_nothing():
         assert not Network(s, 20).forces(x, np.ones((20, 3))).any()
 
 
-def test_a_law_that_is_no_number_at_an_empty_slot():
-    """Stripes have slots without a spring, whose length may be anything: they stay out of the sum."""
+def test_a_law_that_is_no_number_elsewhere():
+    """Lanes beyond the last spring have parameters of zero: they stay out of the sum, and raise no warning."""
     n, pairs = NETS["cloth"]
     x = np.stack([*np.divmod(np.arange(n), 17), np.zeros(n)], axis=1).astype(float)
-    s = Springs(pairs, 1.0, 1.0, tension=lambda length, rate, *_: np.sqrt(2.0 - length) + np.log(length - 0.5))
+    s = Springs(pairs, 1.0, 1.0, tension=lambda length, rate, k, l0, c: np.sqrt(2.0 - length) + np.log(l0 - 0.5) / k)
     o = Particles(np.ones(n), x)
     same(Network(s, n).forces(x), spring_forces(o, s))
+
+
+def test_a_law_that_is_no_number_is_reported():
+    s = Springs([(0, 1)], 1.0, 1.0, tension=lambda length, rate, *_: np.sqrt(length - 2.0))
+    with pytest.warns(RuntimeWarning, match="invalid value"):
+        F = Network(s, 2).forces([(0, 0, 0), (0, 0, 1.0)])
+    assert np.isnan(F[0]).any()
 
 
 def test_the_number_of_threads_does_not_change_a_bit():
@@ -121,8 +137,7 @@ def test_the_reference_back_end_agrees():
     n, pairs = NETS["cloth and loose springs"]
     o, s = make_object(3, n), Springs(pairs, *parameters(len(pairs)))
     network = Network(s, n)
-    for group in network.groups:
-        group.pull = group.pull.to("numpy")
+    network.assembly = Assembly(network.assembly.f.to("numpy"), network.assembly.nodes, rows=2)
     same(network.forces(o.positions, o.velocities), spring_forces(o, s))
 
 

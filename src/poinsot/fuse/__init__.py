@@ -3,6 +3,8 @@
 from typing import Any
 
 from . import numpy_rules as numpy_rules
+from .assembly import Assembly, aligned_zeros
+from .budget import budget
 from .control import fori_loop, once
 from .derive import gradient, hessian, jacobian, jvp, vjp
 from .errors import TraceError
@@ -13,10 +15,13 @@ from .table import Table
 from .traced import Traced
 
 __all__ = [
+    "Assembly",
     "Kernel",
     "Table",
     "TraceError",
     "Traced",
+    "aligned_zeros",
+    "budget",
     "fori_loop",
     "gradient",
     "hessian",

@@ -2,7 +2,8 @@
 
 Blocks of `width` instances go through one and the same code. An argument whose instances lie next to each other (the
 last axis of memory is the batch: the fast layout) is read and written in place; any other, and the last, incomplete
-block, goes through a small buffer. So the bits of a result never depend on where in a batch its instance stands.
+block, goes through a small buffer, once if it is the same for all. So the bits of a result never depend on where in a
+batch its instance stands.
 
 Both sides of a `where` are computed, so the processor's exception flags say nothing about results: they are put back as
 they were, and "invalid" is raised only if a NaN comes out where none went in. NumPy turns that into its usual warning.
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from . import llvm_structure as llvm_structure
 from .graph import Graph
 from .llvm import Function, Module, Ref, Repeat, Target
+from .rows import columns_of, load_row, rows_of, store_row
 
 Shape = tuple[int, ...]
 
@@ -37,7 +39,12 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         k += len(shape)
     buffers = [f.allocate(math.prod(shape)) for shape in shapes]
     dense = [f.op(f"icmp eq i64 {step}, {target.itemsize}") for step in lane_steps]
-    flags = _save_flags(f)
+    same = [f.op(f"icmp eq i64 {step}, 0") for step in lane_steps[: len(inputs)]]
+    easy = "true"  # all arguments lie in place, or are the same for all
+    for k, in_place in enumerate(dense):
+        fits = f.op(f"or i1 {in_place}, {same[k]}") if k < len(inputs) else in_place
+        easy = f.op(f"and i1 {easy}, {fits}")
+    flags = save_flags(f)
 
     f.line("br label %blocks")
     f.label("blocks")
@@ -49,25 +56,32 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     f.label("block")
     full = f.op(f"icmp sge i64 {left}, {width}")
     lanes = f.op(f"select i1 {full}, i64 {width}, i64 {left}")
+    later = f.op(f"icmp ne i64 {first}, 0")
+    ready = f.op(f"and i1 {easy}, {f.op(f'and i1 {full}, {later}')}")  # nothing to copy
 
     # Where each argument's elements are found: in place, or in its buffer.
     places = []
     for k, shape in enumerate(shapes):
         start = f.op(f"getelementptr i8, ptr {bases[k]}, i64 {f.op(f'mul i64 {first}, {lane_steps[k]}')}")
         direct = f.op(f"and i1 {full}, {dense[k]}")
-        if k < len(inputs):
-            _unless_direct(
-                f,
-                direct,
-                full,
-                _Transfer(f, start, lane_steps[k], core_steps[k], shape, buffers[k], lanes, inward=True),
-            )
         base = f.op(f"select i1 {direct}, ptr {start}, ptr {buffers[k]}")
         steps = []
         for axis, step in enumerate(core_steps[k]):
             packed = math.prod(shape[axis + 1 :]) * width * target.itemsize
             steps.append(f.op(f"select i1 {direct}, i64 {step}, i64 {packed}"))
         places.append((start, direct, base, steps))
+
+    def copy(k: int, inward: bool) -> None:
+        start, direct, _, _ = places[k]
+        done = f.op(f"or i1 {direct}, {f.op(f'and i1 {same[k]}, {later}')}") if inward else direct
+        _unless(f, done, full, _Transfer(f, start, lane_steps[k], core_steps[k], shapes[k], buffers[k], lanes, inward))
+
+    f.line(f"br i1 {ready}, label %compute, label %fetch")
+    f.label("fetch")
+    for k in range(len(inputs)):
+        copy(k, inward=True)
+    f.line("br label %compute")
+    f.label("compute")
 
     def element(k: int) -> Iterator[str]:
         _, _, base, steps = places[k]
@@ -85,10 +99,10 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     results = f.graph(graph, {p: Ref(v, "f", False) for p, v in zip(graph.params, loads(), strict=True)})
     ends = [f.vector(result) for result in results]
     masks = target.vector("b")
-    found, before = _any_nan(f, ends), f.block
+    found, before = any_nan(f, ends), f.block
     f.line(f"br i1 {f.reduce('or', found, 'b')}, label %nan, label %store")
     f.label("nan")  # rare: only now look at what went in
-    made = f.op(f"and {masks} {found}, {f.op(f'xor {masks} {_any_nan(f, loads())}, splat (i1 true)')}")
+    made = f.op(f"and {masks} {found}, {f.op(f'xor {masks} {any_nan(f, loads())}, splat (i1 true)')}")
     f.line("br label %store")
     f.label("store")
     new = f.op(f"phi {masks} [zeroinitializer, %{before}], [{made}, %nan]")
@@ -97,14 +111,12 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     for k in range(len(inputs), len(shapes)):
         for address in element(k):
             f.line(f"store {vector} {next(rest)}, ptr {address}, align {target.itemsize}")
+    f.line(f"br i1 {ready}, label %next, label %deliver")
+    f.label("deliver")
     for k in range(len(inputs), len(shapes)):
-        start, direct, _, _ = places[k]
-        _unless_direct(
-            f,
-            direct,
-            full,
-            _Transfer(f, start, lane_steps[k], core_steps[k], shapes[k], buffers[k], lanes, inward=False),
-        )
+        copy(k, inward=False)
+    f.line("br label %next")
+    f.label("next")
     following = f.op(f"add i64 {first}, {width}")
     f.line("br label %blocks")
     f.lines[position:position] = [
@@ -112,7 +124,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         f"  {invalid} = phi {masks} [zeroinitializer, %start], [{invalid_so_far}, %{f.block}]",
     ]
     f.label("end")
-    _restore_flags(f, flags)
+    restore_flags(f, flags)
     some = f.reduce("or", invalid, "b")
     f.line(f"br i1 {some}, label %raise, label %return")
     f.label("raise")
@@ -127,7 +139,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     return module.text()
 
 
-def _any_nan(f: Function, values: Sequence[str]) -> str:
+def any_nan(f: Function, values: Sequence[str]) -> str:
     """The lanes in which any of the values is no number."""
     vector, mask = f.target.vector("f"), "zeroinitializer"
     pairs = [*zip(values[::2], values[1::2], strict=False), *([(values[-1],) * 2] if len(values) % 2 else [])]
@@ -136,7 +148,7 @@ def _any_nan(f: Function, values: Sequence[str]) -> str:
     return mask
 
 
-def _save_flags(f: Function) -> str | None:
+def save_flags(f: Function) -> str | None:
     """Where the processor's floating-point status is kept meanwhile."""
     if f.target.processor == "x86":
         f.entry.append("  %flags = alloca i32, align 4")
@@ -149,7 +161,7 @@ def _save_flags(f: Function) -> str | None:
     return None
 
 
-def _restore_flags(f: Function, flags: str | None) -> None:
+def restore_flags(f: Function, flags: str | None) -> None:
     if f.target.processor == "x86":
         f.module.declarations["ldmxcsr"] = "declare void @llvm.x86.sse.ldmxcsr(ptr)"
         f.line(f"call void @llvm.x86.sse.ldmxcsr(ptr {flags})")
@@ -167,10 +179,10 @@ def _indices(shape: Shape) -> Iterator[Shape]:
             yield (i, *rest)
 
 
-def _unless_direct(f: Function, direct: str, full: str, transfer: "_Transfer") -> None:
-    """Write the transfer between an argument and its buffer, to be done unless the argument is used in place."""
+def _unless(f: Function, done: str, full: str, transfer: "_Transfer") -> None:
+    """Write the transfer between an argument and its buffer, to be done unless it was, or need not be."""
     number = f.fresh()[2:]
-    f.line(f"br i1 {direct}, label %join{number}, label %copy{number}")
+    f.line(f"br i1 {done}, label %join{number}, label %copy{number}")
     f.label(f"copy{number}")
     if math.prod(transfer.shape) > 1:
         f.line(f"br i1 {transfer.by_rows(full)}, label %rows{number}, label %each{number}")
@@ -234,64 +246,20 @@ class _Transfer:
         return test
 
     def write_rows(self) -> None:
-        """Squares of `width` instances by `width` elements are transposed in registers."""
+        """Pieces of `width` instances by at most `width` elements are transposed in registers."""
         f, size, width = self.f, math.prod(self.shape), self.f.target.width
         offsets = [f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(width)]
-        rows = [f.op(f"getelementptr i8, ptr {self.start}, i64 {offset}") for offset in offsets]
+        starts = [f.op(f"getelementptr i8, ptr {self.start}, i64 {offset}") for offset in offsets]
         for first in range(0, size, width):
-            first = max(0, min(first, size - width))  # the last square overlaps the one before, rather than the edge
+            first = max(0, min(first, size - width))  # the last piece overlaps the one before, rather than the edge
             count = min(width, size)
-            outside = [f.op(f"getelementptr i8, ptr {row}, i64 {first * f.target.itemsize}") for row in rows]
+            outside = [f.op(f"getelementptr i8, ptr {start}, i64 {first * f.target.itemsize}") for start in starts]
             inside = [f.address(self.buffer, str(first + k)) for k in range(count)]
             if self.inward:
-                columns = _transposed(f, [_load_row(f, address, count) for address in outside])
-                for address, column in zip(inside, columns, strict=False):
-                    _store_row(f, column, address, width)
+                columns = columns_of(f, [load_row(f, address, count) for address in outside], count)
+                for address, column in zip(inside, columns, strict=True):
+                    store_row(f, column, address, width)
             else:
-                columns = [_load_row(f, address, width) for address in inside]
-                columns += ["zeroinitializer"] * (width - count)
-                for address, row in zip(outside, _transposed(f, columns), strict=True):
-                    _store_row(f, row, address, count)
-
-
-def _load_row(f: Function, address: str, count: int) -> str:
-    """The first `count` elements at an address; no others are touched."""
-    t, vector = f.target, f.target.vector("f")
-    if count == t.width:
-        return f.op(f"load {vector}, ptr {address}, align {t.itemsize}")
-    name = f"llvm.masked.load.v{t.width}f{t.bits}.p0"
-    f.module.declarations[name] = f"declare {vector} @{name}(ptr, i32, {t.vector('b')}, {vector})"
-    mask = f"{t.vector('b')} {_first_lanes(t, count)}"
-    return f.op(f"call {vector} @{name}(ptr {address}, i32 {t.itemsize}, {mask}, {vector} zeroinitializer)")
-
-
-def _store_row(f: Function, value: str, address: str, count: int) -> None:
-    t, vector = f.target, f.target.vector("f")
-    if count == t.width:
-        f.line(f"store {vector} {value}, ptr {address}, align {t.itemsize}")
-        return
-    name = f"llvm.masked.store.v{t.width}f{t.bits}.p0"
-    f.module.declarations[name] = f"declare void @{name}({vector}, ptr, i32, {t.vector('b')})"
-    mask = f"{t.vector('b')} {_first_lanes(t, count)}"
-    f.line(f"call void @{name}({vector} {value}, ptr {address}, i32 {t.itemsize}, {mask})")
-
-
-def _first_lanes(t: Target, count: int) -> str:
-    return "<" + ", ".join(f"i1 {'true' if k < count else 'false'}" for k in range(t.width)) + ">"
-
-
-def _transposed(f: Function, rows: list[str]) -> list[str]:
-    """A square of vectors, its rows and columns exchanged, in log2(width) rounds."""
-    rows, width, vector, distance = list(rows), len(rows), f.target.vector("f"), 1
-
-    def shuffle(a: str, b: str, lanes: list[int]) -> str:
-        mask = ", ".join(f"i32 {lane}" for lane in lanes)
-        return f.op(f"shufflevector {vector} {a}, {vector} {b}, <{width} x i32> <{mask}>")
-
-    while distance < width:
-        for i in (i for i in range(width) if not i & distance):
-            a, b = rows[i], rows[i | distance]
-            rows[i] = shuffle(a, b, [width + k - distance if k & distance else k for k in range(width)])
-            rows[i | distance] = shuffle(a, b, [width + k if k & distance else k + distance for k in range(width)])
-        distance *= 2
-    return rows
+                rows = rows_of(f, [load_row(f, address, width) for address in inside])
+                for address, row in zip(outside, rows, strict=True):
+                    store_row(f, row, address, count)

@@ -83,10 +83,17 @@ def verlet(
     return Particles(particles.masses, x, v + 0.5 * step * (a + a_new))
 
 
-@kernel("(3),(3),(3),(),()->(3),(3),(3)")
-def _leap(x: Array, u: Array, F: Array, m: Array, h: Array) -> tuple[Array, Array, Array]:
-    """Verlet as a leapfrog: u is the velocity half a step before x, then half a step before the new x; the forecast."""
-    dv = (h / m) * F
+@kernel("(),(),(),(),()->(),()")
+def _leap(x: Array, u: Array, F: Array, h_over_m: Array, h: Array) -> tuple[Array, Array]:
+    """Verlet as a leapfrog, for each component: u is the velocity half a step before x, and then before the new x."""
+    u = u + h_over_m * F
+    return x + h * u, u
+
+
+@kernel("(),(),(),(),()->(),(),()")
+def _leap_and_forecast(x: Array, u: Array, F: Array, h_over_m: Array, h: Array) -> tuple[Array, Array, Array]:
+    """The same, and a forecast of the velocity at the new x."""
+    dv = h_over_m * F
     u = u + dv
     return x + h * u, u, u + 0.5 * dv
 
@@ -113,17 +120,22 @@ class Stepper:
         if not step > 0:
             raise ValueError(f"step must be positive [s]; got {step}.")
         self.step, self.start, self.steps = step, start, 0
-        self._n = n = len(particles)
         self._object, self._springs = particles, springs
         self._function = forces if callable(forces) else None
-        self._network = Network(springs or Springs(np.zeros((0, 2), int), np.zeros(0), np.zeros(0)), n)
-        constant = total_forces(particles, None, None if callable(forces) else forces, gravity)
-        self._constant = np.array(constant.T, order="C")
-        self._m, self._h = particles.masses, np.full(n, float(step))
-        self._S, self._spare = self._network.state(), (self._network.state(), np.empty((3, n)))
-        self._S[:3, :n], self._S[3:, :n] = particles.positions.T, particles.velocities.T
-        self._F = self._forces()
-        self._u = particles.velocities.T - (0.5 * self._h / self._m) * self._F
+        n = len(particles)
+        network = Network(springs or Springs(np.zeros((0, 2), int), np.zeros(0), np.zeros(0)), n)
+        self._x, self._v, self._u, self._F, self._E, self._h_over_m = (network.room() for _ in range(6))
+        self._x[:, :3], self._v[:, :3] = particles.positions, particles.velocities
+        self._E[:, :3] = total_forces(particles, None, None if callable(forces) else forces, gravity)
+        self._h_over_m[:] = (step / particles.masses)[:, None]
+        self._add_springs = network.adding(self._F, self._x, self._v)
+        x, v, u, F, h_over_m = (a.reshape(-1) for a in (self._x, self._v, self._u, self._F, self._h_over_m))
+        forecast = network.damped or callable(forces)
+        self._leap = _leap_and_forecast if forecast else _leap
+        self._arguments, self._out = (x, u, F, h_over_m, float(step)), (x, u, v) if forecast else (x, u)
+        self._find_forces()
+        self._u -= 0.5 * self._h_over_m * self._F
+        self._u[:, :3] += particles.velocities
 
     @property
     def time(self) -> float:
@@ -133,31 +145,27 @@ class Stepper:
     @property
     def particles(self) -> Particles:
         """The object now."""
-        v = self._u + (0.5 * self._h / self._m) * self._F
-        return Particles(self._m, self._S[:3, : self._n].T.copy(), v.T)
+        v = self._u + 0.5 * self._h_over_m * self._F
+        return Particles(self._object.masses, self._x[:, :3].copy(), v[:, :3])
 
     def advance(self, steps: int = 1) -> None:
         """Make so many steps."""
-        n = self._n
         with np.errstate(all="ignore"):
             for _ in range(steps):
-                S, u = self._spare
-                x, out = self._S[:3, :n].T, (S[:3, :n].T, u.T, S[3:, :n].T)
-                _leap(x, self._u.T, self._F.T, self._m, self._h, out=out)
-                self._spare, self._S, self._u = (self._S, self._u), S, u
+                self._leap(*self._arguments, out=self._out)
                 self.steps += 1
-                self._F = self._forces()
+                self._find_forces()
         if not np.isfinite(self._F).all():
             raise FloatingPointError(_too_long(self._object, self._springs, self.step, self.time))
 
-    def _forces(self) -> Array:
-        F = self._network.add(self._S, self._constant)
-        if self._function is None:
-            return F
-        x, v = self._S[:3, : self._n].T, self._S[3:, : self._n].T
-        for view in (x, v):
-            view.setflags(write=False)
-        return F + np.broadcast_to(as_array(self._function(self.time, x, v)), (self._n, 3)).T
+    def _find_forces(self) -> None:
+        np.copyto(self._F, self._E)
+        self._add_springs()
+        if self._function is not None:
+            x, v = self._x[:, :3], self._v[:, :3]
+            for view in (x, v):
+                view.setflags(write=False)
+            self._F[:, :3] += as_array(self._function(self.time, x, v))
 
 
 def simulate(
