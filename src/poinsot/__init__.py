@@ -1,7 +1,9 @@
 """Rigid-body dynamics as the text books write it, in plain NumPy, compiled into fused kernels."""
 
 from poinsot import fuse, mechanism, particles, spatial
-from poinsot.files import load_mjcf, load_urdf
+from poinsot._version import __version__ as __version__
+from poinsot.environment import CentralGravity, Contact
+from poinsot.files import load_mjcf, load_run, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -37,20 +39,70 @@ from poinsot.mechanism import (
     universal,
 )
 from poinsot.particles import Particles, Springs
+from poinsot.parts import (
+    PD,
+    Beam,
+    Cut,
+    Effect,
+    Element,
+    Flexure,
+    Flow,
+    Force,
+    Input,
+    JointStop,
+    Limit,
+    Motor,
+    Rotor,
+    Scene,
+    Spring,
+    Tabulated,
+    Tank,
+    Thruster,
+    Torque,
+    beyond,
+    pulse,
+    rpm,
+)
+from poinsot.run import LimitWarning, Run, normal, simulate, uniform
 from poinsot.spatial import Inertia, Pose
-
-__version__ = "0.1.0"
+from poinsot.world import State, World
 
 __all__ = [
+    "PD",
+    "Beam",
+    "CentralGravity",
+    "Contact",
+    "Cut",
+    "Effect",
+    "Element",
+    "Flexure",
+    "Flow",
+    "Force",
     "Inertia",
+    "Input",
     "Joint",
+    "JointStop",
+    "Limit",
+    "LimitWarning",
     "Link",
     "Mechanism",
+    "Motor",
     "Particles",
     "Pose",
+    "Rotor",
+    "Run",
+    "Scene",
+    "Spring",
     "Springs",
+    "State",
     "Table",
+    "Tabulated",
+    "Tank",
+    "Thruster",
+    "Torque",
     "TraceError",
+    "World",
+    "beyond",
     "cylindrical",
     "fixed",
     "fori_loop",
@@ -66,20 +118,26 @@ __all__ = [
     "jvp",
     "kernel",
     "load_mjcf",
+    "load_run",
     "load_urdf",
     "mass_matrix",
     "mechanism",
+    "normal",
     "once",
     "particles",
     "planar",
     "prismatic",
+    "pulse",
     "revolute",
+    "rpm",
     "set_threads",
+    "simulate",
     "solve_spd",
     "spatial",
     "spherical",
     "threads",
     "translation",
+    "uniform",
     "universal",
     "vjp",
 ]

@@ -6,6 +6,7 @@ A state y is an array, or a tuple, dict or dataclass of arrays; so is its deriva
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from poinsot.fuse import fori_loop
@@ -96,12 +97,12 @@ def strang(kick: Callable[..., Any], drift: Callable[..., Any], t: Any, y: Any, 
     kick(t, y, h) lets forces act on a body that does not move, drift(t, y, h) moves the body without forces. Velocity
     Verlet is this for point masses.
     """
-    for fraction in COMPOSITIONS[order]:
-        part = fraction * h
-        y = kick(t, y, 0.5 * part)
-        y = drift(t, y, part)
-        t = t + part
-        y = kick(t, y, 0.5 * part)
+    fractions = (*COMPOSITIONS[order], 0.0)
+    y = kick(t, y, 0.5 * fractions[0] * h)
+    for fraction, following in pairwise(fractions):
+        y = drift(t, y, fraction * h)
+        t = t + fraction * h
+        y = kick(t, y, 0.5 * (fraction + following) * h)  # the end of one step and the start of the next, together
     return y
 
 

@@ -1,6 +1,6 @@
 """Mass properties: how much mass a body has, where its centre is, and how the mass is spread around it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,16 +18,32 @@ from poinsot.spatial.shapes import Pair, Shape, Triple, moment_of
 
 
 @dataclass(frozen=True, eq=False)
+class Solid:
+    """A shape of uniform density in a body: its mass [kg] and X_BS, the pose of the shape's frame in the body's."""
+
+    shape: Shape
+    mass: float
+    pose: Pose = field(default_factory=Pose)
+
+    def inertia(self) -> "Inertia":
+        """Its mass properties in the body's frame."""
+        return self.pose @ Inertia.of(self.shape, self.mass)
+
+
+@dataclass(frozen=True, eq=False)
 class Inertia:
     """The mass properties of one body, in one frame B.
 
     mass [kg], com (3,) [m] in B, moment (3, 3) [kg m^2] about the com along the axes of B. The products of inertia
     carry their sign: moment[0, 1] = -sum m x y, as in Peskin (28) and Lynch & Park.
+
+    `solids`: the shapes that it was made of, if all of it was; to draw it, and to make it again with other numbers.
     """
 
     mass: float
     com: Array
     moment: Array
+    solids: tuple[Solid, ...] = field(default=(), repr=False, kw_only=True)
 
     __array_ufunc__: ClassVar[None] = None  # so that np.float64(2) * inertia asks __rmul__
 
@@ -65,7 +81,8 @@ class Inertia:
                     f"{type(shape).__name__}: density {density} times volume {volume} m^3 is no mass; give the mass."
                 )
             mass = density * volume
-        return cls(mass, shape.com, mass * shape.unit_moment)  # type: ignore[arg-type]
+        solid = Solid(shape, mass)  # type: ignore[arg-type]
+        return cls(mass, shape.com, mass * shape.unit_moment, solids=(solid,))  # type: ignore[arg-type]
 
     @classmethod
     def box(cls, mass: float, size: Triple, inner_size: Triple = (0.0, 0.0, 0.0)) -> Self:
@@ -174,14 +191,17 @@ class Inertia:
     def in_frame(self, X_BA: Pose) -> Self:
         """The body in a frame A whose pose in the present frame B is X_BA: G_A = Ad^T G_B Ad. Lynch & Park (2.3)."""
         R, p = X_BA.R, X_BA.p
-        return type(self)(self.mass, R.T @ (self.com - p), R.T @ self.moment @ R)
+        return type(self)(self.mass, R.T @ (self.com - p), R.T @ self.moment @ R, solids=self._solids(X_BA.inverse()))
 
     def __rmatmul__(self, X_AB: Pose) -> Self:
         """X_AB @ inertia_B: the body in a frame A in which the present frame B has the pose X_AB."""
         if not isinstance(X_AB, Pose):
             return NotImplemented
         R, p = X_AB.R, X_AB.p
-        return type(self)(self.mass, R @ self.com + p, R @ self.moment @ R.T)
+        return type(self)(self.mass, R @ self.com + p, R @ self.moment @ R.T, solids=self._solids(X_AB))
+
+    def _solids(self, X_AB: Pose) -> tuple[Solid, ...]:
+        return tuple(replace(solid, pose=X_AB @ solid.pose) for solid in self.solids)
 
     def spatial(self) -> Array:
         """G = [[I + m [c][c]^T, m [c]], [m [c]^T, m E]], (6, 6), at the origin of B. Lynch & Park (2.3)."""
@@ -217,7 +237,8 @@ class Inertia:
             return NotImplemented
         mass, d = self.mass + other.mass, other.com - self.com
         moment = self.moment + other.moment + _steiner(self.mass * other.mass / mass, d)
-        return type(self)(mass, self.com + other.mass / mass * d, moment)
+        solids = self.solids + other.solids if self.solids and other.solids else ()
+        return type(self)(mass, self.com + other.mass / mass * d, moment, solids=solids)
 
     def __radd__(self, other: object) -> Self:
         """0 + inertia, so that sum(parts) works."""
@@ -238,7 +259,8 @@ class Inertia:
 
     def __mul__(self, factor: float) -> Self:
         """factor * inertia: the same body, `factor` times as dense."""
-        return type(self)(factor * self.mass, self.com, factor * self.moment)
+        solids = tuple(replace(solid, mass=factor * solid.mass) for solid in self.solids)
+        return type(self)(factor * self.mass, self.com, factor * self.moment, solids=solids)
 
     __rmul__ = __mul__
 

@@ -1,0 +1,6 @@
+"""What surrounds a world: gravity, ground."""
+
+from poinsot.environment.gravity import CentralGravity
+from poinsot.environment.ground import Contact
+
+__all__ = ["CentralGravity", "Contact"]

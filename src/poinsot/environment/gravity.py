@@ -1,0 +1,59 @@
+"""Gravity that is not uniform."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.parts.element import Effect, Element, require_not_negative, require_points
+from poinsot.parts.flow import gains
+from poinsot.parts.scene import Scene
+from poinsot.spatial._arrays import as_array
+
+
+@dataclass(frozen=True, eq=False)
+class CentralGravity(Element):
+    """The pull of a sphere or point of gravitational parameter mu = G M [m^3/s^2] at `centre` (3,) [m] in the world.
+
+    A body of mass m and moment I about its centre of mass, at r from the centre, has the energy
+
+        U = -mu m/r - mu/(2 r^3) (tr I - 3 r^T I r / r^2)
+
+    (MacCullagh): what is left out is of the order (size/r)^4. Force and torque are the derivatives of this energy, so
+    that energy and angular momentum about the centre are kept, and long bodies feel the gravity gradient. The bodies do
+    not pull at each other, and the centre stays where it is.
+    """
+
+    name: str = "gravity"
+    mu: float = 3.986004418e14  # of the Earth
+    centre: ArrayLike = (0.0, 0.0, 0.0)
+
+    internal: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_not_negative("central gravity", mu=self.mu)
+        require_points("central gravity", centre=self.centre)
+
+    def effect(self, scene: Scene) -> Effect:
+        wrenches: dict[str, Array] = {}
+        stored, power = np.zeros(()), np.zeros(())
+        for link, X in zip(scene.mechanism.links, scene.poses, strict=True):
+            if link.inertia is None:
+                continue
+            m, c, I = link.inertia.mass, link.inertia.com, link.inertia.moment
+            d = X.R.T @ (X @ c - as_array(self.centre))  # from the centre to the body's com, in body axes
+            r = np.sqrt(d @ d)
+            u = d / r
+            Iu, trace = I @ u, I[0, 0] + I[1, 1] + I[2, 2]
+            uIu = u @ Iu
+            f = -self.mu / r**2 * (m * u + 1.5 / r**2 * ((trace - 5 * uIu) * u + 2 * Iu))
+            moment = 3 * self.mu / r**3 * np.cross(u, Iu)
+            wrenches[link.name] = np.concatenate([moment + np.cross(c, f), f])
+            stored = stored - self.mu / r * (m + 0.5 / r**2 * (trace - 3 * uIu))
+            for gained, layer in gains(scene, link.name):  # mass that comes at rho takes its energy along
+                rho = layer.com - c
+                dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
+                dU = -self.mu / r * (1 + 0.5 / r**2 * (np.trace(dI) - 3 * (u @ dI @ u))) - f @ rho / m
+                power = power + gained * dU
+        return Effect(wrenches, stored=stored, power=power)

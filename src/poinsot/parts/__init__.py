@@ -1,0 +1,40 @@
+"""What worlds are made of beside bodies: forces, springs, motors, and what vehicles have."""
+
+from poinsot.parts.beam import Beam, Flexure
+from poinsot.parts.element import Effect, Element
+from poinsot.parts.flow import Flow, pulse
+from poinsot.parts.loads import PD, Force, Input, Motor, Tabulated, Torque
+from poinsot.parts.rotor import Rotor, rpm
+from poinsot.parts.scene import WORLD, Moving, Scene
+from poinsot.parts.springs import Spring
+from poinsot.parts.stops import JointStop
+from poinsot.parts.structure import Cut, Limit, beyond
+from poinsot.parts.tank import Tank
+from poinsot.parts.thruster import Thruster
+
+__all__ = [
+    "PD",
+    "WORLD",
+    "Beam",
+    "Cut",
+    "Effect",
+    "Element",
+    "Flexure",
+    "Flow",
+    "Force",
+    "Input",
+    "JointStop",
+    "Limit",
+    "Motor",
+    "Moving",
+    "Rotor",
+    "Scene",
+    "Spring",
+    "Tabulated",
+    "Tank",
+    "Thruster",
+    "Torque",
+    "beyond",
+    "pulse",
+    "rpm",
+]

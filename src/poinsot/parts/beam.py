@@ -1,0 +1,132 @@
+"""Flexible beams: a few rigid segments on joints with springs. De Nivelle, section 2, point 1."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.mechanism import Link, spherical, universal
+from poinsot.parts.element import Effect, Element, require_not_negative
+from poinsot.parts.scene import Scene
+from poinsot.spatial import Inertia, Pose, rotation
+from poinsot.spatial._arrays import as_array
+
+Along = float | Callable[[Array], Any]
+"""A number, or a function of the distance x [m] from the root, for arrays of x."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flexure(Element):
+    """A spring and damper in a joint: tau = -J(phi)^-1 K phi - C v, phi being how far the joint is bent [rad, m].
+
+    K: `stiffness`, C: `damping`, numbers or (nv,) [N m/rad, N m s/rad; N/m, N s/m]. In a spherical joint phi is the
+    rotation vector and J its left Jacobian, so that the spring is the gradient of phi^T K phi/2 at any angle; in others
+    J = 1.
+    """
+
+    joint: str = ""
+    stiffness: ArrayLike = 0.0
+    damping: ArrayLike = 0.0
+
+    internal: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_not_negative(f"flexure {self.name!r}", stiffness=self.stiffness, damping=self.damping)
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def effect(self, scene: Scene) -> Effect:
+        joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        q, v = scene.joint(self.joint)
+        phi = joint.type.difference(joint, joint.type.neutral(joint), q)
+        K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
+        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.kind == "spherical" else K_phi
+        shown = {"bent": phi, "torque": -pull - C_v}
+        return Effect(joint_forces={self.joint: -pull - C_v}, stored=0.5 * (phi @ K_phi), power=-(v @ C_v), shown=shown)
+
+    def units(self) -> dict[str, str]:
+        return {"bent": "rad, m", "torque": "N m, N"}
+
+
+@dataclass(frozen=True, eq=False)
+class Beam:
+    """A wing, boom or blade of a length [m] along the x axis of its frame, from its root, as n rigid segments.
+
+    EI [N m^2]: bending stiffness about y, in the x-z plane; `EI_side` about z, by default the same. GJ [N m^2]:
+    torsion; without it the beam does not twist. `mass_per_length` [kg/m]; `polar` [kg m]: moment of inertia about x of
+    each metre. All of them are numbers, or functions of x for a beam that tapers. `damping` [s]: of the joints, over
+    their stiffness.
+
+    Joint k, at x = k length/n, bends for the stretch of one segment around it, that at the root for half of one:
+    1/K = integral of dx/EI over it. What is found with n segments differs from Euler and Bernoulli's beam by O(1/n^2).
+    `world.add_beam(beam, parent, placement)` adds the bodies name0, name1, ..., from the root on.
+    """
+
+    name: str
+    length: float
+    EI: Along
+    mass_per_length: Along
+    n: int = 5
+    GJ: Along | None = None
+    EI_side: Along | None = None
+    polar: Along = 0.0
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        owner = f"beam {self.name!r}"
+        require_not_negative(owner, length=self.length, damping=self.damping)
+        if not isinstance(self.n, int) or self.n < 1 or not self.length > 0:
+            raise ValueError(f"{owner} needs a length above zero and one segment or more, not {self.length}, {self.n}.")
+        for name in ("EI", "mass_per_length", "GJ", "EI_side", *(["polar"] if self.GJ is not None else [])):
+            if getattr(self, name) is not None and not np.all(self._at(name, np.linspace(0, self.length, 64)[:-1]) > 0):
+                raise ValueError(f"{name} of {owner} must be above zero all along it.")
+
+    def links(self, parent: str | None = None, placement: Pose | None = None) -> list[Link]:
+        """The segments, each with its frame at the joint that carries it; the root at `placement` in the parent."""
+        ell, found = self.length / self.n, []
+        for k in range(self.n):
+            joint = spherical() if self.GJ is not None else universal((0, 1, 0), (0, 0, 1))
+            X = (placement or Pose()) if k == 0 else Pose(p=(ell, 0.0, 0.0))
+            found.append(Link(f"{self.name}{k}", self._segment(k * ell, ell), parent, joint, X))
+            parent = f"{self.name}{k}"
+        return found
+
+    def flexures(self) -> list[Flexure]:
+        """The springs and dampers in its joints."""
+        ell, found = self.length / self.n, []
+        for k in range(self.n):
+            a, b = max(0.0, (k - 0.5) * ell), (k + 0.5) * ell
+            names = (["GJ"] if self.GJ is not None else []) + ["EI", "EI" if self.EI_side is None else "EI_side"]
+            K = np.array([1 / self._over(a, b, partial(self._softness, name)) for name in names])
+            found.append(Flexure(f"{self.name}{k}_flexure", f"{self.name}{k}", K, self.damping * K))
+        return found
+
+    def _segment(self, start: float, ell: float) -> Inertia:
+        """The mass properties of a segment, in its own frame."""
+
+        def mean(f: Callable[[Array], Array]) -> float:
+            return self._over(0.0, ell, lambda x: self._at("mass_per_length", start + x) * f(x))
+
+        mass = mean(np.ones_like)
+        centre = mean(lambda x: x) / mass
+        spread = mean(lambda x: (x - centre) ** 2)
+        polar = self._over(start, start + ell, lambda x: self._at("polar", x))
+        across = spread + polar / 2  # a flat section: its moments about y and z add up to that about x
+        return Inertia(mass, np.array([centre, 0.0, 0.0]), np.diag([polar, across, across]))
+
+    def _softness(self, name: str, x: Array) -> Array:
+        return 1 / self._at(name, x)
+
+    def _at(self, name: str, x: Array) -> Array:
+        value = getattr(self, name)
+        return np.asarray(value(x), dtype=float) * np.ones_like(x) if callable(value) else value * np.ones_like(x)
+
+    @staticmethod
+    def _over(a: float, b: float, f: Callable[[Array], Array]) -> float:
+        """The integral of f from a to b, by Gauss."""
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        return float(0.5 * (b - a) * (weights @ f(0.5 * (a + b) + 0.5 * (b - a) * nodes)))

@@ -1,0 +1,150 @@
+"""Elements: what acts on the bodies of a world. A new one is a frozen dataclass with a name and an effect."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.parts.scene import Scene
+from poinsot.spatial import Inertia
+from poinsot.spatial._arrays import as_array
+
+Value: TypeAlias = ArrayLike | Callable[[Array, Scene], ArrayLike]
+"""A constant, or a function of the time [s] and the scene."""
+
+Found: TypeAlias = Any
+"""A number or array, or, where accelerations or reactions are needed to find it, a function of the `Motion`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What an element does at one instant.
+
+    wrenches: F_B (6,) [N m, N] on bodies, about their origins in their own axes.
+    joint_forces: tau (nv,) [N m, N] in joints, by the name of the body that hangs on the joint.
+    stored: the energy [J] that it holds and gives back; None if it holds none.
+    power: what it adds to the energy of the system, its own store included [W]; by default, if it holds none, all that
+    its forces do.
+    rates: d/dt of its own states, by their names; what it adds to those of others, by their full names.
+    shown: what else it can say of itself, for the records.
+    carried: (L, p) (6,) [kg m^2/s, kg m/s], the momentum in bodies that moves relative to them, as wrenches are given.
+    outside: the part of the wrenches that comes from outside of the world; None: all, unless the element is internal.
+    mass: what comes into the world [kg/s].
+
+    power, rates and shown may be functions of the motion that follows from all effects.
+    """
+
+    wrenches: Mapping[str, Array] = field(default_factory=dict)
+    joint_forces: Mapping[str, Array] = field(default_factory=dict)
+    stored: Array | None = None
+    power: Found | None = None
+    rates: Mapping[str, Found] = field(default_factory=dict)
+    shown: Mapping[str, Found] = field(default_factory=dict)
+    carried: Mapping[str, Array] = field(default_factory=dict)
+    outside: Mapping[str, Array] | None = None
+    mass: Array | None = None
+
+    def found(self, motion: Any) -> "Effect":
+        """The same with all that had to wait for the motion."""
+        waiting = (self.power, *self.rates.values(), *self.shown.values())
+        if not any(callable(x) for x in waiting):
+            return self
+
+        def now(x: Found) -> Any:
+            return x(motion) if callable(x) else x
+
+        rates, shown = ({key: now(x) for key, x in xs.items()} for xs in (self.rates, self.shown))
+        return replace(self, power=now(self.power), rates=rates, shown=shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """A named thing that acts on bodies. Numbers among its fields can be left free, by "name.field"."""
+
+    name: str
+
+    internal: ClassVar[bool] = False  # it acts between bodies of the world only: no momentum comes in
+
+    def effect(self, scene: Scene) -> Effect:
+        """Plain NumPy that can be traced."""
+        raise NotImplementedError
+
+    def bodies(self) -> tuple[str, ...]:
+        """The names of the bodies that it acts on."""
+        return ()
+
+    def joints(self) -> tuple[str, ...]:
+        """The names of the bodies whose joints it acts in."""
+        return ()
+
+    def states(self) -> Mapping[str, Array]:
+        """Its own states, and what they are at the start."""
+        return {}
+
+    def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
+        """The mass that it adds to bodies, in their frames, given its own states."""
+        return {}
+
+    def turning(self) -> Mapping[str, Array]:
+        """The moments of inertia (3, 3) [kg m^2] that bodies do not feel, because they turn by themselves."""
+        return {}
+
+    def armatures(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The inertia [kg m^2, kg] that it adds to the joints of bodies, given its own states."""
+        return {}
+
+    def settle(self, motion: Any, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Its own states after a step, where they do not follow from their rates alone: latches."""
+        return states
+
+    def units(self) -> Mapping[str, str]:
+        """The units of its states and of what it shows."""
+        return {}
+
+
+def value_of(value: Value, scene: Scene, shape: tuple[int, ...], owner: str, spread: bool = True) -> Array:
+    """A constant or the result of a function as an array of this shape; one number stands for all, if `spread`."""
+    array = as_array(value(scene.t, scene) if callable(value) else value)
+    if array.shape == shape:
+        return array
+    if array.shape == () and spread:
+        return array * np.ones(shape)
+    raise ValueError(f"{owner} gives an array of shape {array.shape}; it needs {shape}.")
+
+
+def require_finite(owner: str, **numbers: Any) -> None:
+    """An error that names the number among these that is none, or not finite."""
+    for name, value in numbers.items():
+        if callable(value) or is_traced(value):
+            continue
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} of {owner} must be numbers, not {value!r}.") from None
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{name} of {owner} must be finite, not {value!r}.")
+
+
+def require_points(owner: str, **points: Any) -> None:
+    """An error that names the point among these that is not three finite numbers [m]."""
+    require_finite(owner, **points)
+    for name, value in points.items():
+        if np.shape(value) != (3,):
+            raise ValueError(f"{name} of {owner} must be three numbers [m], not {value!r}.")
+
+
+def require_limit(owner: str, limit: Any) -> None:
+    """An error if a limit is negative or NaN; it may be infinite."""
+    if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):
+        raise ValueError(f"limit of {owner} must be zero or more, not {limit!r}.")
+
+
+def require_not_negative(owner: str, **numbers: Any) -> None:
+    """An error that names the number among these that is negative or not finite."""
+    require_finite(owner, **numbers)
+    for name, value in numbers.items():
+        if not callable(value) and not is_traced(value) and np.any(np.asarray(value) < 0):
+            raise ValueError(f"{name} of {owner} must be zero or more, not {value!r}.")

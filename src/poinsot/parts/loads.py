@@ -1,0 +1,188 @@
+"""Forces and torques from outside: constant, tabulated in time, given from outside, or functions of time and state."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_limit,
+    require_points,
+    value_of,
+)
+from poinsot.parts.scene import Scene
+from poinsot.spatial._arrays import as_array
+
+AXES = ("world", "body")
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated:
+    """A function of time: values (k,) or (k, n) at times (k,) [s], straight lines in between, constant outside."""
+
+    times: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
+        if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0) or not np.all(np.isfinite(times)):
+            raise ValueError(f"times of a table must be two or more increasing numbers [s], not {self.times}.")
+        if values.shape[:1] != times.shape or values.ndim > 2 or not np.all(np.isfinite(values)):
+            raise ValueError(
+                f"values of a table at {len(times)} times must be finite numbers of shape ({len(times)},) or "
+                f"({len(times)}, n), not of shape {values.shape}."
+            )
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", values)
+
+    def __call__(self, t: Array, scene: Scene | None = None) -> Array:
+        if self.values.ndim == 1:
+            return np.interp(t, self.times, self.values)
+        return np.stack([np.interp(t, self.times, column) for column in self.values.T])
+
+
+@dataclass(frozen=True)
+class Input:
+    """The value of an input of the world, by its name, times a factor."""
+
+    name: str
+    factor: float = 1.0
+
+    def __call__(self, t: Array, scene: Scene) -> Array:
+        return self.factor * scene.input(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Force(Element):
+    """A force (3,) [N] at a point [m] of a body, given in the body's frame; its own axes are the world's or the body's.
+
+    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (3,).
+    """
+
+    body: str = ""
+    value: Value = (0.0, 0.0, 0.0)
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    axes: str = "world"
+
+    def __post_init__(self) -> None:
+        _check(self, "force")
+        require_points(f"force {self.name!r}", point=self.point)
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def effect(self, scene: Scene) -> Effect:
+        f = value_of(self.value, scene, (3,), f"force {self.name!r}", spread=False)
+        body = scene[self.body]
+        if self.axes == "body":
+            return Effect({self.body: np.concatenate([np.cross(as_array(self.point), f), f])}, shown={"force": f})
+        return Effect({self.body: body.wrench(f, self.point)}, shown={"force": f})
+
+    def units(self) -> dict[str, str]:
+        return {"force": "N"}
+
+
+@dataclass(frozen=True, eq=False)
+class Torque(Element):
+    """A couple (3,) [N m] on a body, in the world's or the body's axes; constant or a function, as for a `Force`."""
+
+    body: str = ""
+    value: Value = (0.0, 0.0, 0.0)
+    axes: str = "world"
+
+    def __post_init__(self) -> None:
+        _check(self, "torque")
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def effect(self, scene: Scene) -> Effect:
+        m = value_of(self.value, scene, (3,), f"torque {self.name!r}", spread=False)
+        m_B = m if self.axes == "body" else scene[self.body].pose.R.T @ m
+        return Effect({self.body: np.concatenate([m_B, np.zeros(3)])}, shown={"torque": m})
+
+    def units(self) -> dict[str, str]:
+        return {"torque": "N m"}
+
+
+@dataclass(frozen=True, eq=False)
+class Motor(Element):
+    """A motor in the joint of a body: a torque [N m] or force [N] for each of its degrees of freedom.
+
+    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (nv,). `limit`: the most it gives.
+    """
+
+    joint: str = ""
+    value: Value = 0.0
+    limit: float = np.inf
+
+    def __post_init__(self) -> None:
+        require_finite(f"motor {self.name!r}", value=self.value)
+        require_limit(f"motor {self.name!r}", self.limit)
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def effect(self, scene: Scene) -> Effect:
+        n = scene.joint(self.joint)[1].shape
+        tau = limited(value_of(self.value, scene, n, f"motor {self.name!r}"), self.limit)
+        return Effect(joint_forces={self.joint: tau}, shown={"torque": tau})
+
+    def units(self) -> dict[str, str]:
+        return {"torque": "N m, N"}
+
+
+@dataclass(frozen=True, eq=False)
+class PD(Element):
+    """A motor with feedback: tau = kp (target - q) + kd (target_rate - v), within +-limit.
+
+    kp [N m/rad, N/m] and kd [N m s/rad, N s/m] are numbers or (nv,); target (nq,) [rad, m] and target_rate (nv,) are
+    constant, tabulated, inputs or functions. Where q is a quaternion, target - q is the rotation vector between them.
+    """
+
+    joint: str = ""
+    kp: ArrayLike = 0.0
+    kd: ArrayLike = 0.0
+    target: Value | None = field(default=None)
+    target_rate: Value = 0.0
+    limit: float = np.inf
+
+    def __post_init__(self) -> None:
+        owner = f"PD {self.name!r}"
+        require_finite(owner, kp=self.kp, kd=self.kd, target_rate=self.target_rate)
+        if self.target is not None:
+            require_finite(owner, target=self.target)
+        require_limit(owner, self.limit)
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def effect(self, scene: Scene) -> Effect:
+        joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        q, v = scene.joint(self.joint)
+        owner = f"PD {self.name!r}"
+        spread = joint.nq == joint.nv  # one number stands for all coordinates, but not for a quaternion
+        target = joint.type.neutral(joint) if self.target is None else self.target
+        goal = value_of(target, scene, q.shape, owner, spread)
+        error = joint.type.difference(joint, q, joint.type.unit(joint, goal))
+        tau = self.kp * error + self.kd * (value_of(self.target_rate, scene, v.shape, owner) - v)
+        tau = limited(tau, self.limit)
+        return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
+
+    def units(self) -> dict[str, str]:
+        return {"torque": "N m, N", "error": "rad, m"}
+
+
+def limited(tau: Array, limit: float) -> Array:
+    """Between -limit and +limit."""
+    return tau if isinstance(limit, float) and limit == np.inf else np.clip(tau, -limit, limit)
+
+
+def _check(element: Force | Torque, what: str) -> None:
+    if element.axes not in AXES:
+        raise ValueError(f"axes of {what} {element.name!r} must be 'world' or 'body', not {element.axes!r}.")
+    require_finite(f"{what} {element.name!r}", value=element.value)

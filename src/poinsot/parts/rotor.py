@@ -1,0 +1,158 @@
+"""Rotors: parts that spin about an axis of their body, with the momentum that they carry."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.parts.loads import limited
+from poinsot.parts.scene import Scene
+from poinsot.spatial import motion
+from poinsot.spatial._arrays import as_array
+
+STICTION = 1e-3  # rad/s, over which dry friction is smoothed
+
+
+@dataclass(frozen=True, eq=False)
+class Rotor(Element):
+    """A part of moment J [kg m^2] about its own axis s of symmetry, that spins at sigma [rad/s] relative to its body.
+
+    The body's inertia G includes the rotor, as if it stood still in it. The spin adds the momentum h = J sigma s:
+
+        F = G V' + J sigma' s - ad(V)^T (G V + h)     (de Nivelle, section 2, point 3; Stevens and Lewis)
+
+    `speed` alone: a motor keeps it, whatever that takes. A constant, or a function, `Tabulated` or `Input` that the
+    speed follows, from rest, with the time constant `lag` [s].
+
+    With a `torque` [N m], a number or function, the motor turns the rotor with it, within +-max_torque and up to
+    +-max_speed, against `friction` [N m s/rad] and `dry_friction` [N m], starting from the number `speed`. Then
+    J (sigma' + s . omega') = torque, and the inertia of the body that is left is G - J s s^T.
+
+    `load`: a torque [N m] about the axis from outside, on the rotor: that of the air. `angle` [rad]: where it starts,
+    if the angle is to be followed. No step needs to be short because a rotor is fast.
+    """
+
+    body: str = ""
+    axis: ArrayLike = (0.0, 0.0, 1.0)
+    inertia: float = 0.0
+    speed: Value = 0.0
+    torque: Value | None = None
+    load: Value = 0.0
+    lag: float = 0.05
+    friction: float = 0.0
+    dry_friction: float = 0.0
+    max_torque: float = np.inf
+    max_speed: float = np.inf
+    angle: float | None = None
+
+    def __post_init__(self) -> None:
+        owner = f"rotor {self.name!r}"
+        require_finite(owner, axis=self.axis, speed=self.speed, load=self.load)
+        if self.is_driven:
+            require_finite(owner, torque=self.torque)
+            if not is_traced(self.inertia) and self.inertia == 0:
+                raise ValueError(f"inertia of {owner} must be above zero [kg m^2], so that a torque can turn it.")
+        numbers = {"inertia": self.inertia, "friction": self.friction, "dry_friction": self.dry_friction}
+        require_not_negative(owner, lag=self.lag, **numbers)
+        if np.shape(self.axis) != (3,) or not (is_traced(self.axis) or np.any(as_array(self.axis))):
+            raise ValueError(f"axis of {owner} must be three numbers, not all zero; it is {self.axis!r}.")
+        if self.torque is not None and callable(self.speed):
+            raise ValueError(f"{owner} has a torque: its speed must be a number, that with which it starts.")
+        if self.torque is None and callable(self.speed) and self.lag == 0:
+            raise ValueError(f"{owner} follows a function; give it a lag [s] above zero, in which it can.")
+
+    @property
+    def is_driven(self) -> bool:
+        """By a torque, and free to speed up."""
+        return self.torque is not None
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def states(self) -> Mapping[str, Array]:
+        own: dict[str, Any] = {}
+        if self.is_driven or callable(self.speed):
+            own["speed"] = as_array(0.0 if callable(self.speed) else self.speed)
+        if self.angle is not None:
+            own["angle"] = as_array(self.angle)
+        return own
+
+    def turning(self) -> Mapping[str, Array]:
+        s = self._axis()
+        return {self.body: self.inertia * np.outer(s, s)} if self.is_driven else {}
+
+    def effect(self, scene: Scene) -> Effect:
+        sigma = scene.states.get(f"{self.name}.speed", self.speed)
+        effect = self._driven(scene, sigma) if self.is_driven else self._kept(scene, as_array(sigma))  # type: ignore[arg-type]
+        return effect if self.angle is None else replace(effect, rates={**effect.rates, "angle": sigma})
+
+    def _driven(self, scene: Scene, sigma: Array) -> Effect:
+        """Turned by a torque: the body feels the torque, and the momentum J (sigma + s . omega) s."""
+        s, J, V, load = self._at(scene)
+        tau, spin = self._motor(scene, sigma), sigma + s @ V[:3]
+        h = _moment(J * spin * s)
+        return Effect(
+            wrenches={self.body: motion.ad_dual(V, h) - _moment(tau * s)},
+            stored=0.5 * J * spin * spin,
+            power=tau * sigma + load * spin,
+            rates={"speed": lambda m: (tau + load) / J - s @ m.acceleration(self.body)[:3]},
+            shown={"torque": tau},
+            carried={self.body: h},
+            outside={self.body: _moment(load * s)},
+        )
+
+    def _kept(self, scene: Scene, sigma: Array) -> Effect:
+        """Kept at a speed: the body feels the change of h = J sigma s, and its turning with the body."""
+        s, J, V, load = self._at(scene)
+        change = np.zeros(())
+        if callable(self.speed):
+            change = (value_of(self.speed, scene, (), f"speed of rotor {self.name!r}") - sigma) / self.lag
+        h = _moment(J * sigma * s)
+
+        def torque(m: Any) -> Array:
+            return J * (change + s @ m.acceleration(self.body)[:3]) - load
+
+        return Effect(
+            wrenches={self.body: motion.ad_dual(V, h) + _moment((load - J * change) * s)},
+            stored=V @ h + 0.5 * J * sigma * sigma,
+            power=lambda m: sigma * torque(m) + load * (sigma + s @ V[:3]),
+            rates={"speed": change} if callable(self.speed) else {},
+            shown={"torque": torque} if callable(self.speed) else {"torque": torque, "speed": sigma},
+            carried={self.body: h},
+            outside={self.body: _moment(load * s)},
+        )
+
+    def _at(self, scene: Scene) -> tuple[Array, float, Array, Array]:
+        """Axis s, moment J, the body's twist V, and the load."""
+        load = value_of(self.load, scene, (), f"load of rotor {self.name!r}")
+        return self._axis(), self.inertia, scene[self.body].twist, load
+
+    def _motor(self, scene: Scene, sigma: Array) -> Array:
+        """The motor's torque [N m] less what friction takes."""
+        assert self.torque is not None
+        tau = limited(value_of(self.torque, scene, (), f"torque of rotor {self.name!r}"), self.max_torque)
+        if is_traced(self.max_speed) or self.max_speed < np.inf:  # near the limit it lets go, over a hundredth of it
+            left = np.clip(100 * (1 - np.abs(sigma) / self.max_speed), 0.0, 1.0)
+            tau = np.where(tau * sigma > 0, left * tau, tau)
+        return tau - self.friction * sigma - self.dry_friction * np.tanh(sigma / STICTION)
+
+    def _axis(self) -> Array:
+        s = as_array(self.axis)
+        return s / np.linalg.norm(s)
+
+    def units(self) -> dict[str, str]:
+        return {"speed": "rad/s", "angle": "rad", "torque": "N m"}
+
+
+def rpm(turns: float) -> float:
+    """Turns per minute as rad/s."""
+    return turns * (2 * np.pi / 60)
+
+
+def _moment(m: Array) -> Array:
+    """A wrench, or a momentum, with no linear part (6,)."""
+    return np.concatenate([m, np.zeros(3)])

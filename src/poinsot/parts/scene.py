@@ -1,0 +1,136 @@
+"""One instant of a world, as the things in it see it: where every body is and how it moves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.mechanism import kinematics
+from poinsot.mechanism.model import Mechanism, hint
+from poinsot.spatial import Inertia, Pose, motion
+from poinsot.spatial._arrays import as_array
+
+WORLD = "world"  # the name of the frame that does not move
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """A body at one instant: X_WB and V_WB_B, its pose in the world and its twist, in its own axes; and its inertia."""
+
+    pose: Pose
+    twist: Array
+    inertia: Inertia | None = None
+
+    @property
+    def position(self) -> Array:
+        """Of the body frame's origin (3,) [m] in the world."""
+        return self.pose.p
+
+    @property
+    def orientation(self) -> Array:
+        """The unit quaternion q_WB (4,), wxyz."""
+        return self.pose.quaternion()
+
+    @property
+    def velocity(self) -> Array:
+        """Of the body frame's origin (3,) [m/s], in world axes."""
+        return self.pose.R @ self.twist[3:]
+
+    @property
+    def angular_velocity(self) -> Array:
+        """(3,) [rad/s], in body axes."""
+        return self.twist[:3]
+
+    def point(self, p_B: ArrayLike) -> Array:
+        """Where the point p_B (3,) [m] of the body is, in the world."""
+        return self.pose @ as_array(p_B)
+
+    def velocity_of(self, p_B: ArrayLike) -> Array:
+        """How the point p_B of the body moves (3,) [m/s], in world axes."""
+        return self.pose.R @ (self.twist[3:] + np.cross(self.twist[:3], as_array(p_B)))
+
+    def wrench(self, force: ArrayLike, p_B: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """F_B (6,) of a force [N], given in world axes, at the point p_B of the body."""
+        f = self.pose.R.T @ as_array(force)
+        return np.concatenate([np.cross(as_array(p_B), f), f])
+
+    @property
+    def momentum(self) -> Array:
+        """P (3,) [kg m/s], in world axes."""
+        return self._momentum()[3:]
+
+    @property
+    def angular_momentum(self) -> Array:
+        """L (3,) [kg m^2/s] about the world's origin, in world axes."""
+        return self._momentum()[:3]
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """T [J]."""
+        return np.zeros(()) if self.inertia is None else self.inertia.kinetic_energy(self.twist)
+
+    def _momentum(self) -> Array:
+        if self.inertia is None:
+            return np.zeros(6)
+        return motion.momentum_in_frame(self.pose, self.inertia.momentum(self.twist))
+
+
+REST = Moving(Pose(), np.zeros(6))
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One instant: `scene["wing"].velocity`, `scene.inputs["throttle"]`, `scene.joint("hinge")`.
+
+    t [s]; the joints' coordinates q (nq,) and velocities v (nv,); inputs and the states of parts by name; elements.
+    """
+
+    mechanism: Mechanism
+    t: Array
+    q: Array
+    v: Array
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+    states: Mapping[str, Array] = field(default_factory=dict)
+    elements: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def poses(self) -> list[Pose]:
+        """X_WB of every link, in order."""
+        return kinematics.world_poses(self.mechanism, self.q)
+
+    @cached_property
+    def twists(self) -> list[Array]:
+        """V_WB_B (6,) of every link, in order."""
+        return kinematics.twists(self.mechanism, self.q, self.v)
+
+    def __getitem__(self, name: str) -> Moving:
+        """The body with this name; "world" is the frame at rest."""
+        if name == WORLD:
+            return REST
+        k = self.mechanism.index(name)
+        return Moving(self.poses[k], self.twists[k], self.mechanism.links[k].inertia)
+
+    def inertia(self, name: str) -> Inertia | None:
+        """The mass properties of a body, in its own frame; None for a frame without mass."""
+        return self.mechanism.links[self.mechanism.index(name)].inertia
+
+    def joint(self, name: str) -> tuple[Array, Array]:
+        """Coordinates and velocities of the joint on which the body with this name hangs."""
+        k = self.mechanism.index(name)
+        return self.q[self.mechanism.q_slices[k]], self.v[self.mechanism.v_slices[k]]
+
+    def element(self, name: str, body: str = "") -> Any:
+        """The element with this name, or with that of a body in front of it."""
+        for full in (name, f"{body}.{name}"):
+            if full in self.elements:
+                return self.elements[full]
+        raise KeyError(f"there is no element {name!r}{hint(name, self.elements)}.")
+
+    def input(self, name: str) -> Array:
+        """The value of the input with this name."""
+        if name not in self.inputs:
+            raise KeyError(f"there is no input {name!r}{hint(name, self.inputs)}.")
+        return self.inputs[name]

@@ -1,0 +1,72 @@
+"""Stops at the ends of a joint's range."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.parts.element import Effect, Element, require_not_negative
+from poinsot.parts.scene import Scene
+from poinsot.spatial._arrays import as_array
+
+
+@dataclass(frozen=True, eq=False)
+class JointStop(Element):
+    """Bumpers at the limits of the joint of a body.
+
+    A coordinate that is by d > 0 beyond a limit is pushed back with
+
+        tau = k d (1 + c d')      (Hunt and Crossley; never negative)
+
+    `stiffness` k [N m/rad, N/m] and `damping` c [s/rad, s/m], numbers or (nv,). `lower`, `upper` [rad, m], numbers or
+    (nv,): those of the joint, if not given. For joints whose velocities are the rates of their coordinates.
+    """
+
+    joint: str = ""
+    stiffness: ArrayLike = 1e4
+    damping: ArrayLike = 0.5
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        owner = f"joint stop {self.name!r}"
+        require_not_negative(owner, stiffness=self.stiffness, damping=self.damping)
+        given = [x for x in (self.lower, self.upper) if x is not None]
+        if np.any([np.any(np.isnan(np.asarray(x, dtype=float))) for x in given if not is_traced(x)]):
+            raise ValueError(f"limits of {owner} must be numbers, not {self.lower!r} and {self.upper!r}.")
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def effect(self, scene: Scene) -> Effect:
+        q, v = scene.joint(self.joint)
+        lower, upper = self._limits(scene)
+        tau, stored, power = np.zeros(q.shape), np.zeros(()), np.zeros(())
+        for depth, rate, sign in ((lower - q, -v, 1.0), (q - upper, v, -1.0)):
+            d = np.maximum(depth, 0.0)
+            elastic = as_array(self.stiffness) * d
+            push = elastic * np.maximum(1 + as_array(self.damping) * rate, 0.0)
+            tau = tau + sign * push
+            stored = stored + 0.5 * np.sum(elastic * d)
+            power = power + np.sum((elastic - push) * rate)
+        return Effect(joint_forces={self.joint: tau}, stored=stored, power=power, shown={"torque": tau})
+
+    def _limits(self, scene: Scene) -> tuple[Array, Array]:
+        joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        owner = f"joint stop {self.name!r}"
+        if joint.kind in ("spherical", "planar", "free"):
+            raise ValueError(f"{owner}: there are no stops for the {joint.kind} joint of body {self.joint!r}.")
+        lower = joint.lower if self.lower is None else self.lower
+        upper = joint.upper if self.upper is None else self.upper
+        if not is_traced(lower, upper):
+            if not np.all(np.asarray(lower) < np.asarray(upper)):
+                raise ValueError(f"{owner}: the lower limit {lower!r} must be less than the upper limit {upper!r}.")
+            if not np.any(np.isfinite(lower)) and not np.any(np.isfinite(upper)):
+                raise ValueError(
+                    f"{owner}: the joint of body {self.joint!r} has no limits; give lower=... or upper=..."
+                )
+        return np.ones(joint.nv) * as_array(lower), np.ones(joint.nv) * as_array(upper)
+
+    def units(self) -> dict[str, str]:
+        return {"torque": "N m, N"}

@@ -1,0 +1,208 @@
+"""Structure: the loads inside of bodies and in their joints, and limits that they may pass.
+
+Rigid objects only remain rigid if you treat them nice: de Nivelle, section 2, point 2.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.parts.element import Effect, Element, require_finite
+from poinsot.parts.scene import Scene
+from poinsot.parts.tank import Tank
+from poinsot.spatial import Inertia, motion
+from poinsot.spatial._arrays import as_array
+
+COMPONENTS = ("axial", "shear", "bending", "torsion")
+THEN = ("warn", "stop", "part")
+LATCHES = ("latched", "latched_at", "worst", "worst_at", "case")
+HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Element):
+    """A cut through the joint of a body, or, if a `piece` is given, through the body itself.
+
+    It shows the wrench (6,) that the outer part gets from the inner one, about the point `at` (3,) [m] in the body's
+    frame and axes; and of it, with the outward normal `axis`: axial force and shear [N], bending and torsion [N m].
+    Through a joint, the outer part is the body with all that hangs on it. Through a body, it is the `piece` of its
+    mass, given in the body's frame, with the elements and bodies that it `carries`, by their names:
+
+        F = G A - ad(V)^T G V - (what acts on the piece),     A = V' less gravity
+    """
+
+    body: str = ""
+    at: ArrayLike = (0.0, 0.0, 0.0)
+    axis: ArrayLike = (1.0, 0.0, 0.0)
+    piece: Inertia | None = None
+    carries: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_finite(f"cut {self.name!r}", at=self.at, axis=self.axis)
+        if self.carries and self.piece is None:
+            raise ValueError(
+                f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it."
+            )
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def effect(self, scene: Scene) -> Effect:
+        for name in self.carries:
+            if name not in scene.elements:
+                scene.mechanism.index(name)
+        shown = {name: self._component(name) for name in COMPONENTS}
+        return Effect(power=np.zeros(()), shown={"wrench": self.wrench, **shown})
+
+    def wrench(self, m: Any) -> Array:
+        """F (6,) [N m, N] on the outer part, in a `Motion`."""
+        F = m.reaction(self.body) if self.piece is None else self._inside(m, self.piece)
+        return motion.wrench_at(F, as_array(self.at))
+
+    def components(self, m: Any) -> dict[str, Array]:
+        """Axial force and shear [N], bending and torsion [N m]; axial is positive where it pulls."""
+        n = as_array(self.axis) / np.linalg.norm(as_array(self.axis))
+        F = self.wrench(m)
+        moment, f = -F[:3], -F[3:]  # what the outer part does to the inner one: positive axial forces pull
+        across, bending = f - (f @ n) * n, moment - (moment @ n) * n
+        shear, bend = np.sqrt(across @ across), np.sqrt(bending @ bending)
+        return {"axial": f @ n, "shear": shear, "bending": bend, "torsion": moment @ n}
+
+    def _component(self, name: str) -> Callable[[Any], Array]:
+        return lambda m: self.components(m)[name]
+
+    def _inside(self, m: Any, piece: Inertia) -> Array:
+        scene, body = m.scene, m.scene[self.body]
+        for name in self.carries:
+            if isinstance(tank := scene.elements.get(name), Tank) and tank.body == self.body:
+                piece = piece + tank.inertia(tank.of(scene))
+        fall = np.concatenate([np.zeros(3), body.pose.R.T @ scene.mechanism.gravity])
+        G = piece.spatial()
+        F = G @ (m.acceleration(self.body) - fall) - motion.ad_dual(body.twist, G @ body.twist)
+        for name in self.carries:
+            if name in scene.elements:
+                F = F - m.effects[name].wrenches.get(self.body, np.zeros(6))
+            else:
+                X_BC = body.pose.inverse() @ scene[name].pose
+                F = F + motion.wrench_in_frame(X_BC, m.reaction(name))
+        return F
+
+    def units(self) -> dict[str, str]:
+        return {"wrench": "N m, N", "axial": "N", "shear": "N", "bending": "N m", "torsion": "N m"}
+
+
+def beyond(inertia: Inertia, axis: ArrayLike, station: float) -> Inertia:
+    """The part of a body, made of shapes, whose centres lie beyond a station [m] along an axis: the piece of a cut."""
+    n = as_array(axis) / np.linalg.norm(as_array(axis))
+    pieces = [solid.inertia() for solid in inertia.solids]
+    outer = [piece for piece in pieces if piece.com @ n > station]
+    if not outer:
+        raise ValueError(f"none of the {len(pieces)} shapes of the body lies beyond {station} m along {axis!r}.")
+    return sum(outer[1:], start=outer[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Limit(Element):
+    """The most that a cut bears: `axial` and `shear` [N], `bending` and `torsion` [N m], each without its sign.
+
+    The load is the largest of the ratios to these limits; with `combined`, the root of the sum of their squares; with a
+    function `load` of the wrench (6,), what that gives. Above 1 the limit is passed: `latched` becomes 1 and stays so,
+    at the time `latched_at` [s]. `worst` is the largest load so far, of all steps, at `worst_at` [s]; `case` tells
+    which of the limits it was, counted from 0 in the order above.
+
+    then: "warn"; "stop" the run; or "part": the joint of the `body` lets go, at the end of the step. Give that body the
+    joint that is left then, pt.free(); it is held in place before.
+    """
+
+    body: str = ""
+    cut: str = ""
+    axial: float = np.inf
+    shear: float = np.inf
+    bending: float = np.inf
+    torsion: float = np.inf
+    combined: bool = False
+    load: Callable[[Array], Any] | None = None
+    then: str = "warn"
+
+    def __post_init__(self) -> None:
+        owner = f"limit {self.name!r}"
+        if self.then not in THEN:
+            raise ValueError(f"then of {owner} must be one of {', '.join(THEN)}, not {self.then!r}.")
+        limits = [getattr(self, name) for name in COMPONENTS]
+        for name, x in zip(COMPONENTS, limits, strict=True):
+            if not is_traced(x) and not x > 0:
+                raise ValueError(f"{name} of {owner} must be above zero, not {x!r}.")
+        if self.load is None and not is_traced(*limits) and min(limits) == np.inf:
+            raise ValueError(f"{owner} limits nothing; give it one of {', '.join(COMPONENTS)}, or a load.")
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,) if self.then == "part" else ()
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.body,) if self.then == "part" else ()
+
+    def states(self) -> Mapping[str, Array]:
+        return {name: np.zeros(()) for name in (*LATCHES, "last", "last_at")}
+
+    def armatures(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        return {self.body: np.where(states["latched"] > 0, 0.0, HELD)} if self.then == "part" else {}
+
+    def effect(self, scene: Scene) -> Effect:
+        cut = self._cut(scene)
+        if self.then == "part":
+            self._check(scene, cut)
+        return Effect(power=np.zeros(()), shown={"margin": lambda m: 1.0 - self.loads(m)[0]})
+
+    def loads(self, m: Any) -> tuple[Array, Array]:
+        """The load, 1 at the limit, and which of the limits it is."""
+        cut = self._cut(m.scene)
+        if self.load is not None:
+            return as_array(self.load(cut.wrench(m))), np.zeros(())
+        most, case, squares = np.zeros(()), np.zeros(()), np.zeros(())
+        for k, (name, x) in enumerate(cut.components(m).items()):
+            limit = getattr(self, name)
+            if is_traced(limit) or limit < np.inf:
+                ratio = np.abs(x) / limit
+                case, most = np.where(ratio > most, float(k), case), np.maximum(most, ratio)
+                squares = squares + ratio * ratio
+        return (np.sqrt(squares) if self.combined else most), case
+
+    def settle(self, motion: Any, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        t, (load, case) = motion.scene.t, self.loads(motion)
+        passed = (load >= 1.0) & (states["latched"] < 0.5)
+        rise = load - states["last"]
+        since = np.clip((1.0 - states["last"]) / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
+        at = states["last_at"] + since * (t - states["last_at"])  # between the two steps, on a straight line
+        worse = (load > states["worst"]) & (states["latched"] < 0.5 if self.then == "part" else load > 0)
+        return {
+            "latched": np.where(passed, 1.0, states["latched"]),
+            "latched_at": np.where(passed, at, states["latched_at"]),
+            "worst": np.where(worse, load, states["worst"]),
+            "worst_at": np.where(worse, t, states["worst_at"]),
+            "case": np.where(worse, case, states["case"]),
+            "last": load,
+            "last_at": t + np.zeros(()),
+        }
+
+    def _check(self, scene: Scene, cut: Cut) -> None:
+        """The joint that it lets go must be that of its cut, and held still until then."""
+        mech, owner = scene.mechanism, f"limit {self.name!r} lets the joint of {self.body!r} go"
+        if cut.body != self.body or cut.piece is not None or mech.parents[mech.index(self.body)] < 0:
+            raise ValueError(f"{owner}: its cut must go through that joint, and the body must hang on another one.")
+        v, latched = scene.joint(self.body)[1], scene.states[f"{self.name}.latched"]
+        if not is_traced(v, latched) and not latched and np.any(np.abs(v) > 1e-9):
+            raise ValueError(f"{owner}, and holds it before; but it starts with v = {v}.")
+
+    def _cut(self, scene: Scene) -> Cut:
+        cut = scene.element(self.cut, self.body)
+        if not isinstance(cut, Cut):
+            raise ValueError(f"limit {self.name!r} needs a cut; {self.cut!r} is a {type(cut).__name__}.")
+        return cut
+
+    def units(self) -> dict[str, str]:
+        seconds = dict.fromkeys(("latched_at", "worst_at", "last_at"), "s")
+        return seconds | dict.fromkeys(("margin", "latched", "worst", "case", "last"), "1")

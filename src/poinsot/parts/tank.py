@@ -1,0 +1,105 @@
+"""Tanks: mass on a body that may come and go. The contents are a state; mass, centre and inertia follow from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
+from poinsot.parts.scene import Scene
+from poinsot.spatial import Inertia
+from poinsot.spatial._arrays import as_array
+from poinsot.spatial.shapes import Box, Cylinder, Disc, Plate, Sphere
+
+
+@dataclass(frozen=True, eq=False)
+class Tank(Element):
+    """Contents [kg] of a body, up to a capacity [kg], in a container centred at `position` (3,) [m] of the body.
+
+    The container is a point, a box of `size` (3,) [m], a cylinder of `radius` and `height` [m] along z, or a ball of
+    `radius`. Its contents fill all of it, and grow thin, as a charge that burns everywhere; or, if it `settles`, a box
+    or cylinder is filled from its bottom, at -z of the body, up to a level. `Flow` and `Thruster` move the contents.
+    """
+
+    body: str = ""
+    capacity: float = np.inf
+    contents: float = 0.0
+    position: ArrayLike = (0.0, 0.0, 0.0)
+    size: ArrayLike | None = None
+    radius: float | None = None
+    height: float | None = None
+    settles: bool = False
+
+    def __post_init__(self) -> None:
+        owner = f"tank {self.name!r}"
+        require_finite(owner, position=self.position)
+        require_not_negative(owner, contents=self.contents)
+        if not is_traced(self.capacity, self.contents) and not 0 <= self.contents <= self.capacity:
+            raise ValueError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.")
+        if (self.size is not None and self.radius is not None) or (self.height is not None and self.radius is None):
+            raise ValueError(
+                f"{owner} is a box (size), a cylinder (radius, height) or a ball (radius); give one of them."
+            )
+        if self.settles and (self._tallness is None or not (is_traced(self.capacity) or self.capacity < np.inf)):
+            raise ValueError(f"{owner} settles: it needs a size, or a radius and a height, and a capacity [kg].")
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def states(self) -> Mapping[str, Array]:
+        return {"contents": as_array(self.contents)}
+
+    def effect(self, scene: Scene) -> Effect:
+        known = is_traced(self.capacity) or self.capacity < np.inf
+        return Effect(power=np.zeros(()), shown={"filled": self.of(scene) / self.capacity} if known else {})
+
+    def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
+        contents = states["contents"]
+        return {self.body: self.inertia(contents)} if is_traced(contents) or contents > 0 else {}
+
+    def of(self, scene: Scene) -> Array:
+        """The contents [kg] at an instant."""
+        return scene.states[f"{self.name}.contents"]
+
+    def inertia(self, contents: Array) -> Inertia:
+        """The mass properties of the contents [kg], in the body's frame."""
+        centre, moment = as_array(self.position), self._unit_moment()
+        if self.settles:
+            level = self._tallness * contents / self.capacity
+            centre = centre + _up(0.5 * (level - self._tallness))
+            moment = moment + level**2 / 12 * np.diag([1.0, 1.0, 0.0])
+        return Inertia(contents, centre, contents * moment)  # type: ignore[arg-type]
+
+    def layer(self, contents: Array) -> Inertia:
+        """dG/dm, the mass properties of the next kilogram to leave or come: a layer at the level, or some of it all."""
+        level = _up(self._tallness * (contents / self.capacity - 0.5)) if self.settles else np.zeros(3)
+        return Inertia(1.0, as_array(self.position) + level, self._unit_moment())
+
+    def climb(self) -> Array:
+        """How the centre of that layer moves with the contents (3,) [m/kg]."""
+        return _up(self._tallness / self.capacity) if self.settles else np.zeros(3)
+
+    @property
+    def _tallness(self) -> float:
+        """The height [m] of the container along z."""
+        return self.height if self.size is None else as_array(self.size)[2]  # type: ignore[return-value]
+
+    def _unit_moment(self) -> Array:
+        """The moment (3, 3) [m^2] of each kilogram about its centre; of a flat layer, if it settles."""
+        if self.size is not None:
+            x, y, z = as_array(self.size)
+            return (Plate((x, y)) if self.settles else Box((x, y, z))).unit_moment
+        if self.radius is None:
+            return np.zeros((3, 3))
+        if self.height is None:
+            return Sphere(self.radius).unit_moment
+        return (Disc(self.radius) if self.settles else Cylinder(self.radius, self.height)).unit_moment
+
+    def units(self) -> dict[str, str]:
+        return {"contents": "kg", "filled": "1"}
+
+
+def _up(z: float | Array) -> Array:
+    return z * np.array([0.0, 0.0, 1.0])

@@ -1,0 +1,73 @@
+"""Thrusters: engines that push by what they throw out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.parts.flow import Flow
+from poinsot.parts.scene import Scene
+from poinsot.spatial._arrays import as_array
+
+
+@dataclass(frozen=True, eq=False)
+class Thruster(Element):
+    """An engine at a `point` (3,) [m] of a body that pushes along a `direction` (3,) in body axes.
+
+    `thrust` [N]: a constant, a function, a `Tabulated` or an `Input`. It burns thrust / exhaust_speed [kg/s] from its
+    `tank`, follows with the time constant `lag` [s], and dies out with the tank. The effective `exhaust_speed` [m/s],
+    relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a nozzle
+    that swivels. Without a tank it is a force, and never runs dry.
+    """
+
+    body: str = ""
+    tank: str | None = None
+    thrust: Value = 0.0
+    exhaust_speed: float = 3000.0
+    direction: Value = (0.0, 0.0, 1.0)
+    point: ArrayLike = (0.0, 0.0, 0.0)
+    lag: float = 0.02
+
+    def __post_init__(self) -> None:
+        owner = f"thruster {self.name!r}"
+        require_finite(owner, point=self.point, direction=self.direction)
+        require_not_negative(owner, thrust=self.thrust)
+        if not is_traced(self.exhaust_speed) and not 0 < self.exhaust_speed < np.inf:
+            raise ValueError(f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.")
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    @property
+    def flow(self) -> Flow | None:
+        """The propellant's way out."""
+        if self.tank is None:
+            return None
+
+        def velocity(t: Array, scene: Scene) -> Array:
+            return -self.exhaust_speed * self._direction(scene)
+
+        thrust, c = self.thrust, self.exhaust_speed
+        rate: Value = (lambda t, scene: as_array(thrust(t, scene)) / c) if callable(thrust) else as_array(thrust) / c
+        return Flow(self.name, self.body, self.tank, None, rate, 0.0, self.point, velocity, self.lag)
+
+    def states(self) -> Mapping[str, Array]:
+        return {} if self.flow is None else self.flow.states()
+
+    def effect(self, scene: Scene) -> Effect:
+        if self.flow is None:
+            f = value_of(self.thrust, scene, (), f"thrust of {self.name!r}") * self._direction(scene)
+            return Effect({self.body: np.concatenate([np.cross(as_array(self.point), f), f])}, shown={"force": f})
+        effect = self.flow.effect(scene)
+        f = scene.states[f"{self.name}.rate"] * self.exhaust_speed * self._direction(scene)
+        return replace(effect, shown={"force": f})
+
+    def _direction(self, scene: Scene) -> Array:
+        d = value_of(self.direction, scene, (3,), f"direction of thruster {self.name!r}")
+        return d / np.linalg.norm(d)
+
+    def units(self) -> dict[str, str]:
+        return {"rate": "kg/s", "force": "N"}

@@ -1,0 +1,56 @@
+"""A bar for long work, with rate and time left."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 1.0  # s without a bar
+
+
+class Progress:
+    """Shows how far a run of `steps` steps of `instances` worlds is; nothing if it takes less than a second.
+
+    `wanted`: True, False, or None: only on a terminal.
+    """
+
+    def __init__(self, steps: int, instances: int, wanted: bool | None) -> None:
+        self.steps, self.instances = steps, instances
+        self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._bar: Any = None
+
+    def __enter__(self) -> "Progress":
+        self.started = time.perf_counter()
+        return self
+
+    def at(self, done: int) -> None:
+        """So many steps are done."""
+        if not self.wanted or time.perf_counter() - self.started < PATIENCE:
+            return
+        if self._bar is None:
+            self._bar = _bar()
+            self._bar.start()
+            self._task = self._bar.add_task("simulating", total=self.steps)
+        rate = done * self.instances / (time.perf_counter() - self.started)
+        self._bar.update(self._task, completed=done, description=f"simulating, {_short(rate)} steps/s")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True))
+
+
+def _short(rate: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if rate >= size:
+            return f"{rate / size:.3g} {letter}"
+    return f"{rate:.3g} "

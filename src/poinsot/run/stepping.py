@@ -1,0 +1,235 @@
+"""Time stepping of worlds: a table of methods, each the maker of a step."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.body import momentum
+from poinsot.fuse import once
+from poinsot.integrate import schemes
+from poinsot.integrate.free_motion import free_motion
+from poinsot.integrate.splitting import free_rotation
+from poinsot.mechanism import kinematics
+from poinsot.run import ledger
+from poinsot.spatial import motion, quaternion
+from poinsot.spatial._arrays import as_array
+from poinsot.world import State, System
+
+Numbers: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Booked:
+    """A state, and what came in so far through each source, (n, 8) or empty if no ledger is kept."""
+
+    state: State
+    inflow: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a step needs to know: the equations, the free numbers, the inputs, and whether the ledger is kept."""
+
+    system: System
+    parameters: Numbers
+    inputs: Numbers
+    booked: bool
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
+
+    def given_inputs(self, t: Any) -> Numbers:
+        """The inputs at the time t."""
+        return {**self.inputs, **{name: as_array(f(t)) for name, f in self.functions.items()}}
+
+    def rate(self, t: Any, y: Booked) -> Booked:
+        """The rate of change of state and ledger."""
+        moved = self.system.motion(t, y.state, self.parameters, self.given_inputs(t))
+        inflow = ledger.flows(self.system, moved) if self.booked else y.inflow
+        return Booked(self.system.rate(moved), inflow)
+
+    def settled(self, t: Any, state: State) -> State:
+        """The state after a step that ended at the time t, latches and the like brought up to date."""
+        return self.system.settle(t, state, self.parameters, self.given_inputs(t))
+
+
+Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, y, h) -> y at t + h
+
+
+@dataclass(frozen=True)
+class Method:
+    """An order, the maker of a step, and how a state enters and leaves the form in which it is stepped."""
+
+    order: int
+    step: Callable[[Setting], Step]
+    enter: Callable[[Setting, Booked], Any] = lambda setting, y: y
+    leave: Callable[[Setting, Any], Booked] = lambda setting, y: y
+    free_bodies_only: bool = False
+
+
+def _runge_kutta(tableau: schemes.Tableau) -> Method:
+    """On the components of the state, quaternions made unit again after each step."""
+
+    def make(setting: Setting) -> Step:
+        f = once(setting.rate)
+
+        def step(t: Any, y: Booked, h: Any) -> Booked:
+            y = schemes.runge_kutta(tableau, f, t, y, h)
+            q = kinematics.unit(setting.system.mechanism, y.state.q)
+            return Booked(setting.settled(t + h, State(q, y.state.v, y.state.parts)), y.inflow)
+
+        return step
+
+    return Method(tableau.order, make)
+
+
+def _semi_implicit(setting: Setting) -> Step:
+    """Velocities first; then coordinates move with the new velocities, on the group."""
+
+    def step(t: Any, y: Booked, h: Any) -> Booked:
+        slope = setting.rate(t, y)
+        v = y.state.v + h * slope.state.v
+        q = kinematics.move(setting.system.mechanism, y.state.q, h * v)
+        inflow = y.inflow + h * slope.inflow if setting.booked else y.inflow
+        return Booked(setting.settled(t + h, State(q, v, y.state.parts + h * slope.state.parts)), inflow)
+
+    return step
+
+
+# Free bodies and particles: kicks by forces, and free motion in between that keeps momentum exactly.
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """All bodies in free flight: centre of mass x, attitude, momenta P and L of each, in world axes; and the ledger."""
+
+    x: Array
+    attitude: Array
+    P: Array
+    L: Array
+    inflow: Array
+
+
+def _fly(setting: Setting, y: Booked) -> Flight:
+    """From joint coordinates and velocities to centres of mass and momenta."""
+    rows = []
+    for link, sq, sv in _links(setting):
+        q, v = y.state.q[sq], y.state.v[sv]
+        if link.joint.kind == "translation":
+            rows.append((q, quaternion.identity(), link.inertia.mass * v, np.zeros(3)))
+        else:
+            X = link.joint.type.pose(link.joint, q)
+            s = momentum.from_motion(link.inertia, X, v)
+            rows.append((s.x, q[:4], s.P, s.L))
+    x, attitude, P, L = (np.stack([as_array(a) for a in column]) for column in zip(*rows, strict=True))
+    return Flight(x, attitude, P, L, y.inflow)
+
+
+def _land(setting: Setting, y: Flight) -> Booked:
+    """The way back."""
+    q, v = [], []
+    for k, (link, _, _) in enumerate(_links(setting)):
+        if link.joint.kind == "translation":
+            q.append(y.x[k])
+            v.append(y.P[k] / link.inertia.mass)
+        else:
+            X, V = momentum.to_motion(momentum.State(y.x[k], y.attitude[k], y.P[k], y.L[k]), link.inertia)
+            q.append(np.concatenate([y.attitude[k], X.p]))
+            v.append(V)
+    return Booked(State(np.concatenate(q), np.concatenate(v), np.zeros(0)), y.inflow)
+
+
+def _links(setting: Setting) -> list[Any]:
+    mech = setting.system.mechanism
+    return list(zip(mech.links, mech.q_slices, mech.v_slices, strict=True))
+
+
+def _splitting(order: int, turn: Callable[..., Array]) -> Method:
+    def make(setting: Setting) -> Step:
+        principal = [link.inertia.principal() for link, _, _ in _links(setting)]
+
+        def kick(t: Any, y: Flight, h: Any) -> Flight:
+            """Momenta follow P' = F, L' = tau while all bodies stand still, by RK4."""
+
+            def forces(_: Any, p: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+                at = _land(setting, Flight(y.x, y.attitude, p[0], p[1], p[2]))
+                moved = setting.system.motion(t, at.state, setting.parameters, setting.given_inputs(t))
+                inflow = ledger.flows(setting.system, moved) if setting.booked else p[2]
+                F, tau = _at_centres(setting, moved)
+                return F, tau, inflow
+
+            P, L, inflow = schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L, y.inflow), h)
+            return Flight(y.x, y.attitude, P, L, inflow)
+
+        def drift(t: Any, y: Flight, h: Any) -> Flight:
+            """Free motion of every body."""
+            x, attitude = [], []
+            for k, (link, _, _) in enumerate(_links(setting)):
+                x.append(y.x[k] + h / link.inertia.mass * y.P[k])
+                if link.joint.kind == "translation":
+                    attitude.append(y.attitude[k])
+                    continue
+                moments, R_BP = principal[k]
+                q_BP = quaternion.from_matrix(R_BP)
+                q_WP = turn(quaternion.product(y.attitude[k], q_BP), y.L[k], moments, h)
+                attitude.append(quaternion.product(q_WP, quaternion.conjugate(q_BP)))
+            return Flight(np.stack(x), np.stack(attitude), y.P, y.L, y.inflow)
+
+        if _nothing_acts(setting.system):
+            return partial(schemes.strang, lambda t, y, h: y, once(drift), order=order)
+        return partial(schemes.strang, once(kick), once(drift), order=order)
+
+    return Method(order, make, _fly, _land, free_bodies_only=True)
+
+
+def _nothing_acts(system: System) -> bool:
+    """Whether bodies fly on freely: no element, no gravity, nor any that could be given."""
+    description = system.description
+    weightless = not np.any(description.field) and not any(path.startswith("gravity") for path in system.free)
+    return weightless and not any(True for _ in description.acting())
+
+
+def _at_centres(setting: Setting, moved: Any) -> tuple[Array, Array]:
+    """Total force and torque about its centre of mass on every body, in world axes, gravity included."""
+    F, tau = [], []
+    for link, X in zip(moved.scene.mechanism.links, moved.scene.poses, strict=True):
+        wrench = moved.wrenches.get(link.name, np.zeros(6))
+        about = motion.wrench_at(wrench, link.inertia.com)
+        F.append(X.R @ about[3:] + link.inertia.mass * moved.scene.mechanism.gravity)
+        tau.append(X.R @ about[:3] if link.joint.kind == "free" else np.zeros(3))
+    return np.stack(F), np.stack(tau)
+
+
+METHODS: dict[str, Method] = {
+    "euler": _runge_kutta(schemes.EULER),
+    "midpoint": _runge_kutta(schemes.MIDPOINT),
+    "rk4": _runge_kutta(schemes.RK4),
+    "semi-implicit euler": Method(1, _semi_implicit),
+    "splitting": _splitting(2, free_rotation),
+    "splitting4": _splitting(4, free_rotation),
+    "poinsot": _splitting(2, free_motion),
+    "poinsot4": _splitting(4, free_motion),
+}
+
+
+def default(system: System) -> str:
+    """Conserving for free bodies; of fourth order for mechanisms and for bodies whose mass changes."""
+    return "splitting4" if flies(system) else "rk4"
+
+
+def flies(system: System) -> bool:
+    """Whether all bodies are free, their mass properties known and constant, no part has a state, and no motor acts."""
+    if system.ns or any(element.joints() for element in system.description.elements.values()):
+        return False
+    for link in system.mechanism.links:
+        placed = not (np.array_equal(link.placement.R, np.eye(3)) and not np.any(link.placement.p))
+        if link.parent is not None or link.joint.kind not in ("free", "translation") or link.inertia is None or placed:
+            return False
+        j = link.joint
+        if any(np.any(np.asarray(x)) for x in (j.stiffness, j.damping, j.friction, j.armature)):
+            return False
+    base = system.description
+    described = system.described(system.numbers)
+    return all(body.link().inertia is base.bodies[name].link().inertia for name, body in described.bodies.items())

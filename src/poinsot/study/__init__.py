@@ -1,0 +1,7 @@
+"""Questions about worlds: small motions, sensitivities, the right step."""
+
+from poinsot.study.linear import Linear, linearise
+from poinsot.study.sensitivity import Sensitivity, sensitivity
+from poinsot.study.steps import StepCheck, check_step
+
+__all__ = ["Linear", "Sensitivity", "StepCheck", "check_step", "linearise", "sensitivity"]

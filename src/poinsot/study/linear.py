@@ -1,0 +1,85 @@
+"""Small motions about a state: x' = A x + B u, through the compiler."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import Kernel, jacobian
+from poinsot.mechanism import Mechanism, kinematics
+from poinsot.spatial import motion
+from poinsot.world import State, World
+from poinsot.world.system import unpack
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """dx/dt = A x + B u + drift, to first order in small x and u.
+
+    x (2 nv + ns,): how far the joints have moved from the state (nv; q = move(q0, x)), how much their velocities (nv)
+    and the states of parts (ns) have changed. u (nu,): changes of the inputs. `states`, `inputs`: their names.
+    """
+
+    A: Array
+    B: Array
+    drift: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+    def eigenvalues(self) -> Array:
+        """Of A [1/s], by the size of their imaginary parts, then by real and imaginary parts."""
+        values = np.linalg.eigvals(self.A)
+        return values[np.lexsort((values.imag, values.real, np.abs(values.imag)))]
+
+
+def linearise(
+    world: World, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None
+) -> Linear:
+    """A (n, n) and B (n, nu) of a world about a state, by default that at the start, and about inputs."""
+    system = world.system()
+    mech, nv, ns = system.mechanism, system.nv, system.ns
+    state = world.start() if state is None else state
+    given = {name: np.asarray((inputs or {}).get(name, value), dtype=float) for name, value in system.inputs.items()}
+    shapes = {name: value.shape for name, value in given.items()}
+    u0 = np.concatenate([np.zeros(0), *(value.ravel() for value in given.values())])
+    n, nu = 2 * nv + ns, len(u0)
+
+    def rate(x: Array, u: Array) -> Array:
+        moved = x[:nv]
+        now = State(kinematics.move(mech, state.q, moved), state.v + x[nv : 2 * nv], state.parts + x[2 * nv :])
+        slope = system.derivative(t, now, None, unpack(u0 + u[:nu], shapes))
+        return np.concatenate([_departure(mech, state.q, moved, now.v), slope.v, slope.parts])
+
+    at = (np.zeros(n), np.zeros(max(nu, 1)))
+    kernel = Kernel(rate, f"({n}),({len(at[1])})->({n})")
+    A, B = jacobian(kernel, (0, 1))(*at)
+    names = [*_names(mech, "q"), *_names(mech, "v"), *_parts(system.states)]
+    return Linear(A, B[:, :nu], kernel(*at), tuple(names), tuple(_parts(given)))
+
+
+def _departure(mech: Mechanism, q0: Array, u: Array, v: Array) -> Array:
+    """du/dt, where q = move(q0, u) and the joints' velocities are v: v + [u, v]/2 on groups, to first order in u."""
+    parts = []
+    for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
+        if link.joint.kind not in ("spherical", "free", "planar"):
+            parts.append(v[sv])
+            continue
+        S = link.joint.type.subspace(link.joint, q0[sq])
+        parts.append(v[sv] + 0.5 * S.T @ motion.bracket(S @ u[sv], S @ v[sv]))
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _names(mech: Mechanism, letter: str) -> list[str]:
+    return [
+        f"{link.name}.{letter}{f'[{k}]' if link.joint.nv > 1 else ''}"
+        for link in mech.links
+        for k in range(link.joint.nv)
+    ]
+
+
+def _parts(values: Mapping[str, Array]) -> list[str]:
+    return [
+        name if np.ndim(value) == 0 else f"{name}[{k}]" for name, value in values.items() for k in range(np.size(value))
+    ]

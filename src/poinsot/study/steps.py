@@ -1,0 +1,94 @@
+"""Is the step short enough? An estimate by halving it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.mechanism import kinematics
+from poinsot.run.plan import choose, plan
+from poinsot.run.rows import Rows
+from poinsot.run.stepping import METHODS
+from poinsot.world import World
+
+
+@dataclass(frozen=True)
+class StepCheck:
+    """The error of a step [s] over a duration [s], relative to the size of each quantity, and the step to take.
+
+    `worst`: the quantity with the largest error. `advised`: the step that would meet the tolerance [s].
+    """
+
+    step: float
+    duration: float
+    method: str
+    error: float
+    worst: str
+    tolerance: float
+    advised: float
+
+    @property
+    def fine(self) -> bool:
+        """Whether the step meets the tolerance."""
+        return self.error <= self.tolerance
+
+    def __str__(self) -> str:
+        verdict = "is fine" if self.fine else f"is too long; take {self.advised:.2g} s"
+        if not np.isfinite(self.error):
+            return f"a step of {self.step:g} s breaks down within {self.duration:g} s; try {self.advised:.2g} s"
+        return (
+            f"a step of {self.step:g} s {verdict}: over {self.duration:g} s, {self.method} is off by {self.error:.1e} "
+            f"in {self.worst} (tolerance {self.tolerance:.0e}; {self.advised:.2g} s would do)"
+        )
+
+
+def check_step(
+    world: World, step: float = 1e-3, duration: float = 1.0, tolerance: float = 1e-6, method: str | None = None
+) -> StepCheck:
+    """Run with the step and with half of it, and compare: the error of the longer is |y_h - y_h/2| / (1 - 2^-order)."""
+    system = world.system()
+    name = choose(method, system)
+    order = METHODS[name].order
+    schedule = plan(duration, min(step, duration), None, True)
+    rows = Rows(system, name, {}, False)
+    p = rows.row({}, {})
+    start = np.asarray(rows.start(p))
+    h, stride, count = _records(schedule.step, schedule.steps)
+    with np.errstate(all="ignore"):
+        x = rows.enter(start, p)
+        coarse = rows.leave(rows.film(x, p, 0, h, stride, count), p)
+        fine = rows.leave(rows.film(x, p, 0, h / 2, 2 * stride, count), p)
+    error, worst = _difference(rows, system, start, coarse, fine, order)
+    if not np.isfinite(error):
+        return StepCheck(schedule.step, duration, name, np.inf, "all", tolerance, schedule.step / 10)
+    advised = schedule.step * min((0.5 * tolerance / max(error, 1e-16)) ** (1 / order), 100.0)
+    return StepCheck(schedule.step, duration, name, error, worst, tolerance, min(advised, duration))
+
+
+def _records(h: float, steps: int) -> tuple[float, int, int]:
+    """About a hundred times to compare at."""
+    stride = max(1, steps // 100)
+    return h, stride, steps // stride
+
+
+def _difference(rows: Rows, system: Any, start: Array, coarse: Array, fine: Array, order: int) -> tuple[float, str]:
+    """The largest error over all records, relative to the largest change of its kind, and what it is of."""
+    if not (np.all(np.isfinite(coarse)) and np.all(np.isfinite(fine))):
+        return np.inf, ""
+    nq, nv = system.nq, system.nv
+    move = np.array(
+        [kinematics.difference(system.mechanism, a[:nq], b[:nq]) for a, b in zip(coarse, fine, strict=True)]
+    )
+    off = np.concatenate([move, coarse[:, nq:] - fine[:, nq:]], axis=1) / (1 - 0.5**order)
+    path = np.concatenate([start[None], fine])
+    moved = np.array([kinematics.difference(system.mechanism, start[:nq], b[:nq]) for b in path])
+    sizes = np.abs(np.concatenate([moved, path[:, nq:]], axis=1)).max(axis=0)
+    groups = [sizes[:nv].max(initial=0.0)] * nv + [sizes[nv : 2 * nv].max(initial=0.0)] * nv
+    scale = np.concatenate([groups, sizes[2 * nv :]])
+    relative = np.abs(off).max(axis=0) / np.where(scale > 0, scale, 1.0)
+    k = int(np.argmax(relative))
+    names = [
+        f"{letter} of {link.name!r}" for letter in "qv" for link in system.mechanism.links for _ in range(link.joint.nv)
+    ]
+    return float(relative[k]), [*names, *rows.labels()[nq + nv :]][k]

@@ -1,0 +1,389 @@
+"""Sweeps: one world, many numbers. Chunks of batches, each a call of one kernel, written to Zarr as they are done.
+
+The store is laid out at the start, with room for every instance; a chunk fills its own part of it and then says that it
+is done. So a sweep may be larger than memory, loses nothing that was finished when it is stopped, goes on where it was,
+and may be worked on by many processes. An instance has the same bits whatever chunk, engine or machine it is in.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poinsot import fuse
+from poinsot._optional import require
+from poinsot._types import Array
+from poinsot._version import __version__
+from poinsot.run import Run, simulate
+from poinsot.run.plan import Plan, plan
+from poinsot.run.progress import Progress
+from poinsot.run.run import hash_of
+from poinsot.study.quantities import pick
+from poinsot.world import Description, World
+
+FORMAT = 1
+NUMBERS = 2**23  # of states in a chunk: 64 MB
+MANY = 4096  # instances in a chunk are enough to keep all cores busy
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """All that a worker needs to know: the world, how it is run, the values of every instance, and where they go."""
+
+    description: Description
+    options: Mapping[str, Any]
+    values: Mapping[str, Array]  # (n, ...) by the paths of numbers and the names of inputs
+    chunk: int
+    path: str
+
+    @property
+    def n(self) -> int:
+        """How many instances."""
+        return len(next(iter(self.values.values())))
+
+    @property
+    def chunks(self) -> int:
+        return math.ceil(self.n / self.chunk)
+
+    @property
+    def schedule(self) -> Plan:
+        """The times of the records."""
+        return plan(self.options["duration"], self.options["step"], self.options.get("every"), True)
+
+    def part(self, k: int) -> slice:
+        """The instances of a chunk."""
+        return slice(k * self.chunk, min((k + 1) * self.chunk, self.n))
+
+    @cached_property
+    def world(self) -> World:
+        return World.of(self.description)
+
+    def simulate(self, where: slice, **changes: Any) -> Run:
+        """Run some of the instances."""
+        inputs = {name: x[where] for name, x in self.values.items() if name in self.description.inputs}
+        vary = {path: x[where] for path, x in self.values.items() if path not in self.description.inputs}
+        options = {**self.options, **changes, "progress": False, "batch": where.stop - where.start}
+        return simulate(self.world, vary=vary, inputs=inputs, **options)
+
+    def hash(self) -> str:
+        """The same for the same sweep, so that another one is not mixed with it."""
+        shown = {
+            key: x if isinstance(x, (int, float, str, type(None), list, tuple)) else repr(x)
+            for key, x in self.options.items()
+        }
+        text = json.dumps([hash_of(self.world), shown, self.chunk, list(self.values)], sort_keys=True)
+        parts = [text.encode(), *(np.ascontiguousarray(x).tobytes() for x in self.values.values())]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def sweep(
+    world: World,
+    vary: Mapping[str, Any],
+    duration: float,
+    step: float = 1e-3,
+    *,
+    save: str | PathLike[str],
+    samples: int | None = None,
+    seed: int = 0,
+    chunk: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    fresh: bool = False,
+    progress: bool | None = None,
+    **options: Any,
+) -> "Sweep":
+    """Simulate a world with many numbers, and write what comes out to a Zarr store as it does.
+
+    vary: by the paths of numbers, or the names of inputs, arrays (n,) or distributions. Arrays span a grid; where
+    numbers are drawn at random, `samples` of them, with the `seed`, at each point of it.
+    save: x.zarr. If it holds a part of the same sweep, the rest is done; `fresh`: all of it, again.
+    engine: "local", or "dask": chunks go to the workers of a Dask cluster, at the address `scheduler`, or of processes
+    on this machine. They write to `save` themselves, so it must be a folder that all of them see.
+    options: as for `simulate`.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}.")
+    path = Path(save).absolute()
+    if path.suffix != ".zarr":
+        raise ValueError(f"'{save}': a sweep is stored as .zarr, not as {path.suffix!r}.")
+    values = points(world, vary, samples, seed)
+    given = {"duration": duration, "step": step, **{k: v for k, v in options.items() if v is not None}}
+    job = Job(world.description, given, values, chunk or 1, str(path))
+    job = job if chunk else Job(world.description, given, values, _chunk(job), str(path))
+    waiting = _waiting(job, fresh)
+    with Progress(job.chunks, job.n // job.chunks, progress) as bar:
+        ENGINES[engine](job, waiting, scheduler, lambda left: bar.at(job.chunks - left))
+    return load_sweep(path)
+
+
+def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int) -> dict[str, Array]:
+    """The values (n, ...) of every varied number: a grid of the arrays, and draws at each of its points."""
+    if not vary:
+        raise ValueError("nothing is varied: give paths of numbers, such as 'box.mass'; world.paths() lists them.")
+    inputs = world.description.inputs
+    system = world.system(tuple(path for path in vary if path not in inputs))
+    cores = {path: np.shape(inputs[path] if path in inputs else system.numbers[path]) for path in vary}
+    grid = {path: np.asarray(x, dtype=float) for path, x in vary.items() if not callable(x)}
+    for path, x in grid.items():
+        if x.ndim != len(cores[path]) + 1 or x.shape[1:] != cores[path]:
+            raise ValueError(
+                f"{path} has the shape {cores[path]}; it can vary over (n, *{cores[path]}), not {x.shape}."
+            )
+    drawn = {path: x for path, x in vary.items() if callable(x)}
+    if samples is not None and samples < 1:
+        raise ValueError(f"samples must be a positive whole number, not {samples!r}.")
+    many = (1000 if samples is None else samples) if drawn else (samples or 1)
+    sizes = [len(x) for x in grid.values()]
+    n = many * math.prod(sizes)
+    found = {}
+    for k, (path, x) in enumerate(grid.items()):
+        repeat = many * math.prod(sizes[k + 1 :])
+        found[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
+    for path, draw in drawn.items():
+        generator = np.random.default_rng([seed, *path.encode()])
+        found[path] = np.asarray(draw(generator, n), dtype=float)
+        if found[path].shape != (n, *cores[path]):
+            raise ValueError(
+                f"{path} has the shape {cores[path]}, but numbers were drawn; vary its entries, as {path}[0]."
+            )
+    for path, x in found.items():
+        if not np.all(np.isfinite(x)):
+            raise ValueError(f"{path} is varied over values that are not finite.")
+    return {path: found[path] for path in vary}
+
+
+def _chunk(job: Job) -> int:
+    """How many instances make a chunk: so few that it fits well into memory, so many that all cores are busy."""
+    system = job.world.system()
+    states = len(job.schedule.times) * (system.nq + system.nv + system.ns + 16 * len(system.mechanism))
+    return int(np.clip(NUMBERS // states, 1, max(1, min(MANY, job.n))))
+
+
+# The store.
+
+
+def _waiting(job: Job, fresh: bool) -> list[int]:
+    """The chunks that are not done, in a store that is there or is made now."""
+    zarr = require("zarr", "cluster", "A sweep")
+    path = Path(job.path)
+    if path.exists() and not fresh:
+        try:
+            group = zarr.open_group(path, mode="r", zarr_format=2)
+            other = group.attrs.get("sweep_hash")
+        except Exception as error:
+            raise FileExistsError(f"'{path}' is there, and is no sweep; choose another name.") from error
+        if other != job.hash():
+            raise FileExistsError(
+                f"'{path}' holds another sweep or run; choose another name, or let it be replaced (fresh=True, --fresh)."
+            )
+        return [int(k) for k in np.flatnonzero(group["done"][:] != 1)]
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"'{path}' cannot be written: the folder '{path.parent}' does not exist.")
+    _lay_out(job, zarr)
+    return list(range(job.chunks))
+
+
+def _lay_out(job: Job, zarr: Any) -> None:
+    """Make the store, with labels and values, and room for all that comes."""
+    import xarray
+
+    times, sample = job.schedule.times, job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
+    coords: dict[str, Any] = {"time": ("time", times, {"units": "s"})}
+    coords |= {str(dim): sample[dim] for dim in sample.dims if dim in sample.coords and dim not in ("time", "batch")}
+    for path, x in job.values.items():
+        coords[f"{path}.varied" if path in sample.data_vars else path] = (
+            ("batch", *(f"{path}.{k}" for k in range(x.ndim - 1))), x, {"description": "varied"},
+        )  # fmt: skip
+    attributes = {
+        "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash(), "chunk": job.chunk,
+        "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.schedule.step,
+    }  # fmt: skip
+    xarray.Dataset(coords=coords, attrs=attributes).to_zarr(job.path, mode="w", zarr_format=2, consolidated=False)
+    group = zarr.open_group(job.path, mode="r+", zarr_format=2)
+    for name, array in sample.data_vars.items():
+        sizes = {**array.sizes, "time": len(times), "batch": job.n}
+        shape = tuple(sizes[dim] for dim in array.dims)
+        chunks = tuple(min(job.chunk, job.n) if dim == "batch" else sizes[dim] for dim in array.dims)
+        labels = {"_ARRAY_DIMENSIONS": list(array.dims), **array.attrs}
+        group.create_array(str(name), shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan, attributes=labels)
+    own = {"stop_time": ("f8", {"units": "s", "description": "when the instance ended"}),
+           "broken": ("i1", {"units": "1", "description": "1 if a number of it became NaN or infinite"})}  # fmt: skip
+    for name, (dtype, attrs) in own.items():
+        labels = {"_ARRAY_DIMENSIONS": ["batch"], **attrs}
+        group.create_array(
+            name, shape=(job.n,), chunks=(min(job.chunk, job.n),), dtype=dtype, fill_value=-1, attributes=labels
+        )
+    done = {"_ARRAY_DIMENSIONS": ["chunk"], "description": "1 for every chunk of the batch that is there"}
+    group.create_array("done", shape=(job.chunks,), chunks=(1,), dtype="i1", fill_value=-1, attributes=done)
+
+
+def work(job: Job, k: int) -> int:
+    """Run a chunk, put it into the store, and say that it is done."""
+    zarr = require("zarr", "cluster", "A sweep")
+    where = job.part(k)
+    run = job.simulate(where)
+    group = zarr.open_group(job.path, mode="r+", zarr_format=2)
+    short = len(job.schedule.times) - len(run.time)  # all of them met the condition to stop
+    for name, array in run.data.data_vars.items():
+        x = array.transpose("time", "batch", ...).values
+        group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
+    group["stop_time"][where] = np.broadcast_to(run.stop.time, (where.stop - where.start,))
+    broken = np.zeros(where.stop - where.start, dtype="i1")
+    broken[list(run.stop.notes)] = 1
+    group["broken"][where] = broken
+    group["done"][k] = 1
+    return k
+
+
+# The engines: how chunks are shared out.
+
+Report = Callable[[int], None]  # how many chunks are left
+
+
+def _local(job: Job, waiting: list[int], scheduler: str | None, report: Report) -> None:
+    """One after the other, each with all cores."""
+    for k, chunk in enumerate(waiting):
+        work(job, chunk)
+        report(len(waiting) - k - 1)
+
+
+def _dask(job: Job, waiting: list[int], scheduler: str | None, report: Report) -> None:
+    """On the workers of a Dask cluster. A chunk whose worker is lost goes to another one."""
+    distributed = require("distributed", "cluster", "The engine 'dask'")
+    if not waiting:
+        return
+    with _client(distributed, scheduler) as client:
+        [given] = client.scatter([job], broadcast=True)
+        left = {client.submit(_on_worker, given, k, pure=False, retries=3) for k in waiting}
+        count = len(left)
+        for future in distributed.as_completed(left):
+            future.result()
+            future.release()
+            count -= 1
+            report(count)
+
+
+def _client(distributed: Any, scheduler: str | None) -> Any:
+    if scheduler is not None:
+        return distributed.Client(scheduler)
+    cores = fuse.threads()
+    return distributed.Client(n_workers=cores, threads_per_worker=1, dashboard_address=None)
+
+
+def _on_worker(job: Job, k: int) -> int:
+    """A worker shares its machine with others: one thread each."""
+    fuse.set_threads(1)
+    return work(job, k)
+
+
+ENGINES: dict[str, Callable[[Job, list[int], str | None, Report], None]] = {"local": _local, "dask": _dask}
+
+
+# What came out.
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A sweep on disk: `data`, an xarray.Dataset whose arrays are read when they are needed."""
+
+    path: Path
+    data: Any
+
+    @property
+    def n(self) -> int:
+        """How many instances."""
+        return int(self.data.sizes["batch"])
+
+    @property
+    def done(self) -> int:
+        """How many instances are there."""
+        done = self.data["done"].values == 1
+        return int(np.sum(np.diff(np.minimum(np.arange(len(done) + 1) * self.data.attrs["chunk"], self.n))[done]))
+
+    @property
+    def broken(self) -> Array:
+        """The numbers of the instances that broke down."""
+        return np.flatnonzero(self.data["broken"].values == 1)
+
+    @property
+    def varied(self) -> dict[str, Array]:
+        """The values of the varied numbers."""
+        names = (f"{path}.varied" if path in self.data.data_vars else path for path in self.data.attrs["varied"])
+        return {name.removesuffix(".varied"): self.data[name].values for name in names}
+
+    def at_end(self, name: str) -> Array:
+        """A quantity (n,) at the end: sweep.at_end("box.position.z")."""
+        return pick(self.data, name).isel(time=-1).values
+
+    def statistics(self, name: str) -> dict[str, float]:
+        """Mean, standard deviation, range and quantiles of a quantity at the end, over all that did not break down."""
+        x = self.at_end(name)
+        x = x[np.isfinite(x)]
+        if not x.size:
+            raise ValueError(f"{name!r} is finite in none of the {self.n} instances.")
+        quantiles = {f"{100 * q:g} %": float(v) for q, v in zip(QUANTILES, np.quantile(x, QUANTILES), strict=True)}
+        spread = float(np.std(x, ddof=1)) if x.size > 1 else 0.0
+        return {"mean": float(np.mean(x)), "std": spread, "min": float(x.min()), **quantiles, "max": float(x.max())}
+
+    def influences(self, name: str) -> dict[str, float]:
+        """Spearman's rank correlation of a quantity at the end with each varied number."""
+        x = self.at_end(name)
+        fine, found = np.isfinite(x), {}
+        for path, values in self.varied.items():
+            for entry in np.ndindex(values.shape[1:]):
+                label = path + "".join(f"[{k}]" for k in entry)
+                a, b = (_ranks(z[fine]) for z in (values[(slice(None), *entry)], x))
+                size = np.linalg.norm(a) * np.linalg.norm(b)
+                found[label] = float(a @ b / size) if size > 0 else 0.0
+        return found
+
+    def quantiles(self, name: str, shares: tuple[float, ...] = QUANTILES) -> Array:
+        """The quantiles (q, r) of a quantity over time, some records at a time."""
+        array = pick(self.data, name)
+        size = max(1, NUMBERS // self.n)
+        pieces = []
+        for start in range(0, array.sizes["time"], size):
+            x = array.isel(time=slice(start, start + size)).values
+            pieces.append(np.nanquantile(x, shares, axis=1))
+        return np.concatenate(pieces, axis=1)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(map(str, self.data.data_vars))
+
+    def __repr__(self) -> str:
+        return f"<Sweep over {', '.join(self.varied)}: {self.done} of {self.n} instances done>"
+
+
+def _ranks(x: Array) -> Array:
+    """Ranks about their mean; equal values share theirs."""
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    mean = np.cumsum(counts) - (counts + 1) / 2
+    ranks = mean[inverse]
+    return ranks - ranks.mean() if ranks.size else ranks
+
+
+def load_sweep(path: str | PathLike[str]) -> Sweep:
+    """A sweep from its store; arrays are read when they are needed."""
+    import xarray
+
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file '{path}'.")
+    require("zarr", "cluster", "A sweep")
+    try:
+        data = xarray.open_dataset(path, engine="zarr", consolidated=False, chunks=None)
+    except Exception as error:
+        raise ValueError(f"'{path}' is no sweep that was saved by Poinsot: {error}") from error
+    if data.attrs.get("kind") != "sweep":
+        raise ValueError(f"'{path}' is no sweep that was saved by Poinsot.")
+    if data.attrs["format"] > FORMAT:
+        raise ValueError(f"'{path}' was written by Poinsot {data.attrs['poinsot']}, which is newer; update Poinsot.")
+    return Sweep(path, data)

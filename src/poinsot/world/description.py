@@ -1,0 +1,194 @@
+"""What a world is made of, as data: bodies, elements, gravity, inputs. Frozen."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.environment import CentralGravity
+from poinsot.fuse import is_traced
+from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
+from poinsot.mechanism.model import hint
+from poinsot.parts import WORLD, Element
+from poinsot.spatial import Inertia, Pose, quaternion
+from poinsot.spatial._arrays import as_array
+
+RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and what the ledger speaks of
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A body and how it starts.
+
+    As a `Link`: inertia in its own frame, parent, joint, placement. Without a joint it is free, or fixed to its parent
+    if it has one. It starts at `position` (3,) [m] of its frame's origin, with `orientation` (4,) wxyz, the `velocity`
+    (3,) [m/s] of that origin, in world axes, and the `angular_velocity` (3,) [rad/s] in body axes; or with the
+    coordinates `q` and velocities `v` of its joint. What is not given is at rest in the joint's neutral place.
+    """
+
+    name: str
+    inertia: Inertia | None = None
+    parent: str | None = None
+    joint: Joint | None = None
+    placement: Pose = field(default_factory=Pose)
+    position: ArrayLike | None = None
+    orientation: ArrayLike | None = None
+    velocity: ArrayLike | None = None
+    angular_velocity: ArrayLike | None = None
+    q: ArrayLike | None = None
+    v: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        check_name("a body", self.name)
+        if self.joint is None:
+            object.__setattr__(self, "joint", free() if self.parent is None else fixed())
+        joint = self.hinge
+        for name, value in self._defaults().items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        for name, size in {
+            "position": 3, "orientation": 4, "velocity": 3, "angular_velocity": 3, "q": joint.nq, "v": joint.nv,
+        }.items():  # fmt: skip
+            given = getattr(self, name)
+            if given is None:
+                continue
+            array = as_array(given)
+            if not is_traced(array):
+                array = np.array(given, dtype=float)
+                if name in ("q", "v") and size == 1:
+                    array = array.reshape(-1) if array.ndim == 0 else array
+                if not np.all(np.isfinite(array)):
+                    raise ValueError(f"{name} of body {self.name!r} must be finite numbers, not {given!r}.")
+            if array.shape != (size,):
+                what = f" of its {joint.kind} joint" if name in ("q", "v") else ""
+                raise ValueError(f"{name}{what} of body {self.name!r} needs {size} numbers, not {given!r}.")
+            if name == "orientation":
+                quaternion.check(array, f"orientation of body {self.name!r}")
+                array = quaternion.normalise(array)
+            object.__setattr__(self, name, array)
+
+    def _defaults(self) -> dict[str, Array]:
+        """How it starts where nothing is said: at rest, in the neutral place."""
+        joint, default = self.hinge, {}  # type: Joint, dict[str, Array]
+        as_body = self.parent is None and joint.kind in ("free", "translation")
+        if as_body and self.q is None:
+            default |= {"position": self.placement.p}
+            if joint.kind == "free":
+                default |= {"orientation": self.placement.quaternion()}
+        elif self.position is None and self.orientation is None:
+            default |= {"q": joint.type.neutral(joint)}
+        if as_body and self.v is None:
+            default |= {"velocity": np.zeros(3)}
+            if joint.kind == "free":
+                default |= {"angular_velocity": np.zeros(3)}
+        elif self.velocity is None and self.angular_velocity is None:
+            default |= {"v": np.zeros(joint.nv)}
+        return default
+
+    @property
+    def hinge(self) -> Joint:
+        """The joint that it hangs on."""
+        assert self.joint is not None
+        return self.joint
+
+    def link(self, more: Inertia | None = None, turning: Array | None = None, armature: Array | None = None) -> Link:
+        """The body as a link of a mechanism: with the mass that its parts add, without what turns by itself."""
+        inertia = self.inertia if more is None else more if self.inertia is None else self.inertia + more
+        if turning is not None:
+            inertia = self._without(inertia, turning)
+        joint = self.hinge if armature is None else replace(self.hinge, armature=self.hinge.armature + armature)
+        return Link(self.name, inertia, self.parent, joint, self.placement)
+
+    def _without(self, inertia: Inertia | None, turning: Array) -> Inertia:
+        if inertia is None:
+            raise ValueError(
+                f"body {self.name!r} has no mass, but a rotor; give it an inertia that includes the rotor's."
+            )
+        try:
+            return Inertia(inertia.mass, inertia.com, inertia.moment - turning)
+        except ValueError as error:
+            raise ValueError(
+                f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}"
+            ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """Bodies and elements by name, gravity (3,) [m/s^2] or a `CentralGravity`, inputs with their default values."""
+
+    bodies: Mapping[str, Body] = field(default_factory=dict)
+    elements: Mapping[str, Element] = field(default_factory=dict)
+    gravity: Array | CentralGravity = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+
+    @cached_property
+    def field(self) -> Array:
+        """The uniform gravity (3,) [m/s^2]."""
+        return np.zeros(3) if isinstance(self.gravity, CentralGravity) else as_array(self.gravity)
+
+    def acting(self) -> Iterator[tuple[str, Element]]:
+        """All elements by name, central gravity among them."""
+        if isinstance(self.gravity, CentralGravity):
+            yield "gravity", self.gravity
+        yield from self.elements.items()
+
+    def mechanism(self, states: Mapping[str, Array] | None = None) -> Mechanism:
+        """The tree of all bodies, with the mass that elements add in these states."""
+        states = states or initial_states(self)
+        more, turning, armatures = {}, {}, {}  # type: dict[str, Inertia], dict[str, Array], dict[str, Array]
+        for name, element in self.elements.items():
+            own = own_states(states, name)
+            gather(more, element.inertias(own))
+            gather(turning, element.turning())
+            gather(armatures, element.armatures(own))
+        links = (body.link(more.get(k), turning.get(k), armatures.get(k)) for k, body in self.bodies.items())
+        return Mechanism(tuple(links), self.field)
+
+    def check(self) -> None:
+        """Every name that something refers to must exist."""
+        if not self.bodies:
+            raise ValueError("the world is empty: add a body with world.add_body(name, inertia).")
+        for name, element in self.elements.items():
+            for body in (*element.bodies(), *element.joints()):
+                if body not in self.bodies:
+                    kind = type(element).__name__
+                    raise ValueError(f"{kind} {name!r} acts on {body!r}, which is no body{hint(body, self.bodies)}.")
+            for body in element.joints():
+                if not self.bodies[body].hinge.nv:
+                    raise ValueError(
+                        f"{type(element).__name__} {name!r}: body {body!r} is fixed, it has no joint to move."
+                    )
+
+
+def gather(total: dict[str, Any], added: Mapping[str, Any]) -> None:
+    """Add what is called by a name to what is called so already."""
+    for name, x in added.items():
+        total[name] = total[name] + x if name in total else x
+
+
+def initial_states(description: Description) -> dict[str, Array]:
+    """The states of all elements at the start, as "element.state"."""
+    return {
+        f"{name}.{key}": as_array(value)
+        for name, element in description.elements.items()
+        for key, value in element.states().items()
+    }
+
+
+def own_states(states: Mapping[str, Array], element: str) -> dict[str, Array]:
+    """The states of one element, by their own names."""
+    start = f"{element}."
+    return {key.removeprefix(start): value for key, value in states.items() if key.startswith(start)}
+
+
+def check_name(what: str, name: str) -> None:
+    """An error if this cannot be a name: it would not fit into a path, or means something already."""
+    if not isinstance(name, str) or not name or any(c in ".[]" or c.isspace() for c in name):
+        raise ValueError(
+            f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces."
+        )
+    if name in RESERVED:
+        raise ValueError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.")

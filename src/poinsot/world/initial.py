@@ -1,0 +1,137 @@
+"""How a world starts: coordinates and velocities of its joints, from where its bodies are to be."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import is_traced
+from poinsot.mechanism import Mechanism
+from poinsot.spatial import Pose
+from poinsot.spatial._arrays import as_array
+from poinsot.world.description import Body
+
+IDENTITY = np.eye(3)
+TOLERANCE = 1e-9  # m and rad, relative to the distances involved: what rounding may leave
+
+
+def start(bodies: Mapping[str, Body], mech: Mechanism) -> tuple[Array, Array]:
+    """q (nq,) and v (nv,) at the start.
+
+    Of a body whose position or velocity is given, and not the coordinates of its joint, they are found so that it is
+    where it should be; an error says how far off the joint keeps it. Parents come first.
+    """
+    q, v = [], []  # type: list[Array], list[Array]
+    X, V = {}, {}  # type: dict[str | None, Pose], dict[str | None, Array]
+    X[None], V[None] = Pose(), np.zeros(6)
+    for link in mech.links:
+        body, joint = bodies[link.name], link.joint
+        X_WJ = X[link.parent] @ link.placement
+        q_B = _coordinates(body, X_WJ)
+        X_JB = joint.type.pose(joint, q_B)
+        X_WB = X_WJ @ X_JB
+        carried = (link.placement @ X_JB).inverse().adjoint() @ V[link.parent]
+        S = joint.type.subspace(joint, q_B)
+        v_B = _velocities(body, X_WB, carried, S)
+        X[link.name], V[link.name] = X_WB, carried + S @ v_B
+        q.append(q_B)
+        v.append(v_B)
+    return np.concatenate([np.zeros(0), *q]), np.concatenate([np.zeros(0), *v])
+
+
+def _coordinates(body: Body, X_WJ: Pose) -> Array:
+    """q of the body's joint, whose frame lies at X_WJ."""
+    joint = body.hinge
+    if body.q is not None:
+        _only(body, "q", "position", "orientation")
+        return joint.type.unit(joint, as_array(body.q))
+    q = joint.type.neutral(joint)
+    if body.position is None and body.orientation is None:
+        return q
+    at_rest = X_WJ @ joint.type.pose(joint, q)
+    R = at_rest.R if body.orientation is None else Pose.from_quaternion(body.orientation).R
+    X = X_WJ.inverse() @ Pose._from(R, at_rest.p if body.position is None else as_array(body.position))
+    if joint.kind == "free":
+        turn = np.array([1.0, 0, 0, 0]) if body.orientation is None else as_array(body.orientation)
+        simple = not _is_open(X_WJ.R) and np.array_equal(_plain(X_WJ.R), IDENTITY)
+        return np.concatenate([turn if simple else X.quaternion(), X.p])
+    if joint.kind == "translation" and body.orientation is None:
+        return X.p
+    if joint.kind == "spherical" and body.position is None:
+        return X.quaternion()
+    if _is_open(X.R, X.p):
+        raise ValueError(
+            f"body {body.name!r} hangs on a {joint.kind} joint: leave its coordinates free ({body.name}.q), not its "
+            "position or orientation."
+        )
+    for _ in range(50):
+        off = _plain((joint.type.pose(joint, q).inverse() @ X).log())
+        S = _plain(joint.type.subspace(joint, q))
+        rows = slice(0, 6) if body.position is not None and body.orientation is not None else slice(3, 6)
+        rows = slice(0, 3) if body.position is None else rows
+        u = np.linalg.lstsq(S[rows], off[rows], rcond=None)[0]
+        q = joint.type.move(joint, q, u)
+        if np.abs(u).max(initial=0.0) < 1e-14:
+            break
+    off = _plain((joint.type.pose(joint, q).inverse() @ X).log())
+    angle = 0.0 if body.orientation is None else np.linalg.norm(off[:3])
+    distance = 0.0 if body.position is None else np.linalg.norm(_plain(X.p - joint.type.pose(joint, q).p))
+    if angle > TOLERANCE or distance > TOLERANCE * (1 + np.linalg.norm(_plain(X.p))):
+        raise ValueError(
+            f"body {body.name!r} cannot start there: its {joint.kind} joint on {body.parent or 'the world'!r} keeps it "
+            f"{distance:.3g} m and {angle:.3g} rad away. Give the joint's coordinates (q=...) instead, or move the "
+            "parent or the placement."
+        )
+    return q
+
+
+def _velocities(body: Body, X_WB: Pose, carried: Array, S: Array) -> Array:
+    """v of the body's joint, given the twist that its parent alone would give it and its motion subspace."""
+    joint = body.hinge
+    if body.v is not None:
+        _only(body, "v", "velocity", "angular_velocity")
+        return as_array(body.v)
+    if body.velocity is None and body.angular_velocity is None:
+        return np.zeros(joint.nv)
+    linear, angular = body.velocity is not None, body.angular_velocity is not None
+    omega = carried[:3] if body.angular_velocity is None else as_array(body.angular_velocity)
+    velocity = carried[3:] if body.velocity is None else X_WB.R.T @ as_array(body.velocity)
+    twist = np.concatenate([omega, velocity])
+    if joint.kind == "free":
+        return twist - carried
+    if joint.kind == "translation" and not angular:
+        return (twist - carried)[3:]
+    if joint.kind == "spherical" and not linear:
+        return (twist - carried)[:3]
+    if _is_open(twist, S, carried):
+        raise ValueError(
+            f"body {body.name!r} hangs on a {joint.kind} joint: leave its velocities free ({body.name}.v), not the "
+            "velocity or angular velocity."
+        )
+    rows = slice(0 if angular else 3, 6 if linear else 3)
+    S, twist, carried = _plain(S), _plain(twist), _plain(carried)
+    v = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
+    left = np.abs((S @ v + carried - twist)[rows]).max(initial=0.0)
+    if left > TOLERANCE * (1 + np.abs(twist).max()):
+        raise ValueError(
+            f"body {body.name!r} cannot start like that: its {joint.kind} joint on {body.parent or 'the world'!r} does "
+            f"not let it move so; {left:.3g} rad/s or m/s are left. Give the joint's velocities (v=...) instead."
+        )
+    return v
+
+
+def _is_open(*arrays: Any) -> bool:
+    """Whether the numbers of some array are not known yet; within a trace, those that depend on nothing free are."""
+    return any(is_traced(a) and not a.is_known() for a in arrays)
+
+
+def _plain(array: Any) -> Array:
+    """An array of known numbers as NumPy's own, even within a trace."""
+    return array.__array__() if is_traced(array) else array
+
+
+def _only(body: Body, given: str, *others: str) -> None:
+    for other in others:
+        if getattr(body, other) is not None:
+            raise ValueError(f"body {body.name!r}: give either {given} of its joint or its {other}, not both.")

@@ -1,0 +1,204 @@
+"""Every number of a description has a path, by which it can be read, replaced and left free.
+
+wing.mass, wing.radius     mass properties; a body made of one shape is made again from its numbers
+wing.position, wing.q      how a body starts
+wing.joint.damping         its joint; also wing.damping
+wing.placement.p           where the joint sits on the parent
+strut.stiffness            an element
+plane.left.contents        a part on a body
+gravity, gravity[2]        an entry of an array
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import is_traced
+from poinsot.mechanism import Joint
+from poinsot.mechanism.model import hint
+from poinsot.spatial import Inertia, Pose
+from poinsot.spatial._arrays import as_array
+from poinsot.world.description import Body, Description
+
+Key = str | int
+PLACED = ("position", "orientation", "velocity", "angular_velocity")
+SOLVED = ("free", "translation", "spherical")  # joints whose coordinates follow from those without a search
+
+
+def read(description: Description, path: str) -> Array:
+    """The number or array at this path."""
+    owner, keys = _owner(description, path)
+    value = _get(owner, keys, path)
+    if not _is_number(value):
+        raise ValueError(f"{path} is {value!r}, not a number that could be varied.{_offer(description, path)}")
+    return as_array(value)
+
+
+def write(description: Description, numbers: Mapping[str, Any]) -> Description:
+    """The description with other numbers at these paths, in whatever order they are given."""
+    for path in sorted(numbers, key=_turn):
+        value = numbers[path]
+        owner, keys = _owner(description, path)
+        changed = _put(owner, keys, value, path)
+        if isinstance(owner, Description):
+            description = changed
+        else:
+            kind = "bodies" if isinstance(owner, Body) else "elements"
+            name = next(name for name, item in getattr(description, kind).items() if item is owner)
+            items = {**getattr(description, kind), name: changed}
+            description = replace(description, **{kind: items})  # type: ignore[arg-type]
+    return description
+
+
+def _turn(path: str) -> tuple[bool, bool, int, str]:
+    """What is written first: numbers of shapes, then com, then moment; and arrays before their entries."""
+    *_, last = re.split(r"[.]", re.sub(r"\[\d+\]", "", path))
+    return last == "moment", last == "com", path.count("["), path
+
+
+def known(description: Description) -> list[str]:
+    """All paths of finite numbers, for a look around and for error messages."""
+    found = ["gravity"] if not is_dataclass(description.gravity) else [f"gravity.{k}" for k in ("mu", "centre")]
+    for name, body in description.bodies.items():
+        found += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or body.hinge.kind in SOLVED]
+        if body.inertia is not None:
+            found += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
+            if len(body.inertia.solids) == 1:
+                found += [f"{name}.{key}" for key in _numbers_of(body.inertia.solids[0].shape)]
+        found += [f"{name}.placement.p"]
+        found += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
+    for name, element in description.elements.items():
+        found += [f"{name}.{key}" for key in _numbers_of(element)]
+    return found
+
+
+def _numbers_of(item: Any) -> list[str]:
+    numbers = {f.name: x for f in fields(item) if _is_number(x := getattr(item, f.name))}
+    return [name for name, x in numbers.items() if is_traced(x) or np.all(np.isfinite(x))]
+
+
+def _is_number(value: Any) -> bool:
+    if value is None or callable(value) or isinstance(value, (str, bool)) or is_dataclass(value):
+        return False
+    if is_traced(value):
+        return True
+    try:
+        return np.asarray(value, dtype=float).size > 0
+    except (TypeError, ValueError):
+        return False
+
+
+def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
+    """The body, element or description that the path starts at, and the keys that lead on from there."""
+    if not isinstance(path, str) or not re.fullmatch(r"[^\[\].\s]+(\.[^\[\].\s]+|\[\d+\])*", path):
+        raise ValueError(f"{path!r} is no path to a number; paths look like 'wing.mass' or 'wing.position[2]'.")
+    for name in sorted(description.elements, key=len, reverse=True):
+        if path.startswith((name + ".", name + "[")):
+            return description.elements[name], _keys(path[len(name) :])
+    head = re.split(r"[.\[]", path, maxsplit=1)[0]
+    if head in description.bodies:
+        return description.bodies[head], _keys(path[len(head) :])
+    if head == "gravity":
+        return description, _keys("." + path)
+    raise KeyError(f"{path}: nothing is called {head!r}.{_offer(description, path)}")
+
+
+def _keys(text: str) -> list[Key]:
+    return [int(k[1:-1]) if k.startswith("[") else k[1:] for k in re.findall(r"\.[^.\[]+|\[\d+\]", text)]
+
+
+def _offer(description: Description, path: str) -> str:
+    return hint(path, known(description)).replace("; did", " Did") + (
+        "" if hint(path, known(description)) else " world.paths() lists all."
+    )
+
+
+def _lead(item: Any, key: Key) -> list[Key]:
+    """The keys that a short one stands for: wing.mass is wing.inertia.mass, wing.radius that of its only shape."""
+    if isinstance(item, Body) and key not in {f.name for f in fields(item)}:
+        inertia, joint = item.inertia, item.hinge
+        if inertia is not None and (hasattr(inertia, str(key)) or _lead(inertia, key) != [key]):
+            return ["inertia", *_lead(inertia, key)]
+        if key in {f.name for f in fields(joint)}:
+            return ["joint", key]
+    if isinstance(item, Inertia) and len(item.solids) == 1:
+        if key == "mass":
+            return ["solids", 0, "mass"]
+        if key in {f.name for f in fields(item.solids[0].shape)}:
+            return ["solids", 0, "shape", key]
+    return [key]
+
+
+def _get(item: Any, keys: list[Key], path: str) -> Any:
+    for key in keys:
+        for k in _lead(item, key):
+            item = _step(item, k, path)
+    return item
+
+
+def _step(item: Any, key: Key, path: str) -> Any:
+    try:
+        return item[key] if isinstance(key, int) else getattr(item, key)
+    except (AttributeError, IndexError, TypeError):
+        names = [f.name for f in fields(item)] if is_dataclass(item) else []
+        raise KeyError(f"{path}: {key!r} does not exist there{hint(str(key), names)}.") from None
+
+
+def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
+    if not keys:
+        return _fitting(item, value, path)
+    if len(lead := _lead(item, keys[0])) > 1:
+        return _put(item, [*lead, *keys[1:]], value, path)
+    key = keys[0]
+    new = _put(_step(item, key, path), keys[1:], value, path)
+    if isinstance(key, int):
+        return (*item[:key], new, *item[key + 1 :]) if isinstance(item, tuple) else _entry(as_array(item), key, new)
+    if isinstance(item, Inertia):
+        return _made_again(item, key, new)
+    if isinstance(item, Pose):
+        return Pose(**{"R": item.R, "p": item.p, key: new})
+    if isinstance(item, Joint) and key == "axes":
+        new = _axes(item, new)
+    return replace(item, **{key: new})
+
+
+def _fitting(old: Any, value: Any, path: str) -> Any:
+    """The new value, if it has the shape of the old one."""
+    new = as_array(value)
+    if old is not None and not _is_number(old):
+        raise ValueError(f"{path} is {old!r}, not a number that could be varied.")
+    if old is not None and np.shape(new) != np.shape(old):
+        raise ValueError(f"{path} has the shape {np.shape(old)}; a value of shape {np.shape(new)} does not fit.")
+    if not is_traced(new) and np.ndim(new) == 0:
+        return float(new)
+    return new
+
+
+def _axes(joint: Joint, axes: Any) -> Array:
+    """Axes of a joint, of length 1, and those of a planar joint at right angles to each other."""
+    rows = [row / np.sqrt(row @ row) for row in as_array(axes)]
+    if joint.kind == "planar":
+        across = rows[1] - (rows[1] @ rows[0]) * rows[0]
+        rows[1] = across / np.sqrt(across @ across)
+        rows[2] = np.cross(rows[0], rows[1])
+    return np.stack(rows)
+
+
+def _entry(array: Array, k: int, value: Any) -> Array:
+    return np.stack([as_array(value) if i == k else array[i] for i in range(len(array))])
+
+
+def _made_again(inertia: Inertia, key: str, value: Any) -> Inertia:
+    """Mass properties with one number changed: from their shapes, where the number is one of a shape."""
+    if key == "solids":
+        first, *others = value
+        return sum((solid.inertia() for solid in others), start=first.inertia())
+    if key == "mass" and inertia.solids:
+        return (value / inertia.mass) * inertia
+    if key == "com":
+        return Pose._from(np.eye(3), value - inertia.com) @ inertia
+    return replace(inertia, **{key: value, "solids": ()})

@@ -1,0 +1,232 @@
+"""The equations of motion of a world: one function of time and state.
+
+Collect all forces with their acting points, sum them, accelerate: de Nivelle, section 4.3, for any number of bodies.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import is_traced
+from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
+from poinsot.mechanism.dynamics import joint_forces, link_wrenches
+from poinsot.mechanism.model import hint
+from poinsot.parts import Effect, Element, Moving, Scene
+from poinsot.spatial._arrays import as_array
+from poinsot.world import initial, paths
+from poinsot.world.description import Description, initial_states, own_states
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The state of a world: coordinates q (nq,) and velocities v (nv,) of the joints, states of the parts (ns,).
+
+    Its rate of change has the same form.
+    """
+
+    q: Array
+    v: Array
+    parts: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One instant with all that follows from it: effects of the elements by name, wrenches on bodies, tau, vdot."""
+
+    scene: Scene
+    effects: Mapping[str, Effect]
+    wrenches: Mapping[str, Array]
+    tau: Array
+    vdot: Array
+
+    def __getitem__(self, name: str) -> Moving:
+        """The body with this name: its pose, twist, momentum and energy."""
+        return self.scene[name]
+
+    def reaction(self, name: str) -> Array:
+        """F_B (6,) that the body with this name gets through its joint."""
+        return self.reactions()[self.scene.mechanism.index(name)]
+
+    def reactions(self) -> list[Array]:
+        """F_B (6,) that each body gets through its joint, about its origin in its own axes; with the true inertias."""
+        return self._reactions
+
+    def acceleration(self, name: str) -> Array:
+        """dV_WB_B/dt (6,) of the body with this name: of the components of its twist, in its own axes."""
+        return self._accelerations[self.scene.mechanism.index(name)]
+
+    @cached_property
+    def _reactions(self) -> list[Array]:
+        scene = self.scene
+        return link_wrenches(scene.mechanism, scene.q, scene.v, self.vdot, self.wrenches)[0]
+
+    @cached_property
+    def _accelerations(self) -> list[Array]:
+        return kinematics.accelerations(self.scene.mechanism, self.scene.q, self.scene.v, self.vdot)
+
+
+class System:
+    """A description as equations of motion, some of its numbers left free.
+
+    `free`: paths of numbers that are given when the equations are evaluated. All of it is plain NumPy for one instance
+    that can be traced.
+    """
+
+    def __init__(self, description: Description, free: Sequence[str] = ()) -> None:
+        description.check()
+        self.description, self.free = description, tuple(free)
+        self.mechanism = description.mechanism()
+        self.numbers = {path: paths.read(description, path) for path in self.free}
+        self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
+        self.states = initial_states(description)
+        with np.errstate(all="ignore"):
+            scene, _ = self.scene(0.0, self.start())
+            for name, element in description.acting():
+                _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
+
+    # Sizes, and vectors instead of names.
+
+    @property
+    def nq(self) -> int:
+        return self.mechanism.nq
+
+    @property
+    def nv(self) -> int:
+        return self.mechanism.nv
+
+    @cached_property
+    def ns(self) -> int:
+        return sum(np.size(value) for value in self.states.values())
+
+    def named_states(self, parts: Array) -> dict[str, Array]:
+        """The states of the parts (ns,), by name."""
+        return unpack(parts, {name: np.shape(value) for name, value in self.states.items()})
+
+    def described(self, parameters: Mapping[str, Any] | None) -> Description:
+        """The description with these numbers at their paths."""
+        return paths.write(self.description, parameters) if parameters else self.description
+
+    # The equations.
+
+    def start(self, parameters: Mapping[str, Any] | None = None) -> State:
+        """The state at the start."""
+        description = self.described(parameters)
+        states = initial_states(description)
+        q, v = initial.start(description.bodies, self._mechanism(description, states))
+        return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
+
+    def scene(
+        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+    ) -> tuple[Scene, Description]:
+        """Where everything is and how it moves, and the description that it follows."""
+        description = self.described(parameters)
+        states = self.named_states(state.parts)
+        mech = self._mechanism(description, states)
+        given, elements = {**self.inputs, **(inputs or {})}, dict(description.acting())
+        return Scene(mech, t, kinematics.unit(mech, state.q), state.v, given, states, elements), description
+
+    def motion(
+        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+    ) -> Motion:
+        """All forces, and the accelerations that follow."""
+        scene, description = self.scene(t, state, parameters, inputs)
+        effects = {name: element.effect(scene) for name, element in description.acting()}
+        mech = scene.mechanism
+        tau = joint_forces(mech, scene.q, scene.v)
+        wrenches: dict[str, Array] = {}
+        for effect in effects.values():
+            for body, F in effect.wrenches.items():
+                wrenches[body] = wrenches[body] + F if body in wrenches else F
+            for joint, tau_J in effect.joint_forces.items():
+                sv = mech.v_slices[mech.index(joint)]
+                tau = np.concatenate([tau[: sv.start], tau[sv] + tau_J, tau[sv.stop :]])
+        vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
+        motion = Motion(scene, effects, wrenches, tau, vdot)
+        return replace(motion, effects={name: effect.found(motion) for name, effect in effects.items()})
+
+    def derivative(
+        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+    ) -> State:
+        """dq/dt, dv/dt, and the rates of the parts' states."""
+        motion = self.motion(t, state, parameters, inputs)
+        return self.rate(motion)
+
+    def rate(self, motion: Motion) -> State:
+        """The rate of change of the state that goes with a motion."""
+        scene = motion.scene
+        rates = {name: np.zeros(np.shape(value)) for name, value in self.states.items()}
+        for owner, effect in motion.effects.items():
+            for key, rate in effect.rates.items():
+                name = key if key in rates else f"{owner}.{key}"
+                if name not in rates:
+                    raise KeyError(f"{owner!r} gives the rate of {key!r}, which is no state{hint(key, rates)}.")
+                rates[name] = rates[name] + rate
+        qdot = kinematics.position_rate(scene.mechanism, scene.q, scene.v)
+        return State(qdot, motion.vdot, pack(rates))
+
+    def settle(
+        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+    ) -> State:
+        """The state after a step, with what elements do between steps: latches."""
+        owners = [name for name, e in self.description.acting() if type(e).settle is not Element.settle]
+        if not owners:
+            return state
+        motion = self.motion(t, state, parameters, inputs)
+        states = dict(motion.scene.states)
+        for name in owners:
+            own = motion.scene.elements[name].settle(motion, own_states(states, name))
+            states |= {f"{name}.{key}": value for key, value in own.items()}
+        return State(state.q, state.v, pack(states))
+
+    def _mechanism(self, description: Description, states: Mapping[str, Array]) -> Mechanism:
+        """The mechanism of a description; the one made before, if nothing in it changed."""
+        base = self.description
+        same = description.gravity is base.gravity and all(
+            body is base.bodies[name] or _same_link(body.link(), base.bodies[name].link())
+            for name, body in description.bodies.items()
+        )
+        for name, element in description.elements.items():
+            own = own_states(states, name)
+            changed = element is not base.elements[name] and element.turning()
+            same = same and not (changed or element.inertias(own) or element.armatures(own))
+        return self.mechanism if same else description.mechanism(states)
+
+
+def pack(values: Mapping[str, Any]) -> Array:
+    """All arrays in one row."""
+    return np.concatenate([np.zeros(0), *(np.ravel(as_array(value)) for value in values.values())])
+
+
+def unpack(row: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The arrays of these shapes that `pack` put into one row."""
+    values, start = {}, 0
+    for name, shape in shapes.items():
+        size = int(np.prod(shape))
+        values[name] = np.reshape(row[start : start + size], shape)
+        start += size
+    return values
+
+
+def _same_link(a: Any, b: Any) -> bool:
+    return all(getattr(a, name) is getattr(b, name) for name in ("inertia", "parent", "joint", "placement"))
+
+
+def _check_effect(kind: str, effect: Effect, scene: Scene) -> None:
+    """An error if what an element does, at the very start, is no effect."""
+    for body, F in effect.wrenches.items():
+        if np.shape(F) != (6,):
+            raise ValueError(f"{kind} puts an array of shape {np.shape(F)} on {body!r}; a wrench has the shape (6,).")
+        if not is_traced(F) and not np.all(np.isfinite(F)):
+            raise ValueError(f"{kind} puts {F} on {body!r} at the start: every force must be finite.")
+    for body, tau in effect.joint_forces.items():
+        n = scene.joint(body)[1].shape
+        if np.shape(tau) != n:
+            raise ValueError(
+                f"{kind} puts an array of shape {np.shape(tau)} into the joint of {body!r}, which has the shape {n}."
+            )
+        if not is_traced(tau) and not np.all(np.isfinite(tau)):
+            raise ValueError(f"{kind} puts {tau} into the joint of {body!r} at the start: every force must be finite.")

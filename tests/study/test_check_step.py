@@ -1,0 +1,45 @@
+"""The verdict on a step: an estimate that is close to the true error, and advice that holds."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+
+
+def pendulum() -> pt.World:
+    world = pt.World(gravity=(0, 0, -9.81))
+    world.add_body("a", pt.Inertia(1.0, (0, 0, -1), 0.01 * np.eye(3)), joint=pt.revolute((0, 1, 0)), q=[1.2])
+    world.add_body("b", pt.Inertia(1.0, (0, 0, -1), 0.01 * np.eye(3)), "a", pt.revolute((0, 1, 0)), (0, 0, -1), q=[0.5])
+    return world
+
+
+@pytest.mark.parametrize(("method", "step"), [("rk4", 0.02), ("semi-implicit euler", 0.001), ("midpoint", 0.01)])
+def test_estimate_is_the_error(method, step):
+    check = pendulum().check_step(step, 1.0, method=method)
+    runs = [pendulum().simulate(1.0, h, method=method, every=0.02).y for h in (step, step / 64)]
+    n = 2
+    error = max(
+        np.abs(runs[0] - runs[1])[:, s].max() / np.abs(runs[1][:, s]).max() for s in (slice(n), slice(n, 2 * n))
+    )
+    assert 0.5 * error < check.error < 2 * error
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-8])
+def test_advice_holds(tolerance):
+    world = pendulum()
+    first = world.check_step(0.05, 1.0, tolerance)
+    assert not first.fine
+    assert "too long" in str(first)
+    second = world.check_step(first.advised, 1.0, tolerance)
+    assert second.fine, str(second)
+    assert "is fine" in str(second)
+
+
+def test_breaking_down_is_said():
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("a", 1.0, (1.0, 0, 0))
+    world.add_spring("stiff", "world", "a", 1e12, 0.5)
+    check = world.check_step(0.1, 10.0, method="rk4")
+    assert not check.fine
+    assert "breaks down" in str(check)
+    assert check.advised < check.step
