@@ -3,7 +3,7 @@
 from poinsot import fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
 from poinsot.environment import CentralGravity, Contact
-from poinsot.files import load_mjcf, load_run, load_urdf
+from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -65,6 +65,7 @@ from poinsot.parts import (
 )
 from poinsot.run import LimitWarning, Run, normal, simulate, uniform
 from poinsot.spatial import Inertia, Pose
+from poinsot.study import load_sweep, sweep
 from poinsot.world import State, World
 
 __all__ = [
@@ -119,6 +120,8 @@ __all__ = [
     "kernel",
     "load_mjcf",
     "load_run",
+    "load_scenario",
+    "load_sweep",
     "load_urdf",
     "mass_matrix",
     "mechanism",
@@ -135,6 +138,7 @@ __all__ = [
     "solve_spd",
     "spatial",
     "spherical",
+    "sweep",
     "threads",
     "translation",
     "uniform",

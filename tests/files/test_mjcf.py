@@ -115,6 +115,16 @@ def test_links_joints_and_their_data(creature):
     assert mech.links[mech.index("post")].inertia.mass == pytest.approx(700 * 0.04 * 2)
 
 
+def test_effort_limits(file):
+    """As much one way as the other, or said to be left out."""
+    text = BODY.format("").replace("<joint ", '<joint actuatorfrcrange="-3 {}" ')
+    two = "<mujoco><worldbody>{}</worldbody></mujoco>"
+    joint = load_mjcf(file(two.format(text.format(3)))).links[0].joint
+    assert (joint.effort_limit, joint.velocity_limit) == (3, np.inf)
+    with pytest.warns(UserWarning, match=r"ignored: effort limits that differ by direction \(1\)\."):
+        assert load_mjcf(file(two.format(text.format(4)))).links[0].joint.effort_limit == np.inf
+
+
 def test_gravity_can_be_switched_off(file):
     text = '<!-- -- <robot> -- --><mujoco><option><flag gravity="disable"/></option><worldbody>{}</worldbody></mujoco>'
     with pytest.warns(UserWarning, match=r"ignored: geoms \(1\)\."):

@@ -31,7 +31,7 @@ ARM = [  # joint names are not in the order of the file, links not in the order 
     link("base", ""),
     link("tool", ""),
     joint("shoulder", "revolute", "base", "upper", "0 0 2", LIMITS + '<dynamics damping="0.7" friction="0.2"/>'),
-    joint("elbow", "continuous", "upper", "lower", "1 2 -2"),
+    joint("elbow", "continuous", "upper", "lower", "1 2 -2", '<limit effort="3" velocity="7"/>'),
     joint("wrist", "fixed", "lower", "hand"),
     joint("grip", "prismatic", "hand", "finger", "0 1 1", LIMITS + '<dynamics damping="3"/>'),
     joint("fold", "revolute", "hand", "thumb", "", LIMITS),
@@ -39,11 +39,6 @@ ARM = [  # joint names are not in the order of the file, links not in the order 
 ]
 PLATE = [link("plate"), joint("aslide", "planar", "base", "plate", "0 0 1")]
 MOON = [link("moon"), joint("orbit", "floating", "upper", "moon")]
-
-
-def load_arm(path, **options):
-    with pytest.warns(UserWarning, match=r"ignored: limit effort \(3\), limit velocity \(3\)\."):
-        return load_urdf(path, **options)
 
 
 @pytest.fixture
@@ -73,12 +68,12 @@ def mujoco():
 
 def test_agrees_with_pinocchio(pin, file):
     path = file(*ARM, *PLATE, *MOON)
-    check_pinocchio(pin, load_arm(path), pin.buildModelFromUrdf(str(path)))
+    check_pinocchio(pin, load_urdf(path), pin.buildModelFromUrdf(str(path)))
 
 
 def test_a_floating_base_agrees_with_pinocchio(pin, file):
     path = file(*(part.replace('"base"></link>', f'"base">{MASS}</link>') for part in ARM))
-    mech = load_arm(path, floating=True)
+    mech = load_urdf(path, floating=True)
     check_pinocchio(pin, mech, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
     assert mech.links[0].joint.name == "root_joint"
 
@@ -90,7 +85,7 @@ def test_agrees_with_mujoco(mujoco, file):
     spec = mujoco.MjSpec.from_string(path.read_text())
     spec.compiler.fusestatic = False
     model = spec.compile()
-    check_mujoco(mujoco, load_arm(path), model, lambda b: model.body(b).name)
+    check_mujoco(mujoco, load_urdf(path), model, lambda b: model.body(b).name)
 
 
 def test_double_pendulum(file):
@@ -124,7 +119,7 @@ def test_double_pendulum(file):
 
 
 def test_links_joints_and_their_data(file):
-    mech = load_arm(file(*ARM))
+    mech = load_urdf(file(*ARM))
     assert [x.name for x in mech.links] == ["base", "upper", "lower", "hand", "finger", "tool", "thumb"]
     assert [x.parent for x in mech.links] == [None, "base", "upper", "lower", "hand", "finger", "hand"]
     names = ["root_joint", "shoulder", "elbow", "wrist", "grip", "mark", "fold"]
@@ -132,7 +127,9 @@ def test_links_joints_and_their_data(file):
     by_name = {x.joint.name: x.joint for x in mech.links}
     shoulder, elbow, grip = (by_name[name] for name in ("shoulder", "elbow", "grip"))
     assert (shoulder.lower, shoulder.upper, shoulder.damping, shoulder.friction) == (-1.5, 2, 0.7, 0.2)
+    assert (shoulder.velocity_limit, shoulder.effort_limit) == (5, 10)
     assert (elbow.lower, elbow.upper, elbow.damping, elbow.friction) == (-np.inf, np.inf, 0, 0)
+    assert (elbow.velocity_limit, elbow.effort_limit) == (7, 3)
     assert (grip.kind, grip.damping, grip.friction) == ("prismatic", 3, 0)
     same(elbow.axes, [[1 / 3, 2 / 3, -2 / 3]])
     same(by_name["fold"].axes, [[1, 0, 0]])  # where the file says nothing
@@ -163,8 +160,8 @@ def test_what_is_left_out_is_listed_once(file):
     parts = [link("a", MASS + 2 * shape + "<collision/>" + MASS), link("b"), link("c"), "<transmission/>", "<gazebo/>"]
     parts += [joint("j", "revolute", "a", "b", more=more), joint("k", "floating", "a", "c", more="<limit/>")]
     message = (
-        "robot.urdf: ignored: visual (2), collision (1), inertial (1), transmission (1), gazebo (1), limit effort (1), "
-        "limit velocity (1), mimic (1), safety_controller (1), limit of a floating joint (1)."
+        "robot.urdf: ignored: visual (2), collision (1), inertial (1), transmission (1), gazebo (1), "
+        "mimic (1), safety_controller (1), limit of a floating joint (1)."
     )
     with pytest.warns(UserWarning, match=re.escape(message)) as caught:
         load_urdf(file(*parts))
@@ -176,7 +173,7 @@ def test_what_is_left_out_is_listed_once(file):
 
 
 def test_batches_of_coordinates(file):
-    mech = load_arm(file(*ARM, *PLATE, *MOON))
+    mech = load_urdf(file(*ARM, *PLATE, *MOON))
     q, v, _, _ = zip(*states(mech), strict=True)
     batch = to_pinocchio(mech, q, v)
     for k in range(len(q)):
@@ -251,4 +248,4 @@ def test_files_that_are_not_urdf(tmp_path):
 def test_no_package_is_needed(file, monkeypatch):
     for package in ("lxml", "yourdfpy", "mujoco", "pinocchio"):
         monkeypatch.setitem(sys.modules, package, None)
-    assert load_arm(str(file(*ARM))).nv == 4
+    assert load_urdf(str(file(*ARM))).nv == 4

@@ -31,7 +31,7 @@ OPTIONS = (
 )  # of `simulate`, by which a run can be repeated  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stop:
     """Why a run ended: "duration", "condition", "broken" (a number became NaN or infinite) or "interrupted".
 

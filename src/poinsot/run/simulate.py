@@ -2,7 +2,9 @@
 
 import time as clock
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,14 @@ from poinsot._types import Array
 from poinsot.parts import Element
 from poinsot.run import limits
 from poinsot.run.adaptive import advance_adaptively
+from poinsot.run.interrupt import CtrlC
 from poinsot.run.plan import Inputs, Plan, choose, draw, inputs_of, plan, require_fit
 from poinsot.run.progress import Progress
 from poinsot.run.rows import Condition, Rows
-from poinsot.run.run import Run, Stop, settings_of
+from poinsot.run.run import Run, Stop, settings_of, writer
 from poinsot.world import System, World
 
+HAND_OVER = 2**20  # bytes of records that are given to a file together
 CALL = 0.2  # s: about how long one call of the kernel may take, so that progress shows and Ctrl-C works
 
 
@@ -36,6 +40,7 @@ def simulate(
     tolerance: float = 1e-10,
     ledger: bool | None = None,
     device: str = "cpu",
+    save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
     """Let a world move for a duration [s], in steps [s], and keep records.
@@ -49,6 +54,7 @@ def simulate(
     until: a condition (t, scene) at which the run stops, as it becomes true; a number counts as true if it is positive.
     tolerance: of the method "adaptive", relative; its steps are chosen so.
     ledger: whether to keep one; by default for single runs.
+    save: a file, x.nc or x.zarr, that takes the records while the run goes on, so that it may be larger than memory.
     device: "cpu" or "cuda". progress: a bar; by default on a terminal, for anything above a second.
     """
     vary = dict(vary or {})
@@ -68,15 +74,21 @@ def simulate(
     name = "rk4" if adaptive else choose(method, system)
     schedule = plan(duration, step, every, n is not None)
     rows = _rows(world, system, name, given.functions, booked, limits.until(system, until), device)
-    course = _Course(rows, schedule, given, numbers, n)
     settings |= {"method": "adaptive" if adaptive else name, "step": schedule.step}
-    with Progress(schedule.steps, n or 1, progress) as bar:
-        if adaptive:
-            times, y, stop = advance_adaptively(rows, schedule, course.p, given, tolerance, bar)
-            return Run(world, rows, times, y, course.p, settings, stop, record)
-        course.run(bar)
-    limits.warn(system, course.y)
-    return Run(world, rows, course.times(), np.stack(course.kept), course.given(), settings, course.stop(), record)
+    with writer(save, world, rows, settings, record) if save is not None else nullcontext() as keeper:
+        course = _Course(rows, schedule, given, numbers, n, keeper)
+        with Progress(schedule.steps, n or 1, progress) as bar:
+            if adaptive:
+                times, y, stop = advance_adaptively(rows, schedule, course.p, given, tolerance, bar)
+                p = course.p
+            else:
+                course.run(bar)
+                times, y, p, stop = course.times(), np.stack(course.kept), course.given(), course.stop()
+        limits.warn(system, y[-1])
+        if keeper is None:
+            return Run(world, rows, times, y, p, settings, stop, record)
+        keeper.add(times, y, p)
+        return keeper.finish(stop)
 
 
 def _rows(world: World, system: System, *others: Any) -> Rows:
@@ -97,6 +109,7 @@ class _Course:
     inputs: Inputs
     numbers: Mapping[str, Array]
     n: int | None
+    keeper: Any = None  # a `Writer` that takes the records from time to time
 
     def __post_init__(self) -> None:
         self.p = self._given(0.0)
@@ -138,8 +151,8 @@ class _Course:
             self.stopped_at = np.where(self.rows.condition(0.0, self.y, self.p) > 0, 0.0, self.stopped_at)
         done, most = 0, 1
         try:
-            with np.errstate(all="ignore"):
-                while done < plan.steps and not self._over():
+            with np.errstate(all="ignore"), CtrlC() as key:
+                while done < plan.steps and not self._over() and not key.pressed:
                     mark = int(marks[np.searchsorted(marks, done, side="right")])
                     change = changes[np.searchsorted(changes, done, side="right") :]
                     room = min([plan.steps, *(int(c) for c in change[:1])]) - done
@@ -158,9 +171,11 @@ class _Course:
                     if records > 1 or done == mark or self._over():
                         self._keep(done)
                     bar.at(done)
+                if key.pressed:
+                    raise KeyboardInterrupt
         except KeyboardInterrupt:
             self.reason = "interrupted"
-            if self.steps_kept[-1] != done:
+            if self.steps_kept[-1] < done:
                 self._keep(done)
 
     @property
@@ -184,15 +199,15 @@ class _Course:
 
     def _advance(self, done: int, count: int) -> None:
         rows, h = self.rows, self.schedule.step
-        before = self.x
-        running = ~np.isfinite(self.stopped_at) if rows.until is not None else None
+        before, running = self.x, self._running()
         if self._films:
             self.x = rows.film(before, self.p, done, h, count, 1)[0]
         elif rows.until is None:
-            self.x = rows.onward(before, self.p, 0.0, done, h, count)
+            new = rows.onward(before, self.p, 0.0, done, h, count)
+            self.x = np.where(running[..., None], new, before) if self.broken else new
         else:
             new, made = rows.onward_until(before, self.p, done, h, count)
-            self.x = np.where(running[..., None], new, before)  # type: ignore[index]
+            self.x = np.where(running[..., None], new, before)
             met = running & (made < count)
             if np.any(met):
                 self._locate((done + made) * h, met)
@@ -213,14 +228,13 @@ class _Course:
 
     def _over(self) -> bool:
         """Whether nothing is left to run."""
-        if self.n is None:
-            return bool(np.isfinite(self.stopped_at)) or bool(self.broken)
-        return bool(np.all(np.isfinite(self.stopped_at) | self._broken_mask()))
+        return not np.any(self._running())
 
-    def _broken_mask(self) -> Array:
-        mask = np.zeros(self.stopped_at.shape, bool)
+    def _running(self) -> Array:
+        """Which instances have neither met their condition nor broken down."""
+        mask = np.array(~np.isfinite(self.stopped_at))
         for index in self.broken:
-            mask[index] = True
+            mask[index] = False
         return mask
 
     def _look_for_nan(self, before: Array, done: int, count: int) -> None:
@@ -231,6 +245,8 @@ class _Course:
         for index in map(tuple, np.argwhere(bad)):
             if index not in self.broken:
                 self.broken[index] = self._first_bad(before[index], self.p[index], done, count)
+                if self.n is not None:  # it stays as it was when last all was well
+                    self.x[index], self.y[index] = self.last_row, self.last_good
 
     def _first_bad(self, x: Array, p: Array, done: int, count: int) -> tuple[float, str]:
         """Step by step from the last good row: the time, and what is not finite there."""
@@ -239,7 +255,7 @@ class _Course:
             ahead = self.rows.film(x, p, done + k, h, 1, 1)[0]
             new = np.asarray(self.rows.leave(ahead, p))
             if not np.all(np.isfinite(new)):
-                self.last_good = np.asarray(self.rows.leave(x, p))
+                self.last_row, self.last_good = x, np.asarray(self.rows.leave(x, p))
                 what = self.rows.labels()[int(np.argmax(~np.isfinite(new)))]
                 return (done + k + 1) * h, f"{what} became {new[np.argmax(~np.isfinite(new))]:g}"
             x = ahead
@@ -251,8 +267,21 @@ class _Course:
             self.y, done = self.last_good, round(when / self.schedule.step) - 1
             if done <= self.steps_kept[-1]:
                 return
+        elif self.n is not None and self._over():  # not later than the last one stopped
+            times = [self.stopped_at[np.isfinite(self.stopped_at)].max(initial=0.0)]
+            last = max(times + [when for when, _ in self.broken.values()])
+            done = min(done, int(np.ceil(last / self.schedule.step * (1 - 1e-12))))
         self.kept.append(self.y)
         self.steps_kept.append(done)
+        if self.keeper is not None and self.y.nbytes * len(self.kept) > HAND_OVER:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Give all records but the last one, whose time may still change, to what writes them."""
+        times, y, p = self.times()[:-1], np.stack(self.kept[:-1]), self.given()
+        p = p[:-1] if p.ndim == y.ndim else p
+        del self.kept[:-1], self.steps_kept[:-1]
+        self.keeper.add(times, y, p)
 
     def given(self) -> Array:
         """The rows p, (..., np), or (r, ..., np) if inputs change over time."""
@@ -263,7 +292,7 @@ class _Course:
     def times(self) -> Array:
         """Of the records [s]."""
         times = np.array(self.steps_kept, dtype=float) * self.schedule.step
-        if self.n is None and np.isfinite(self.stopped_at) and len(times) > 1:
+        if self.n is None and np.isfinite(self.stopped_at) and self.steps_kept[-1] > 0:
             times[-1] = float(self.stopped_at)
         return times
 
@@ -281,7 +310,7 @@ class _Course:
         if self.reason == "interrupted":
             return Stop("interrupted", end, f"interrupted at t = {end:g} s")
         times = np.where(np.isfinite(self.stopped_at), self.stopped_at, end)
-        notes = {i[0]: f"{what} at t = {when:g} s" for i, (when, what) in self.broken.items()} if self.n else {}
+        notes = {int(i[0]): f"{what} at t = {when:g} s" for i, (when, what) in self.broken.items()} if self.n else {}
         reason = "broken" if notes else "condition" if np.isfinite(self.stopped_at).any() else "duration"
         met = int(np.isfinite(self.stopped_at).sum())
         text = f"{len(notes)} of {self.n} broke down" if notes else "the duration was over"

@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.body import momentum
-from poinsot.fuse import once
+from poinsot.fuse import fori_loop, once
 from poinsot.integrate import schemes
 from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.splitting import free_rotation
@@ -50,9 +50,9 @@ class Setting:
         inflow = ledger.flows(self.system, moved) if self.booked else y.inflow
         return Booked(self.system.rate(moved), inflow)
 
-    def settled(self, t: Any, state: State) -> State:
-        """The state after a step that ended at the time t, latches and the like brought up to date."""
-        return self.system.settle(t, state, self.parameters, self.given_inputs(t))
+    def settled(self, t: Any, y: Booked) -> Booked:
+        """After a step that ended at the time t: latches and the like brought up to date."""
+        return Booked(self.system.settle(t, y.state, self.parameters, self.given_inputs(t)), y.inflow)
 
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, y, h) -> y at t + h
@@ -78,9 +78,9 @@ def _runge_kutta(tableau: schemes.Tableau) -> Method:
         def step(t: Any, y: Booked, h: Any) -> Booked:
             y = schemes.runge_kutta(tableau, f, t, y, h)
             q = kinematics.unit(setting.system.mechanism, y.state.q)
-            return Booked(setting.settled(t + h, State(q, y.state.v, y.state.parts)), y.inflow)
+            return Booked(State(q, y.state.v, y.state.parts), y.inflow)
 
-        return step
+        return _watched(setting, step)
 
     return Method(tableau.order, make)
 
@@ -93,9 +93,28 @@ def _semi_implicit(setting: Setting) -> Step:
         v = y.state.v + h * slope.state.v
         q = kinematics.move(setting.system.mechanism, y.state.q, h * v)
         inflow = y.inflow + h * slope.inflow if setting.booked else y.inflow
-        return Booked(setting.settled(t + h, State(q, v, y.state.parts + h * slope.state.parts)), inflow)
+        return Booked(State(q, v, y.state.parts + h * slope.state.parts), inflow)
 
-    return step
+    return _watched(setting, step)
+
+
+def _watched(setting: Setting, step: Step) -> Step:
+    """The step, and what elements do after it; one in which something lets go is made again, in two parts."""
+
+    def watched(t: Any, y: Booked, h: Any) -> Booked:
+        new = setting.settled(t + h, step(t, y, h))
+        switch = setting.system.switch(y.state, new.state)
+        if switch is None:
+            return new
+        at = np.clip(switch.time - t, 0.0, h)
+
+        def again(_: Any, new: Booked) -> Booked:
+            there = setting.settled(t + at, step(t, y, at))
+            return setting.settled(t + h, step(t + at, Booked(switch.applied(there.state), there.inflow), h - at))
+
+        return fori_loop(np.where(switch.time < t + h, 1, 0), again, new)
+
+    return watched
 
 
 # Free bodies and particles: kicks by forces, and free motion in between that keeps momentum exactly.

@@ -1,0 +1,235 @@
+"""Descriptions as plain data, and back: dicts, lists, numbers and strings, fit for JSON, exact to the bit.
+
+    a frozen dataclass     {"class": "Box", "size": [0.1, 0.2, 0.3], ...}; "module:Class" if it is not one of Poinsot's
+    a tuple, a list        [...], which comes back as a tuple
+    an array               {"array": [[...], ...]}, with its "dtype" if that is not float, its "shape" if it is empty
+    an infinite number     {"number": "inf"}
+    a function             {"function": "module:name", "code": "5f3a...", "where": "file.py:12"}
+    a mapping              {...}, or {"map": [[key, value], ...]} if its keys are not strings or one of these words
+    anything else          {"opaque": "what it is"}, which does not come back
+
+Nothing that a file says is executed. Functions, and classes that are neither Poinsot's nor elements or shapes that the
+program knows already, are imported by their names if `allow_code` is true. What is not there, or is no longer what it
+was, comes back as `Missing`.
+"""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from poinsot.fuse import Table
+from poinsot.mechanism import Joint
+from poinsot.mechanism.model import hint
+from poinsot.parts import Effect, Element, Input, Scene, Tabulated
+from poinsot.run.run import fingerprint
+from poinsot.spatial import Inertia, Pose
+from poinsot.spatial.inertia import Solid
+from poinsot.spatial.shapes import Shape
+from poinsot.world import Body, Description
+
+OWN: tuple[type, ...] = (
+    Body,
+    Description,
+    Inertia,
+    Input,
+    Joint,
+    Pose,
+    Solid,
+    Table,
+    Tabulated,
+)  # beside all elements and shapes
+WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
+
+
+@dataclass(frozen=True, eq=False)
+class Missing(Element):
+    """A function or an element that could not be brought back: the data that stand for it; to use it is an error."""
+
+    data: Any = None
+    why: str = ""
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise ValueError(self.why)
+
+    def effect(self, scene: Scene) -> Effect:
+        raise ValueError(self.why)
+
+
+def missing(x: Any) -> Iterator[Missing]:
+    """What is missing in a description, or in anything that `restore` made."""
+    if isinstance(x, Missing):
+        yield x
+    elif isinstance(x, Mapping):
+        for value in x.values():
+            yield from missing(value)
+    elif isinstance(x, (tuple, list)):
+        for value in x:
+            yield from missing(value)
+    elif is_dataclass(x) and not isinstance(x, type):
+        for f in fields(x):
+            yield from missing(getattr(x, f.name))
+
+
+# To plain data.
+
+
+def describe(x: Any) -> Any:
+    """Anything in a description as dicts, lists, numbers and strings."""
+    if isinstance(x, np.generic):
+        x = x.item()
+    if x is None or isinstance(x, (str, bool, int)):
+        return x
+    if isinstance(x, float):
+        return x if np.isfinite(x) else {"number": repr(x)}
+    if isinstance(x, Missing):
+        return x.data
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fiub":
+        return _array(x)
+    if isinstance(x, (tuple, list)):
+        return [describe(item) for item in x]
+    if isinstance(x, Mapping):
+        if all(isinstance(key, str) and key not in WORDS for key in x):
+            return {key: describe(value) for key, value in x.items()}
+        return {"map": [[describe(key), describe(value)] for key, value in x.items()]}
+    if is_dataclass(x) and not isinstance(x, type):
+        return {"class": _name(type(x)), **{f.name: describe(getattr(x, f.name)) for f in fields(x) if f.init}}
+    if callable(x) and hasattr(x, "__qualname__") and not inspect.ismethod(x):
+        return _function(x)
+    return {"opaque": f"{type(x).__module__}:{type(x).__qualname__}"}
+
+
+def _array(x: np.ndarray) -> dict[str, Any]:
+    values = x.tolist() if x.dtype.kind != "f" or np.all(np.isfinite(x)) else _worded(x.tolist())
+    data: dict[str, Any] = {"array": values}
+    if x.dtype != np.float64:
+        data["dtype"] = x.dtype.name
+    if not x.size:
+        data["shape"] = list(x.shape)
+    return data
+
+
+def _worded(x: Any) -> Any:
+    """Numbers in nested lists, those that JSON does not know as words."""
+    return [_worded(item) for item in x] if isinstance(x, list) else x if np.isfinite(x) else repr(x)
+
+
+def _function(f: Callable[..., Any]) -> dict[str, Any]:
+    data = {"function": f"{f.__module__}:{f.__qualname__}", "code": fingerprint(f)}
+    if code := getattr(f, "__code__", None):
+        data["where"] = f"{PurePath(code.co_filename).name}:{code.co_firstlineno}"
+    return data
+
+
+def _name(cls: type) -> str:
+    """A class by its own name if it is one of Poinsot's, else with its module."""
+    return cls.__name__ if known().get(cls.__name__) is cls else f"{cls.__module__}:{cls.__qualname__}"
+
+
+def known() -> dict[str, type]:
+    """The classes that can be brought back without importing anything: Poinsot's by their own names."""
+    found: dict[str, type] = {cls.__name__: cls for cls in OWN}
+    kinds: list[type] = [*_kinds(Element), *_kinds(Shape)]
+    for cls in kinds:
+        ours = cls.__module__.partition(".")[0] == "poinsot"
+        found[cls.__name__ if ours else f"{cls.__module__}:{cls.__qualname__}"] = cls
+    return found
+
+
+def _kinds(base: type) -> Iterator[type]:
+    below: list[type] = base.__subclasses__()
+    for cls in below:
+        yield cls
+        yield from _kinds(cls)
+
+
+# And back.
+
+
+def restore(data: Any, allow_code: bool = False, owner: str = "the description") -> Any:
+    """What `describe` made plain data of. allow_code: import functions and classes by the names that the data give."""
+    if isinstance(data, list):
+        return tuple(restore(item, allow_code, owner) for item in data)
+    if not isinstance(data, dict):
+        return data
+    if "class" in data:
+        return _instance(data, allow_code, owner)
+    if "array" in data:
+        array = np.array(data["array"], dtype=data.get("dtype", "float64"))
+        array = array.reshape(data["shape"]) if "shape" in data else array
+        array.setflags(write=False)
+        return array
+    if "number" in data:
+        return float(data["number"])
+    if "function" in data:
+        return _imported_function(data, allow_code, owner)
+    if "opaque" in data:
+        return Missing(owner, data, f"{owner} holds an object of {data['opaque']}, which a file cannot hold.")
+    pairs = data["map"] if "map" in data else data.items()
+    return {restore(k, allow_code, owner): restore(v, allow_code, owner) for k, v in pairs}
+
+
+def _instance(data: Mapping[str, Any], allow_code: bool, owner: str) -> Any:
+    name = data["class"]
+    if isinstance(data.get("name"), str) and data["name"]:
+        owner = f"{name.rpartition(':')[2]} {data['name']!r}"
+    cls = known().get(name)
+    if cls is None:
+        found, why = _find(name, allow_code or name.startswith("poinsot."))
+        if not (isinstance(found, type) and is_dataclass(found)):
+            why = why or "it is no dataclass"
+            why = f"{owner} needs the class {name!r}, which is not there: {why}."
+            return Missing(data.get("name") or owner, dict(data), why)
+        cls = found
+    names = [f.name for f in fields(cls) if f.init]
+    for key in data:
+        if key != "class" and key not in names:
+            raise ValueError(f"{owner}: {cls.__name__} has no {key!r}{hint(key, names)}.")
+    values = {key: restore(value, allow_code, owner) for key, value in data.items() if key != "class"}
+    try:
+        made = cls(**values)
+    except TypeError as error:
+        raise ValueError(f"{owner} cannot be made: {error}") from error
+    for (
+        key,
+        value,
+    ) in values.items():  # a constructor may round once more, as it makes a quaternion unit: the bits count
+        if isinstance(value, np.ndarray) and np.shape(getattr(made, key)) == value.shape:
+            object.__setattr__(made, key, value)
+    return made
+
+
+def _imported_function(data: Mapping[str, Any], allow_code: bool, owner: str) -> Any:
+    reference = data["function"]
+    where = f" ({data['where']})" if "where" in data else ""
+    if "<" in reference:
+        why = "it has no name by which it could be imported; define it with def at the top of a module"
+        found = None
+    else:
+        found, why = _find(reference, allow_code)
+        if found is not None and not callable(found):
+            found, why = None, "it is no function"
+        elif found is not None and fingerprint(found) != data.get("code"):
+            found, why = None, "it is not the same any more"
+    if found is not None:
+        return found
+    return Missing(owner, dict(data), f"{owner} needs the function {reference!r}{where}, which is not there: {why}.")
+
+
+def _find(reference: str, allow_code: bool) -> tuple[Any, str]:
+    """What "module:name" stands for, or None and why not."""
+    module, _, name = reference.partition(":")
+    if not allow_code:
+        return None, "files may import code only if they are loaded with allow_code=True"
+    try:
+        found: Any = sys.modules.get(module) or importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # whatever the module does when it is imported
+        return None, str(error) or type(error).__name__
+    return found, ""

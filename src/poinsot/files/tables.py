@@ -1,0 +1,132 @@
+"""Runs as flat tables, CSV and Parquet: a row for each time and each of a batch, a column for each number."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot._optional import require
+from poinsot._types import Array
+from poinsot.files.atomic import replacing
+from poinsot.mechanism import Joint
+
+if TYPE_CHECKING:
+    from poinsot.run import Run
+
+NUMBERS = 2**21  # in a part of a table that is made at once
+UNLABELLED = ("time", "batch")
+
+
+def export(run: "Run", path: str | PathLike[str]) -> None:
+    """Write `run.data` to x.csv or x.parquet, with columns such as "box.position.x [m]"; all of it or nothing."""
+    suffix = Path(path).suffix
+    if suffix not in WRITERS:
+        stored = " Runs are stored in such files with run.save." if suffix in (".nc", ".zarr") else ""
+        raise ValueError(f"'{path}': a table is written as .csv or .parquet, not as {suffix!r}.{stored}")
+    with replacing(path) as temporary:
+        WRITERS[suffix](run, temporary)
+
+
+def frames(run: "Run") -> Iterator[Any]:
+    """The table as pandas.DataFrames, some rows at a time."""
+    pandas = require("pandas", "tables", "making a table")
+    data, n = run.data, run.batch or 1
+    names = {name: _columns(run, name) for name in data.data_vars}
+    size = max(1, NUMBERS // (n * (1 + sum(map(len, names.values())))))
+    for start in range(0, len(run.time), size):
+        piece = data.isel(time=slice(start, start + size))
+        k = piece.sizes["time"]
+        columns: dict[str, Array] = {"time [s]": np.repeat(piece["time"].values, n)}
+        if run.batch is not None:
+            columns["batch"] = np.tile(np.arange(n), k)
+            for name, coordinate in data.coords.items():
+                if coordinate.dims[:1] == ("batch",) and name != "batch":
+                    entries = np.ndindex(coordinate.shape[1:])
+                    heads = [f"{name}{''.join(f'[{i}]' for i in entry)}" for entry in entries]
+                    columns |= dict(zip(heads, np.tile(coordinate.values.reshape(n, -1), (k, 1)).T, strict=True))
+        for name, heads in names.items():
+            columns |= dict(zip(heads, piece[name].values.reshape(k * n, -1).T, strict=True))
+        yield pandas.DataFrame(columns)
+
+
+def _columns(run: "Run", name: str) -> list[str]:
+    """The names of the columns of one quantity."""
+    array = run.data[name]
+    dims = [dim for dim in array.dims if dim not in UNLABELLED]
+    labels = [[str(x) for x in array[dim].values] for dim in dims]
+    heads = []
+    for entry in itertools.product(*map(enumerate, labels)):
+        front, back, kind = "", "", 0
+        for dim, (k, label) in zip(dims, entry, strict=True):
+            if dim == "body":
+                front = f"{label}."
+            elif dim in ("coordinate", "freedom"):
+                link, number = _split(label)
+                front, back = f"{link}.", f"[{number}]" if "[" in label else ""
+                kind = _kind(run.world.description.bodies[link].hinge, number, dim)
+            else:
+                back += f".{label}"
+                kind = _kind_shown(run, name, k, array.sizes[dim])
+        unit = _unit(array.attrs.get("units", ""), kind)
+        heads.append(f"{front}{name}{back}" + (f" [{unit}]" if unit not in ("", "1") else ""))
+    return heads
+
+
+def _split(label: str) -> tuple[str, int]:
+    """ "box[3]" is the number 3 of "box", "arm" the only one of "arm"."""
+    match = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", label)
+    assert match is not None
+    return match[1], int(match[2] or 0)
+
+
+def _kind(joint: Joint, k: int, dim: str) -> int:
+    """0 for an angle, 1 for a length, 2 for a part of a quaternion: the number k of a joint."""
+    if dim == "coordinate" and joint.nq != joint.nv:
+        if k < 4:
+            return 2
+        k -= 1
+    S = joint.type.subspace(joint, joint.type.neutral(joint))
+    return 0 if np.any(S[:3, k]) else 1
+
+
+def _kind_shown(run: "Run", name: str, k: int, size: int) -> int:
+    """The same for the number k of what an element shows of itself, such as the torque of a motor or a wrench."""
+    description = run.world.description
+    element = description.elements.get(name.rpartition(".")[0])
+    joints = element.joints() if element is not None else ()
+    if joints and size == description.bodies[joints[0]].hinge.nv:
+        return _kind(description.bodies[joints[0]].hinge, k, "freedom")
+    return 1 if size == 6 and k >= 3 else 0
+
+
+def _unit(units: str, kind: int) -> str:
+    """Of "rad, m, 1" or "N m, N", the unit of this kind."""
+    choice = units.split(", ")
+    return choice[kind] if kind < len(choice) else choice[-1]
+
+
+def _write_csv(run: "Run", path: Path) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        for k, frame in enumerate(frames(run)):
+            frame.to_csv(file, index=False, header=k == 0)
+
+
+def _write_parquet(run: "Run", path: Path) -> None:
+    arrow = require("pyarrow", "tables", "writing .parquet")
+    parquet = require("pyarrow.parquet", "tables", "writing .parquet")
+    writer = None
+    try:
+        for frame in frames(run):
+            table = arrow.Table.from_pandas(frame, preserve_index=False)
+            writer = writer or parquet.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+WRITERS = {".csv": _write_csv, ".parquet": _write_parquet}
