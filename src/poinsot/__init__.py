@@ -1,147 +1,40 @@
-"""Rigid-body dynamics as the text books write it, in plain NumPy, compiled into fused kernels."""
+"""Rigid-body dynamics as the text books write it, in plain NumPy, compiled into fused kernels.
 
-from poinsot import fuse, mechanism, particles, spatial
+What a user reaches from here is listed in `__init__.pyi`, and imported when it is first used: so `import poinsot` is
+quick, and needs NumPy alone.
+"""
+
+import ast
+import importlib
+from pathlib import Path
+from typing import Any
+
 from poinsot._version import __version__ as __version__
-from poinsot.environment import CentralGravity, Contact
-from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
-from poinsot.fuse import (
-    Table,
-    TraceError,
-    fori_loop,
-    gradient,
-    hessian,
-    jacobian,
-    jvp,
-    kernel,
-    once,
-    set_threads,
-    solve_spd,
-    threads,
-    vjp,
-)
-from poinsot.mechanism import (
-    Joint,
-    Link,
-    Mechanism,
-    cylindrical,
-    fixed,
-    forward_dynamics,
-    forward_kinematics,
-    free,
-    helical,
-    inverse_dynamics,
-    mass_matrix,
-    planar,
-    prismatic,
-    revolute,
-    spherical,
-    translation,
-    universal,
-)
-from poinsot.particles import Particles, Springs
-from poinsot.parts import (
-    PD,
-    Beam,
-    Cut,
-    Effect,
-    Element,
-    Flexure,
-    Flow,
-    Force,
-    Input,
-    JointStop,
-    Limit,
-    Motor,
-    Rotor,
-    Scene,
-    Spring,
-    Tabulated,
-    Tank,
-    Thruster,
-    Torque,
-    beyond,
-    pulse,
-    rpm,
-)
-from poinsot.run import LimitWarning, Run, normal, simulate, uniform
-from poinsot.spatial import Inertia, Pose
-from poinsot.study import load_sweep, sweep
-from poinsot.world import State, World
 
-__all__ = [
-    "PD",
-    "Beam",
-    "CentralGravity",
-    "Contact",
-    "Cut",
-    "Effect",
-    "Element",
-    "Flexure",
-    "Flow",
-    "Force",
-    "Inertia",
-    "Input",
-    "Joint",
-    "JointStop",
-    "Limit",
-    "LimitWarning",
-    "Link",
-    "Mechanism",
-    "Motor",
-    "Particles",
-    "Pose",
-    "Rotor",
-    "Run",
-    "Scene",
-    "Spring",
-    "Springs",
-    "State",
-    "Table",
-    "Tabulated",
-    "Tank",
-    "Thruster",
-    "Torque",
-    "TraceError",
-    "World",
-    "beyond",
-    "cylindrical",
-    "fixed",
-    "fori_loop",
-    "forward_dynamics",
-    "forward_kinematics",
-    "free",
-    "fuse",
-    "gradient",
-    "helical",
-    "hessian",
-    "inverse_dynamics",
-    "jacobian",
-    "jvp",
-    "kernel",
-    "load_mjcf",
-    "load_run",
-    "load_scenario",
-    "load_sweep",
-    "load_urdf",
-    "mass_matrix",
-    "mechanism",
-    "normal",
-    "once",
-    "particles",
-    "planar",
-    "prismatic",
-    "pulse",
-    "revolute",
-    "rpm",
-    "set_threads",
-    "simulate",
-    "solve_spd",
-    "spatial",
-    "spherical",
-    "sweep",
-    "threads",
-    "translation",
-    "uniform",
-    "universal",
-    "vjp",
-]
+
+def _listed() -> dict[str, tuple[str, str]]:
+    """Where each name comes from: a module and the name in it, as the list of imports in `__init__.pyi` says."""
+    listed = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in listed.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
+
+
+_WHERE = _listed()
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'poinsot' has no attribute {name!r}")
+    module, own = _WHERE[name]
+    value = (
+        importlib.import_module(f"poinsot.{own}")
+        if module == "poinsot"
+        else getattr(importlib.import_module(module), own)
+    )
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})
