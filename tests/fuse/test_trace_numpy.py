@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from fuse_laws import agrees, random_arguments
 
+from poinsot.fuse import kernel
+
 SCALAR = {  # functions of two scalars
     "arithmetic": lambda x, y: (2 * x - y) / (1 + y * y) + x**2 - -y + (+x),
     "powers": lambda x, y: x**3 + np.abs(y) ** 0.5 + np.abs(x) ** y + 2.0**y + x**-2 + x**0 + np.power(x, 4),
@@ -113,3 +115,12 @@ def test_known_values_are_numbers(rng):
         return v
 
     agrees(f, "(3)->(3)", rng.standard_normal((4, 3)))
+
+
+@pytest.mark.parametrize("c", [np.inf, -np.inf, np.nan, 2.0, 3.0, 1e308, 2.0**1023, 1e-310, 5e-324])
+def test_division_by_a_constant(c):
+    """Only where the reciprocal is exact does it become a product."""
+    x = np.array([1.5, -2.0, np.inf, 0.0, 1e300, np.nan])
+    divide = kernel("()->()")(lambda x: x / c)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(divide(x), x / c)

@@ -4,6 +4,7 @@ The rules never change a result by rounding; they only take for granted that x*0
 the sparse 6x6 algebra of the books cheap.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -104,7 +105,7 @@ def _div(a: Value, b: Value) -> Value:
     if is_number(a, 0) and not known(b):
         return 0.0
     if known(b) and not known(a):
-        exact = b != 0 and 1.0 / (1.0 / b) == b and _is_power_of_two(b)
+        exact = 0 < abs(b) < math.inf and 1.0 / (1.0 / b) == b and _is_power_of_two(b)
         return build("mul", a, 1.0 / b) if exact else None
     if is_op(a, "neg"):
         return build("neg", build("div", a.args[0], b))

@@ -100,6 +100,13 @@ class Element:
         """Its own states after a step, where they do not follow from their rates alone: latches."""
         return states
 
+    def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
+        """When it lets something go between its own states before and after a step [s], and which of them are set then.
+
+        Far in the future if it does not in this step, and None if it never does.
+        """
+        return None
+
     def units(self) -> Mapping[str, str]:
         """The units of its states and of what it shows."""
         return {}
@@ -132,7 +139,7 @@ def require_points(owner: str, **points: Any) -> None:
     """An error that names the point among these that is not three finite numbers [m]."""
     require_finite(owner, **points)
     for name, value in points.items():
-        if np.shape(value) != (3,):
+        if np.shape(as_array(value)) != (3,):
             raise ValueError(f"{name} of {owner} must be three numbers [m], not {value!r}.")
 
 

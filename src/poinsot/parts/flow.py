@@ -9,21 +9,23 @@ momentum of a kilogram that leaves or comes,
 `docs/variable-mass.md` derives it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.fuse import is_traced
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
 from poinsot.parts.loads import Tabulated
 from poinsot.parts.scene import Moving, Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
 from poinsot.spatial._arrays import as_array
 
-EMPTYING = 16.0  # no flow is asked for that would empty or fill a tank in less than this many lags: four such never do
+FADING = 4.0  # lags: no flow is asked for that would end a tank sooner; then the end is met without overshoot
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +59,10 @@ class Flow(Element):
         if self.flowing is not None:
             require_not_negative(owner, flowing=self.flowing)
         if self.point is not None:
-            require_finite(owner, point=self.point)
+            require_points(owner, point=self.point)
         if self.source == self.to:
-            raise ValueError(
-                f"{owner} goes from {self.source!r} to {self.to!r}; it needs a source, a goal, or two tanks."
-            )
-        if isinstance(self.lag, float) and not self.lag > 0:
+            raise ValueError(f"{owner} goes from {self.source!r} to {self.to!r}; give it a source, a goal or both.")
+        if not is_traced(self.lag) and not self.lag > 0:
             raise ValueError(f"lag of {owner} must be above zero [s]; nothing starts to flow at once.")
 
     @property
@@ -83,6 +83,7 @@ class Flow(Element):
         faster = (self._wanted(scene, source, to) - r) / self.lag
         books = _Books(scene, r, faster)
         if source is not None:
+            self._check(scene, source, r)
             books.take(source, -1.0)
         if to is not None:
             books.take(to, 1.0)
@@ -104,10 +105,19 @@ class Flow(Element):
         wanted = value_of(self.rate, scene, (), f"rate of flow {self.name!r}")
         if source is not None:
             left = source.of(scene)
-            wanted = np.minimum(wanted + self.proportion * left, left / (EMPTYING * self.lag))
-        if to is not None:
-            wanted = np.minimum(wanted, (to.capacity - to.of(scene)) / (EMPTYING * self.lag))
+            wanted = np.minimum(wanted + self.proportion * left, left / _fading(scene, source, 0))
+        if to is not None and to.is_bounded:
+            wanted = np.minimum(wanted, (to.capacity - to.of(scene)) / _fading(scene, to, 1))
         return np.maximum(wanted, 0.0)
+
+    def _check(self, scene: Scene, source: Tank, r: Array) -> None:
+        """What flows at the start must be there."""
+        left = source.of(scene)
+        if not is_traced(r, left, self.lag) and r * self.lag > left:
+            raise ValueError(
+                f"flow {self.name!r} starts with {r:g} kg/s, for which tank {source.name!r} with {left:g} kg is too "
+                "empty; let it start with less (flowing=0.0)."
+            )
 
     def units(self) -> dict[str, str]:
         return {"rate": "kg/s"}
@@ -119,14 +129,25 @@ def pulse(mass: float, at: float, over: float) -> Tabulated:
     return Tabulated(at + over * np.array([0.0, 0.25, 0.75, 1.0]), np.array([0.0, top, top, 0.0]))
 
 
+def _flows(scene: Scene) -> Iterator[tuple[str, Flow]]:
+    """All flows by name, those of thrusters among them."""
+    for name, element in scene.elements.items():
+        if (flow := getattr(element, "flow", None)) is not None:
+            yield name, flow
+
+
+def _fading(scene: Scene, tank: Tank, end: int) -> Any:
+    """Over how long [s] each of the flows that leave (end = 0) or enter (1) a tank fades, so that none is too late."""
+    lags = [flow.lag for _, flow in _flows(scene) if flow.ends(scene)[end] is tank]
+    return FADING * len(lags) * reduce(np.maximum, lags)
+
+
 def gain(scene: Scene, tank: Tank) -> Array:
     """What all flows together bring into a tank [kg/s]."""
     total: Array = np.zeros(())
-    for name, element in scene.elements.items():
-        flow = getattr(element, "flow", None)
-        if flow is not None:
-            source, to = flow.ends(scene)
-            total = total + ((to is tank) * 1.0 - (source is tank) * 1.0) * scene.states[f"{name}.rate"]
+    for name, flow in _flows(scene):
+        source, to = flow.ends(scene)
+        total = total + ((to is tank) * 1.0 - (source is tank) * 1.0) * scene.states[f"{name}.rate"]
     return total
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, require_finite
+from poinsot.parts.element import Effect, Element, require_points
 from poinsot.parts.scene import Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
@@ -20,6 +20,7 @@ from poinsot.spatial._arrays import as_array
 COMPONENTS = ("axial", "shear", "bending", "torsion")
 THEN = ("warn", "stop", "part")
 LATCHES = ("latched", "latched_at", "worst", "worst_at", "case")
+NEVER = 1e30  # s
 HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
 
 
@@ -42,7 +43,7 @@ class Cut(Element):
     carries: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_finite(f"cut {self.name!r}", at=self.at, axis=self.axis)
+        require_points(f"cut {self.name!r}", at=self.at, axis=self.axis)
         if self.carries and self.piece is None:
             raise ValueError(
                 f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it."
@@ -114,8 +115,8 @@ class Limit(Element):
     at the time `latched_at` [s]. `worst` is the largest load so far, of all steps, at `worst_at` [s]; `case` tells
     which of the limits it was, counted from 0 in the order above.
 
-    then: "warn"; "stop" the run; or "part": the joint of the `body` lets go, at the end of the step. Give that body the
-    joint that is left then, pt.free(); it is held in place before.
+    then: "warn"; "stop" the run; or "part": the joint of the `body` lets go, at that time. Give that body the joint
+    that is left then, pt.free(); it is held in place before.
     """
 
     body: str = ""
@@ -187,6 +188,12 @@ class Limit(Element):
             "last": load,
             "last_at": t + np.zeros(()),
         }
+
+    def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
+        if self.then != "part":
+            return None
+        at = np.where(after["latched"] > before["latched"], after["latched_at"], NEVER)
+        return at, {"latched": np.ones(()), "latched_at": after["latched_at"]}
 
     def _check(self, scene: Scene, cut: Cut) -> None:
         """The joint that it lets go must be that of its cut, and held still until then."""

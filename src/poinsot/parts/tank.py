@@ -7,7 +7,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
+from poinsot.parts.element import Effect, Element, require_not_negative, require_points
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial._arrays import as_array
@@ -34,7 +34,7 @@ class Tank(Element):
 
     def __post_init__(self) -> None:
         owner = f"tank {self.name!r}"
-        require_finite(owner, position=self.position)
+        require_points(owner, position=self.position)
         require_not_negative(owner, contents=self.contents)
         if not is_traced(self.capacity, self.contents) and not 0 <= self.contents <= self.capacity:
             raise ValueError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.")
@@ -42,7 +42,7 @@ class Tank(Element):
             raise ValueError(
                 f"{owner} is a box (size), a cylinder (radius, height) or a ball (radius); give one of them."
             )
-        if self.settles and (self._tallness is None or not (is_traced(self.capacity) or self.capacity < np.inf)):
+        if self.settles and (self._tallness is None or not self.is_bounded):
             raise ValueError(f"{owner} settles: it needs a size, or a radius and a height, and a capacity [kg].")
 
     def bodies(self) -> tuple[str, ...]:
@@ -52,12 +52,17 @@ class Tank(Element):
         return {"contents": as_array(self.contents)}
 
     def effect(self, scene: Scene) -> Effect:
-        known = is_traced(self.capacity) or self.capacity < np.inf
-        return Effect(power=np.zeros(()), shown={"filled": self.of(scene) / self.capacity} if known else {})
+        shown = {"filled": self.of(scene) / self.capacity} if self.is_bounded else {}
+        return Effect(power=np.zeros(()), shown=shown)
 
     def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
         contents = states["contents"]
         return {self.body: self.inertia(contents)} if is_traced(contents) or contents > 0 else {}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it can be full."""
+        return is_traced(self.capacity) or self.capacity < np.inf
 
     def of(self, scene: Scene) -> Array:
         """The contents [kg] at an instant."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
 from poinsot.parts.flow import Flow
 from poinsot.parts.scene import Scene
 from poinsot.spatial._arrays import as_array
@@ -20,7 +20,8 @@ class Thruster(Element):
     `thrust` [N]: a constant, a function, a `Tabulated` or an `Input`. It burns thrust / exhaust_speed [kg/s] from its
     `tank`, follows with the time constant `lag` [s], and dies out with the tank. The effective `exhaust_speed` [m/s],
     relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a nozzle
-    that swivels. Without a tank it is a force, and never runs dry.
+    that swivels. It starts with `flowing` [kg/s], by default with a thrust that is a number, else from rest. Without a
+    tank it is a force, and never runs dry.
     """
 
     body: str = ""
@@ -30,10 +31,12 @@ class Thruster(Element):
     direction: Value = (0.0, 0.0, 1.0)
     point: ArrayLike = (0.0, 0.0, 0.0)
     lag: float = 0.02
+    flowing: float | None = None
 
     def __post_init__(self) -> None:
         owner = f"thruster {self.name!r}"
-        require_finite(owner, point=self.point, direction=self.direction)
+        require_points(owner, point=self.point)
+        require_finite(owner, direction=self.direction)
         require_not_negative(owner, thrust=self.thrust)
         if not is_traced(self.exhaust_speed) and not 0 < self.exhaust_speed < np.inf:
             raise ValueError(f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.")
@@ -52,7 +55,7 @@ class Thruster(Element):
 
         thrust, c = self.thrust, self.exhaust_speed
         rate: Value = (lambda t, scene: as_array(thrust(t, scene)) / c) if callable(thrust) else as_array(thrust) / c
-        return Flow(self.name, self.body, self.tank, None, rate, 0.0, self.point, velocity, self.lag)
+        return Flow(self.name, self.body, self.tank, None, rate, 0.0, self.point, velocity, self.lag, self.flowing)
 
     def states(self) -> Mapping[str, Array]:
         return {} if self.flow is None else self.flow.states()

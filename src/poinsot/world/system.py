@@ -5,7 +5,7 @@ Collect all forces with their acting points, sum them, accelerate: de Nivelle, s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,19 @@ class Motion:
     @cached_property
     def _accelerations(self) -> list[Array]:
         return kinematics.accelerations(self.scene.mechanism, self.scene.q, self.scene.v, self.vdot)
+
+
+@dataclass(frozen=True, eq=False)
+class Switch:
+    """Something lets go: when [s], far in the future if nothing does; and what it sets some of the parts' states to."""
+
+    time: Array
+    sets: Array
+    values: Array
+
+    def applied(self, state: State) -> State:
+        """The state at that time, after it has let go."""
+        return State(state.q, state.v, np.where(self.sets, self.values, state.parts))
 
 
 class System:
@@ -181,6 +194,28 @@ class System:
             own = motion.scene.elements[name].settle(motion, own_states(states, name))
             states |= {f"{name}.{key}": value for key, value in own.items()}
         return State(state.q, state.v, pack(states))
+
+    def switch(self, before: State, after: State) -> Switch | None:
+        """What lets go first between two states, a step apart; None if nothing in this world ever does."""
+        old, new = self.named_states(before.parts), self.named_states(after.parts)
+        times: dict[str, Array] = {}
+        values: dict[str, dict[str, Array]] = {}
+        for name, element in self.description.acting():
+            found = element.lets_go(own_states(old, name), own_states(new, name))
+            if found is not None:
+                times[name], values[name] = found
+        if not times:
+            return None
+        first = reduce(np.minimum, times.values())
+        sets, to = {}, {}  # type: dict[str, Array], dict[str, Array]
+        for name, value in old.items():
+            owner, _, key = name.rpartition(".")
+            is_set = key in values.get(owner, {})
+            sets[name] = (
+                np.full(np.shape(value), 1.0) * (times[owner] <= first) if is_set else np.zeros(np.shape(value))
+            )
+            to[name] = values[owner][key] if is_set else np.zeros(np.shape(value))
+        return Switch(first, pack(sets) > 0, pack(to))
 
     def _mechanism(self, description: Description, states: Mapping[str, Array]) -> Mechanism:
         """The mechanism of a description; the one made before, if nothing in it changed."""
