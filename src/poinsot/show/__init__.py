@@ -1,0 +1,26 @@
+"""Pictures of runs: a page in the browser, a file that plays offline, stills and films, plots, worlds that run live."""
+
+from poinsot.show.headless import animate, snapshot
+from poinsot.show.live import Live, live
+from poinsot.show.looks import Look
+from poinsot.show.picture import LAYERS, Picture
+from poinsot.show.plots import plot
+from poinsot.show.replay import html, to_html
+from poinsot.show.urdf import urdf_looks
+from poinsot.show.view import Viewer, view
+
+__all__ = [
+    "LAYERS",
+    "Live",
+    "Look",
+    "Picture",
+    "Viewer",
+    "animate",
+    "html",
+    "live",
+    "plot",
+    "snapshot",
+    "to_html",
+    "urdf_looks",
+    "view",
+]

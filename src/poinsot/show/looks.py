@@ -1,0 +1,109 @@
+"""What bodies look like: the shapes they are made of, what the user says, or what their inertia suggests."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poinsot._optional import require
+from poinsot._types import Array
+from poinsot.mechanism import Link
+from poinsot.show import triangles as draw
+from poinsot.show.marks import Colour, aimed
+from poinsot.show.triangles import Triangles, triangles_of
+from poinsot.spatial import Inertia, Pose
+from poinsot.spatial.inertia import Solid
+from poinsot.spatial.shapes import Shape
+from poinsot.world import Description
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A surface in the frame of a body, and its colour; None for the body's own."""
+
+    triangles: Triangles
+    colour: Colour | None = None
+
+
+def look_of(given: Any) -> list[Look]:
+    """What a user says a body looks like: a `Look`, shape, solid, mesh file, (vertices, faces), or a list of those."""
+    if isinstance(given, Look):
+        return [given]
+    if isinstance(given, Shape):
+        return [Look(triangles_of(given))]
+    if isinstance(given, Solid):
+        return [Look(triangles_of(given.shape).moved(given.pose))]
+    if isinstance(given, (str, os.PathLike)):
+        return [Look(from_file(Path(given)))]
+    if hasattr(given, "vertices") and hasattr(given, "faces"):
+        return [Look(Triangles(np.asarray(given.vertices), np.asarray(given.faces)))]
+    if isinstance(given, Iterable):
+        return [look for item in given for look in look_of(item)]
+    raise TypeError(
+        f"{given!r} is nothing to look at: give a shape, a mesh file, a trimesh.Trimesh or a list of those."
+    )
+
+
+def looks_of(description: Description, given: Mapping[str, Any]) -> dict[str, list[Look]]:
+    """Of every body; those with nothing to see have an empty list. What parts add to a body is drawn by themselves."""
+    mech = description.mechanism()
+    for name in given:
+        mech.index(name)  # an error if there is none
+    children: dict[str, list[Link]] = {link.name: [] for link in mech.links}
+    for link in mech.links:
+        if link.parent is not None:
+            children[link.parent].append(link)
+    found = {}
+    for link in mech.links:
+        if link.name in given:
+            found[link.name] = look_of(given[link.name])
+        elif (inertia := description.bodies[link.name].inertia) is not None and inertia.solids:
+            found[link.name] = look_of(inertia.solids)
+        else:
+            found[link.name] = _suggested(link, children[link.name])
+    return found
+
+
+def is_point(inertia: Inertia | None) -> bool:
+    """Whether all mass lies in one point."""
+    return inertia is not None and not np.any(inertia.moment)
+
+
+def _suggested(link: Link, children: Sequence[Link]) -> list[Look]:
+    """The ellipsoid of uniform density with the same moments, and bones to where the children hang."""
+    looks = [] if link.inertia is None or is_point(link.inertia) else [Look(ellipsoid_of(link.inertia))]
+    ends = [child.placement.p for child in children]
+    if looks and not children and np.linalg.norm(link.inertia.com) > 0:  # type: ignore[union-attr]
+        ends.append(link.inertia.com)  # type: ignore[union-attr]
+    lengths = [float(np.linalg.norm(end)) for end in ends]
+    for end, length in zip(ends, lengths, strict=True):
+        if length > 1e-3 * max([1e-9, *lengths]):
+            looks.append(Look(bone(end, 0.04 * max(lengths))))
+    return looks
+
+
+def ellipsoid_of(inertia: Inertia) -> Triangles:
+    """The ellipsoid of uniform density that has these mass properties: a_i^2 = 5 (I_j + I_k - I_i) / (2 m)."""
+    moments, R = inertia.principal()
+    squares = 2.5 * (moments.sum() - 2 * moments) / inertia.mass
+    semi_axes = np.sqrt(np.maximum(squares, 1e-4 * squares.max()))
+    return draw.ball(around=32).scaled(semi_axes).moved(Pose(R, inertia.com))
+
+
+def bone(end: Array, radius: float) -> Triangles:
+    """A capsule from the origin to a point."""
+    length = float(np.linalg.norm(end))
+    X = Pose.from_quaternion(aimed(np.asarray(end, dtype=float)), p=np.asarray(end) / 2)
+    return draw.capsule(min(radius, 0.25 * length), length, around=24).moved(X)
+
+
+def from_file(path: Path) -> Triangles:
+    """Any mesh file, closed or not, as triangles."""
+    trimesh = require("trimesh", "mesh", "reading a mesh file")
+    if not path.is_file():
+        raise FileNotFoundError(f"mesh file '{path}' does not exist.")
+    mesh = trimesh.load(path, force="mesh")
+    return Triangles(np.asarray(mesh.vertices), np.asarray(mesh.faces))

@@ -1,0 +1,137 @@
+"""What a picture is made of: marks, each with its places at every record. No mark knows how it gets onto a screen.
+
+In the shapes below r is the number of records, and 1 where a thing does not change.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.show.triangles import Triangles
+from poinsot.spatial import quaternion
+
+# Colours, red, green, blue in 0..255.
+BODIES = (
+    (58, 110, 165), (214, 93, 77), (233, 176, 70), (96, 153, 122), (137, 104, 160), (79, 148, 168), (196, 120, 150),
+    (130, 142, 80),
+)  # fmt: skip
+STEEL, GREY, INK, PALE = (112, 124, 140), (150, 158, 170), (38, 50, 66), (206, 213, 222)
+GREEN, VIOLET, ORANGE, RED, BLUE = (34, 139, 94), (123, 63, 160), (224, 122, 36), (205, 52, 66), (36, 98, 186)
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Where something is: positions (r, 3) [m] and orientations (r, 4) wxyz."""
+
+    position: Array
+    wxyz: Array
+
+    @classmethod
+    def at(cls, position: Array, wxyz: Array | None = None) -> "Track":
+        """A track from positions (r, 3), or one place (3,); not turned by default."""
+        position = np.atleast_2d(np.asarray(position, dtype=float))
+        wxyz = quaternion.identity() if wxyz is None else np.asarray(wxyz, dtype=float)
+        return cls(position, np.broadcast_to(np.atleast_2d(wxyz), (max(len(position), wxyz.size // 4), 4)))
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """Something to draw; `name` is unique in its layer."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Surface(Mark):
+    """A rigid surface that moves; `body`: what it is a part of, for the mouse. `hue` (r, 3): a colour that changes."""
+
+    triangles: Triangles
+    track: Track
+    colour: Colour = GREY
+    opacity: float = 1.0
+    body: str | None = None
+    shadow: bool = True
+    hue: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Copies(Mark):
+    """Many copies of one surface: positions (r, n, 3), orientations (r, n, 4), and sizes (r, n, 3) or (1, n, 3)."""
+
+    triangles: Triangles
+    positions: Array
+    wxyz: Array
+    scales: Array
+    colours: Array
+    opacity: float = 1.0
+    shadow: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Lines(Mark):
+    """Straight lines (r, n, 2, 3) in colours (r, n, 3) or (1, n, 3), on a carrier that moves."""
+
+    points: Array
+    colours: Array
+    width: float
+    track: Track
+
+
+@dataclass(frozen=True, eq=False)
+class Path(Mark):
+    """A curve (r, 3) that is drawn as time goes on, on a carrier that moves."""
+
+    points: Array
+    colour: Colour
+    width: float
+    track: Track
+
+
+@dataclass(frozen=True, eq=False)
+class Arrows(Mark):
+    """Arrows from (r, n, 3) along (r, n, 3) [m]; one that has no length is not seen."""
+
+    starts: Array
+    vectors: Array
+    colour: Colour
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
+class Axes(Mark):
+    """Frames: x, y, z in red, green, blue at positions (r, n, 3), orientations (r, n, 4)."""
+
+    positions: Array
+    wxyz: Array
+    length: float
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(Mark):
+    """A flat grid across z of its track, that fades out at about the size [m]."""
+
+    track: Track
+    size: float
+    cell: float
+    solid: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Label(Mark):
+    """A word at a place, of a height [m]."""
+
+    text: str
+    track: Track
+    height: float
+
+
+def aimed(directions: Array) -> Array:
+    """The quaternions (..., 4) of the shortest turn that takes z along directions (..., 3), of any length."""
+    u = directions / np.maximum(np.linalg.norm(directions, axis=-1, keepdims=True), 1e-300)
+    x, y, z = np.moveaxis(u, -1, 0)
+    q = np.stack([1 + z, -y, x, np.zeros_like(z)], axis=-1)
+    opposite = (z < -1 + 1e-12)[..., None]
+    q = np.where(opposite, [0.0, 1.0, 0.0, 0.0], q)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)

@@ -1,0 +1,105 @@
+"""A page in the browser with a life of its own: one thread does all the work, and closing leaves nothing behind."""
+
+import queue
+import sys
+import threading
+import time as clock
+import traceback
+import webbrowser
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from poinsot.show import server as web
+
+RATE = 30.0  # pictures a second
+GRACE = 3.0  # s that a page may be away, to be loaded again, before a program that waits for it goes on
+
+
+class Page:
+    """Serves a scene, and calls `tick(seconds)` about 30 times a second, seconds being the time since the last call.
+
+    Whatever buttons and sliders want done is done by the same thread, through `do`.
+    """
+
+    def __init__(self, server: Any, tick: Callable[[float], None]) -> None:
+        self.server, self._tick = server, tick
+        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._last_error = ""
+        self._over, self._seen = threading.Event(), threading.Event()
+        server.on_client_connect(lambda _: self._seen.set())
+        self._thread = threading.Thread(target=self._work, name="poinsot viewer", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return web.url(self.server)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def do(self, job: Callable[[], None]) -> None:
+        """Have this done before the next picture."""
+        self._jobs.put(job)
+
+    def _work(self) -> None:
+        last = clock.perf_counter()
+        while not self._over.is_set():
+            now = clock.perf_counter()
+            try:
+                with self.server.atomic():
+                    while not self._jobs.empty():
+                        self._jobs.get()()
+                    self._tick(now - last)
+            except Exception as error:
+                if repr(error) != self._last_error:  # the same one may come again with every picture
+                    self._last_error = repr(error)
+                    traceback.print_exc()
+            last = now
+            self._over.wait(max(0.0, 1 / RATE - (clock.perf_counter() - now)))
+
+    def wait(self) -> None:
+        """Until the page was seen and is closed again, or Ctrl-C is pressed; then close."""
+        try:
+            away = clock.monotonic()
+            while not self._over.is_set():
+                if self.server.get_clients() or not self._seen.is_set():
+                    away = clock.monotonic()
+                if clock.monotonic() - away > GRACE:
+                    break
+                clock.sleep(0.1)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Free the port and end the threads. The page then says that it lost its connection."""
+        if self._over.is_set():
+            return
+        self._over.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join()
+        web.stop(self.server)
+
+    def __enter__(self) -> "Page":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<page {'closed' if self._over.is_set() else self.url}>"
+
+
+def offer(page: Page, browser: bool | None, block: bool | None) -> None:
+    """Open the browser and wait, as asked; by default, both in a program, and only the first at a prompt."""
+    at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
+    block = not at_prompt if block is None else block
+    if browser or (browser is None and block):
+        webbrowser.open(page.url)
+    if block:
+        print(f"Watch it at {page.url} (Ctrl-C, or closing the page, ends this).", flush=True)
+        page.wait()

@@ -1,0 +1,143 @@
+"""A picture of a run: layers of marks, each made when it is first looked at. Nothing here knows how it is shown."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.mechanism.model import hint
+from poinsot.show import construction, elements, scenery, vectors
+from poinsot.show.looks import Look, looks_of
+from poinsot.show.marks import Arrows, Mark
+from poinsot.show.records import Records
+from poinsot.spatial import quaternion
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What there is to see of some records.
+
+    looks: what bodies look like, where it is not the shapes they were made of. trails: points [m] of bodies, in their
+    own frames, whose paths are drawn; by default the centres of mass of free bodies and of the ends of trees.
+    base: a picture whose sizes and scales this one takes over.
+    """
+
+    records: Records
+    given_looks: Mapping[str, Any] = field(default_factory=dict)
+    trails: Mapping[str, ArrayLike] | None = None
+    base: "Picture | None" = None
+    _made: dict[str, list[Mark]] = field(default_factory=dict)
+    _usual: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def looks(self) -> dict[str, list[Look]]:
+        """Of every body."""
+        return looks_of(self.records.description, self.given_looks)
+
+    # Sizes.
+
+    @cached_property
+    def reaches(self) -> Array:
+        """How far each body reaches from its centre of mass [m], (b,)."""
+        found = []
+        for link in self.records.mechanism.links:
+            com = np.zeros(3) if link.inertia is None else link.inertia.com
+            points = [look.triangles.vertices for look in self.looks[link.name]]
+            found.append(max((float(np.linalg.norm(p - com, axis=1).max()) for p in points), default=0.0))
+        return np.array(found)
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """The corners (3,), (3,) [m] of a box that holds all bodies at all records, or at some hundreds of them."""
+        if self.base is not None:
+            return self.base.bounds
+        records = self.records
+        some = np.unique(np.linspace(0, len(records.time) - 1, 300).astype(int))
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for k, name in enumerate(records.names):
+            points = np.concatenate([np.zeros((1, 3)), *(look.triangles.vertices for look in self.looks[name])])
+            box = np.array(list(product(*zip(points.min(axis=0), points.max(axis=0), strict=True))))  # (8, 3)
+            x = records.positions[some, :, k, None] + quaternion.rotate(records.wxyz[some, :, k, None], box)
+            low, high = np.minimum(low, x.min(axis=(0, 1, 2))), np.maximum(high, x.max(axis=(0, 1, 2)))
+        return low, high
+
+    @property
+    def centre(self) -> Array:
+        """The middle of it all [m], (3,)."""
+        return (self.bounds[0] + self.bounds[1]) / 2
+
+    @cached_property
+    def size(self) -> float:
+        """Half the diagonal of the bounds [m]."""
+        return float(np.linalg.norm(self.bounds[1] - self.bounds[0])) / 2 or 1.0
+
+    def around(self, body: str) -> tuple[Array, float]:
+        """The centre of mass of a body at the start (3,), and how far all bodies reach around it then [m]."""
+        centres = self.records.centres[0, 0]
+        middle = centres[self.records.index(body)]
+        return middle, float((np.linalg.norm(centres - middle, axis=1) + self.reaches).max()) or self.size
+
+    @cached_property
+    def unit(self) -> float:
+        """A length [m] for arrows and frames: about that of the bodies."""
+        seen = self.reaches[self.reaches > 0]
+        return max(float(np.median(seen)), 0.04 * self.size) if seen.size else 0.12 * self.size
+
+    def usual(self, layer: str, lengths: Array) -> float:
+        """What counts as long among the arrows (r, n) of a layer: all but a few are shorter."""
+        if self.base is not None and any(isinstance(mark, Arrows) for mark in self.base.layer(layer)):
+            return self.base._usual[layer]
+        self._usual[layer] = float(np.quantile(lengths[lengths > 1e-9 * lengths.max()], 0.98))
+        return self._usual[layer]
+
+    @cached_property
+    def up(self) -> Array:
+        """Against gravity, z where there is none, (3,)."""
+        g = self.records.mechanism.gravity
+        return -g / np.linalg.norm(g) if np.any(g) else np.array([0.0, 0.0, 1.0])
+
+    # Layers.
+
+    def layer(self, name: str) -> list[Mark]:
+        """The marks of one layer."""
+        if name not in LAYERS:
+            raise ValueError(f"there is no layer {name!r}{hint(name, LAYERS)}; there are {', '.join(LAYERS)}.")
+        if name not in self._made:
+            self._made[name] = list(LAYERS[name].marks(self))
+        return self._made[name]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """How a layer is made, what it shows, and whether it is seen at first."""
+
+    marks: Callable[[Any], Iterable[Mark]]
+    meaning: str
+    shown: bool = False
+
+
+# A new layer is one row.
+LAYERS: dict[str, Layer] = {
+    "bodies": Layer(scenery.bodies, "bodies", True),
+    "joints": Layer(scenery.joints, "hinges of joints", True),
+    "ghosts": Layer(scenery.ghosts, "other instances of a batch", True),
+    "parts": Layer(elements.parts, "springs and other parts", True),
+    "ground": Layer(scenery.ground, "the ground of contacts, or a grid below it all", True),
+    "trails": Layer(scenery.trails, "paths of bodies", True),
+    "exposures": Layer(scenery.exposures, "where bodies were and will be"),
+    "frames": Layer(scenery.frames, "body frames, x red, y green, z blue"),
+    "centres": Layer(scenery.centres, "centres of mass"),
+    "names": Layer(scenery.names, "names of the bodies"),
+    "forces": Layer(vectors.forces, "forces on bodies"),
+    "torques": Layer(vectors.torques, "torques on bodies"),
+    "weights": Layer(vectors.weights, "weights"),
+    "reactions": Layer(vectors.reactions, "forces through joints"),
+    "momentum": Layer(vectors.spins, "angular momenta about the centres of mass"),
+    "rotation": Layer(vectors.rotations, "angular velocities"),
+    "poinsot": Layer(construction.poinsot, "the inertia ellipsoid rolls on the invariable plane"),
+}
+DEFAULT = tuple(name for name, layer in LAYERS.items() if layer.shown)

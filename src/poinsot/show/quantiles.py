@@ -1,0 +1,73 @@
+"""Sweeps as bands: quantiles over time, and how the end depends on what was varied."""
+
+import os
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poinsot._optional import require
+from poinsot.show.plots import COLOURS, INK, STYLE
+from poinsot.show.replay import write
+from poinsot.study.quantities import names, pick, unit_of
+from poinsot.study.swept import QUANTILES, Sweep
+
+DOTS = 4000  # at most, in a scatter plot
+PANELS = 4
+
+
+def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None) -> Any:
+    """A matplotlib figure: for each quantity its median and bands over time, and its end against the varied numbers.
+
+    path: where to write it, as .png, .pdf, .svg ...
+    """
+    plt = require("matplotlib.pyplot", "view", "plotting")
+    chosen = list(what or [name for name in names(sweep.data) if ".position." in name or name.endswith(".q")])[:PANELS]
+    varied = {label: x for path, x in sweep.varied.items() for label, x in _columns(path, x)}
+    shown = dict(list(varied.items())[:2])
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            len(chosen), 1 + len(shown), figsize=(4.6 + 2.6 * len(shown), 0.6 + 2.5 * len(chosen)), squeeze=False,
+            layout="constrained", width_ratios=(1.7, *[1] * len(shown)),
+        )  # fmt: skip
+        for row, name in zip(axes, chosen, strict=True):
+            _bands(row[0], sweep, name)
+            for ax, (label, x) in zip(row[1:], shown.items(), strict=True):
+                _scatter(ax, x, sweep.at_end(name), label)
+        for ax in axes[:-1].flat:
+            ax.tick_params(labelbottom=False)
+            ax.set_xlabel("")
+    if path is not None:
+        data = BytesIO()
+        figure.savefig(data, format=Path(path).suffix.removeprefix(".") or "png", dpi=150)
+        write(Path(path), data.getvalue())
+    return figure
+
+
+def _columns(path: str, x: Any) -> list[tuple[str, Any]]:
+    if x.ndim == 1:
+        return [(path, x)]
+    return [(path + "".join(f"[{k}]" for k in e), x[(slice(None), *e)]) for e in np.ndindex(x.shape[1:])]
+
+
+def _bands(ax: Any, sweep: Sweep, name: str) -> None:
+    time, unit = sweep.data["time"].values, unit_of(pick(sweep.data, name), name)
+    low, lower, middle, upper, high = sweep.quantiles(name, QUANTILES)
+    ax.fill_between(time, low, high, color=COLOURS[0], alpha=0.15, lw=0, label="90 % of all")
+    ax.fill_between(time, lower, upper, color=COLOURS[0], alpha=0.3, lw=0, label="half of all")
+    ax.plot(time, middle, color=COLOURS[0], lw=1.6, label="median")
+    ax.set_title(f"{name} [{unit}]" if unit else name, fontsize=10, color=INK)
+    ax.set_xlabel("time [s]")
+    ax.grid(color="#e6eaf0", lw=0.8)
+    ax.margins(x=0.0)
+    ax.legend(frameon=False, fontsize=8)
+
+
+def _scatter(ax: Any, x: Any, y: Any, label: str) -> None:
+    some = slice(None, None, max(1, len(x) // DOTS))
+    ax.plot(x[some], y[some], ".", ms=2.5, alpha=0.4, color=COLOURS[1], mew=0, rasterized=True)
+    ax.set_title("at the end", fontsize=10, color=INK)
+    ax.set_xlabel(label)
+    ax.grid(color="#e6eaf0", lw=0.8)

@@ -1,0 +1,178 @@
+"""The records of a run as pictures need them: where bodies are, how they turn, what acts on them; all in world axes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.mechanism import Mechanism
+from poinsot.run.observe import measuring
+from poinsot.run.rows import Rows
+from poinsot.run.run import Run
+from poinsot.spatial import motion
+from poinsot.world import Description, Motion
+
+Measure = Callable[[Array, Array, Array], tuple[Array, ...]]
+
+
+class Measures:
+    """Compiled functions that find the quantities of a picture from rows of states; each is made when first needed."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        start = rows.system.motion(0.0, rows.system.start())
+        self.wrenches = tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
+
+    @cached_property
+    def places(self) -> Measure:
+        """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
+        return measuring(self.rows, [_positions, _orientations, _angular_velocities, _centres, _spins])
+
+    @cached_property
+    def forces(self) -> Measure:
+        """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
+        return measuring(self.rows, [lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])])
+
+    @cached_property
+    def reactions(self) -> Measure:
+        """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
+        return measuring(self.rows, [_reactions])
+
+    @cached_property
+    def shown(self) -> dict[str, Measure]:
+        """What single elements show, as it is asked for."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records of some instances: time (r,) [s], rows y (r, n, ny) and p (n, np) or (r, n, np).
+
+    Arrays here have the shape (r, n, b, ...) over records, instances and bodies. Most pictures are of the first
+    instance alone.
+    """
+
+    measures: Measures
+    time: Array
+    y: Array
+    p: Array
+    numbers: tuple[int, ...] = (0,)
+
+    @property
+    def description(self) -> Description:
+        return self.measures.rows.system.description
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self.measures.rows.system.mechanism
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the bodies, in order."""
+        return [link.name for link in self.mechanism.links]
+
+    @cached_property
+    def _places(self) -> tuple[Array, ...]:
+        return self.measures.places(self.time, self.y, self.p)
+
+    @property
+    def positions(self) -> Array:
+        """Of the body frames' origins [m], (r, n, b, 3)."""
+        return self._places[0]
+
+    @property
+    def wxyz(self) -> Array:
+        """Orientations (r, n, b, 4)."""
+        return self._places[1]
+
+    @property
+    def angular_velocities(self) -> Array:
+        """[rad/s] in world axes, (r, n, b, 3)."""
+        return self._places[2]
+
+    @property
+    def centres(self) -> Array:
+        """Centres of mass [m], (r, n, b, 3); of a frame without mass its origin."""
+        return self._places[3]
+
+    @property
+    def spins(self) -> Array:
+        """Angular momenta about the centres of mass [kg m^2/s], (r, n, b, 3)."""
+        return self._places[4]
+
+    @cached_property
+    def forces(self) -> Array:
+        """The wrench of each element on each body, (r, n, m, 6), as listed in `measures.wrenches`."""
+        if not self.measures.wrenches:
+            return np.zeros((*self.y.shape[:-1], 0, 6))
+        return self.measures.forces(self.time, self.y, self.p)[0]
+
+    @cached_property
+    def reactions(self) -> Array:
+        """The wrench on each body through its joint, (r, n, b, 6)."""
+        return self.measures.reactions(self.time, self.y, self.p)[0]
+
+    def of(self, element: str, key: str) -> Array:
+        """A state of an element, or what it shows, (r, n, ...): records.of("plane.left", "contents")."""
+        name, system = f"{element}.{key}", self.measures.rows.system
+        start = system.nq + system.nv
+        for state, value in system.states.items():
+            if state == name:
+                return self.y[..., start : start + np.size(value)].reshape(*self.y.shape[:-1], *np.shape(value))
+            start += np.size(value)
+        known = self.measures.shown
+        if name not in known:
+            known[name] = measuring(self.measures.rows, [lambda m: m.effects[element].shown[key]])
+        return known[name](self.time, self.y, self.p)[0]
+
+    def index(self, body: str) -> int:
+        """The number of a body."""
+        return self.mechanism.index(body)
+
+
+def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Records:
+    """Records of these instances of a run, each `every`th and the last one."""
+    chosen = np.unique(np.append(np.arange(0, len(run.time), every), len(run.time) - 1))
+    if run.batch is None:
+        y, p = run.y[chosen, None], run.p[..., None, :]
+    else:
+        for i in instances:
+            if not 0 <= i < run.batch:
+                raise ValueError(f"instance {i} does not exist: the run has {run.batch}, counted from 0.")
+        y, p = run.y[chosen][:, list(instances)], run.p[..., list(instances), :]
+    finite: Array = np.asarray(np.isfinite(y).all(axis=-1))
+    if not finite[0].all():
+        raise ValueError("the run cannot be shown: its first record is not finite.")
+    for k in range(y.shape[1]):  # one that broke down stays where it was last
+        last = np.maximum.accumulate(np.where(finite[:, k], np.arange(len(y)), 0))
+        y[:, k] = y[last, k]
+    return Records(Measures(run.rows), run.time[chosen], y, p[chosen] if p.ndim == y.ndim else p, tuple(instances))
+
+
+def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Motion], Array]:
+    """A function of (link, pose, twist), for every body."""
+    return lambda m: np.stack(
+        [of(*item) for item in zip(m.scene.mechanism.links, m.scene.poses, m.scene.twists, strict=True)]
+    )
+
+
+_positions = _each(lambda link, X, V: X.p)
+_orientations = _each(lambda link, X, V: X.quaternion())
+_angular_velocities = _each(lambda link, X, V: X.R @ V[:3])
+_centres = _each(lambda link, X, V: X.p if link.inertia is None else X @ link.inertia.com)
+_spins = _each(lambda link, X, V: np.zeros(3) if link.inertia is None else X.R @ (link.inertia.moment @ V[:3]))
+
+
+def _about_centre(m: Motion, element: str, body: str) -> Array:
+    inertia, X = m.scene.inertia(body), m.scene[body].pose
+    F_B = m.effects[element].wrenches[body]
+    F_C = F_B if inertia is None else motion.wrench_at(F_B, inertia.com)
+    return np.concatenate([X.R @ F_C[:3], X.R @ F_C[3:]])
+
+
+def _reactions(m: Motion) -> Array:
+    rows = zip(m.scene.poses, m.reactions(), strict=True)
+    return np.stack([np.concatenate([X.R @ F[:3], X.R @ F[3:]]) for X, F in rows])

@@ -1,0 +1,91 @@
+"""What the links of a URDF file look like."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.show import triangles as draw
+from poinsot.show.looks import Look, from_file
+from poinsot.show.marks import Colour
+from poinsot.show.triangles import Triangles
+from poinsot.spatial import Pose, euler
+
+
+def urdf_looks(
+    path: str | os.PathLike[str], folders: Mapping[str, str | os.PathLike[str]] | None = None
+) -> dict[str, list[Look]]:
+    """The <visual> elements of a URDF file: of each link its boxes, cylinders, spheres and meshes, with their colours.
+
+    `folders`: where the packages of "package://name/..." lie; by default they are looked for in the folders above the
+    file. Meshes are read with trimesh. Use it as run.view(looks=urdf_looks("robot.urdf")).
+    """
+    path = Path(path)
+    robot = ElementTree.fromstring(path.read_bytes())
+    named = {m.get("name"): m for m in robot.findall("material")}
+    found = {}
+    for link in robot.findall("link"):
+        looks = []
+        for visual in link.findall("visual"):
+            colour = _colour(visual.find("material"), named)
+            for look in _geometry(visual.find("geometry"), path, folders or {}):
+                looks.append(Look(look.moved(_origin(visual.find("origin"))), colour))
+        found[str(link.get("name"))] = looks
+    return found
+
+
+def _geometry(geometry: Any, path: Path, folders: Mapping[str, Any]) -> list[Triangles]:
+    if geometry is None or len(geometry) == 0:
+        return []
+    item = geometry[0]
+    if item.tag == "box":
+        return [draw.box(_floats(item.get("size")))]
+    if item.tag == "cylinder":
+        return [draw.cylinder(float(item.get("radius")), float(item.get("length")))]
+    if item.tag == "sphere":
+        return [draw.ball(float(item.get("radius")))]
+    if item.tag == "mesh":
+        mesh = from_file(_mesh_file(item.get("filename"), path, folders))
+        return [mesh.scaled(_floats(item.get("scale") or "1 1 1"))]
+    raise ValueError(f"{path}: a <{item.tag}> cannot be drawn; known are box, cylinder, sphere, mesh.")
+
+
+def _mesh_file(name: str, path: Path, folders: Mapping[str, Any]) -> Path:
+    if not name.startswith("package://"):
+        return path.parent / name.removeprefix("file://")
+    package, _, rest = name.removeprefix("package://").partition("/")
+    if package in folders:
+        return Path(folders[package]) / rest
+    for folder in path.resolve().parents:
+        for tried in (folder / package / rest, folder / rest):
+            if tried.is_file():
+                return tried
+    raise FileNotFoundError(
+        f"{path}: the mesh {name} was not found above the file; say where its package is: folders={{{package!r}: ...}}."
+    )
+
+
+def _origin(origin: Any) -> Pose:
+    if origin is None:
+        return Pose()
+    return Pose(euler.to_matrix(_floats(origin.get("rpy") or "0 0 0")), _floats(origin.get("xyz") or "0 0 0"))
+
+
+def _colour(material: Any, named: Mapping[Any, Any]) -> Colour | None:
+    if material is None:
+        return None
+    colour = material.find("color")
+    if colour is None and material.get("name") in named:
+        colour = named[material.get("name")].find("color")
+    if colour is None:
+        return None
+    r, g, b = (round(255 * c) for c in _floats(colour.get("rgba"))[:3])
+    return r, g, b
+
+
+def _floats(text: str) -> Array:
+    return np.array(text.split(), dtype=float)

@@ -1,0 +1,44 @@
+"""A real browser, without a display."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from poinsot.show.headless import FLAGS, browser
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Chromium, driven by Playwright."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
+    )
+    try:
+        path = browser()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Any]:
+    """Opens a page, small so that it is drawn fast; fails the test at its end if the page had an error."""
+    context = chromium.new_context(viewport={"width": 480, "height": 420})
+    errors: list[str] = []
+
+    def open_page(url: str, offline: bool = False) -> Any:
+        context.set_offline(offline)
+        page = context.new_page()
+        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda e: errors.append(str(e)))
+        page.goto(url)
+        page.wait_for_function("window.__viserMutable?.nodeRefFromName['/scene/bodies'] != null", timeout=60_000)
+        return page
+
+    yield open_page
+    context.close()
+    assert errors == []

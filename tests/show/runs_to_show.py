@@ -1,0 +1,50 @@
+"""Small runs that the tests of pictures share."""
+
+from functools import cache
+
+import numpy as np
+
+import poinsot as pt
+from poinsot.t_handle import t_handle
+
+
+@cache
+def pendulum() -> pt.Run:
+    """Two rods on hinges, 2 s."""
+    world = pt.World()
+    rod = pt.Pose(p=(0.0, 0.0, -0.5)) @ pt.Inertia.capsule(1.0, 0.04, 0.92)
+    world.add_body("upper", rod, joint=pt.revolute((0.0, 1.0, 0.0)), placement=(0.0, 0.0, 2.0), q=[1.5])
+    world.add_body("lower", rod, "upper", pt.revolute((0.0, 1.0, 0.0)), placement=(0.0, 0.0, -1.0), q=[0.4])
+    return world.simulate(2.0, 1e-3, every=0.02)
+
+
+@cache
+def handle() -> pt.Run:
+    """A T-handle that flips in free fall."""
+    world = pt.World(gravity=(0.0, 0.0, 0.0))
+    world.add_body("handle", t_handle(), angular_velocity=(6.0, 0.1, 0.1), velocity=(0.1, 0.0, 0.0))
+    return world.simulate(4.0, 1e-3, every=0.02)
+
+
+@cache
+def box() -> pt.Run:
+    """A box on a spring above the ground, with a force, a torque and a point mass beside it."""
+    world = pt.World()
+    world.add_body(
+        "box", pt.Inertia.box(2.0, (0.4, 0.3, 0.2)), position=(0.0, 0.0, 0.5), angular_velocity=(1.0, 2.0, 3.0)
+    )
+    world.add_particle("ball", 0.5, (1.0, 0.0, 1.0))
+    world.add_spring("spring", "box", "ball", 50.0, 0.5, 0.1, point_a=(0.2, 0.0, 0.0))
+    world.add_force("pull", "box", (0.0, 1.0, 0.0), point=(0.0, 0.0, 0.1))
+    world.add_torque("twist", "box", (0.0, 0.0, 0.2))
+    corners = np.array(np.meshgrid((-0.2, 0.2), (-0.15, 0.15), (-0.1, 0.1))).reshape(3, -1).T
+    world.add_contact("ground", "box", corners, stiffness=1e4)
+    return world.simulate(1.0, 1e-3, every=0.02)
+
+
+@cache
+def batch() -> pt.Run:
+    """Five boxes that turn at different rates."""
+    world = pt.World(gravity=(0.0, 0.0, 0.0))
+    world.add_body("box", pt.Inertia.box(1.0, (0.5, 1.0, 1.5)), velocity=(0.1, 0.0, 0.0))
+    return world.simulate(1.0, 1e-2, every=0.05, vary={"box.angular_velocity": np.outer(np.arange(1, 6), (1.0, 0, 0))})

@@ -1,0 +1,112 @@
+"""Files: replays, stills and films, and that they are whole or not there at all."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import runs_to_show
+
+from poinsot.show import headless, replay, server
+
+
+def image(path: Path) -> Any:
+    return pytest.importorskip("PIL.Image").open(path)
+
+
+@pytest.fixture(scope="module")
+def has_browser() -> None:
+    try:
+        headless.browser()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+def test_snapshot(tmp_path: Path, has_browser: None) -> None:
+    """Two times give two pictures of the size asked for; the same time gives the same."""
+    run = runs_to_show.pendulum()
+    picture = replay.picture_of(run)
+    with headless.studio(picture, ("bodies",), (0.0, -1.0, 0.0), (200, 150)) as room:
+        first, later, again = room.shot(0), room.shot(60), room.shot(0)
+    assert first.shape == (150, 200, 3)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, later)
+    dark = np.argwhere(first.min(axis=2) < 200)  # where there is something
+    assert len(dark) > 50
+    # Seen from -y, x is to the right.
+    middle = dark[:, 1].mean() - 100
+    assert np.sign(middle) == np.sign((picture.records.centres[0, 0, :, 0] - picture.centre[0]).mean())
+
+
+def test_snapshot_and_film_files(tmp_path: Path, has_browser: None) -> None:
+    run = runs_to_show.pendulum()
+    path = run.snapshot(tmp_path / "x.png", time=1.0, camera=(1.0, 0.0, 0.0), show=["bodies"], size=(120, 80))
+    with image(path) as still:
+        assert still.size == (120, 80)
+    film = run.animate(tmp_path / "x.gif", show=["bodies"], size=(100, 60), fps=2, end=2.0)
+    with image(film) as gif:
+        assert gif.n_frames == 5
+        assert gif.size == (100, 60)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.gif", "x.png"]
+
+
+def test_errors_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs_to_show.pendulum()
+    with pytest.raises(ValueError, match=r"must end in \.png"):
+        run.snapshot(tmp_path / "x.jpg")
+    with pytest.raises(ValueError, match="time must be within the run, 0 to 2 s, not 3"):
+        run.snapshot(tmp_path / "x.png", time=3)
+    with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist"):
+        run.to_html(tmp_path / "nowhere" / "x.html")
+    with pytest.raises(ValueError, match="fewer than two records"):
+        run.animate(tmp_path / "x.gif", start=1.99)
+    monkeypatch.setenv("POINSOT_BROWSER", "no-such-browser")
+    with pytest.raises(FileNotFoundError, match="POINSOT_BROWSER is 'no-such-browser'"):
+        run.snapshot(tmp_path / "x.png")
+    monkeypatch.delenv("POINSOT_BROWSER")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(headless, "BROWSERS", ("chromium",))
+    with pytest.raises(FileNotFoundError, match="apt install chromium"):
+        run.snapshot(tmp_path / "x.png")
+    with pytest.raises(FileNotFoundError, match="needs the program ffmpeg"):
+        run.animate(tmp_path / "x.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.html"
+    replay.write(path, b"old")
+
+    def fails(*_: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(replay.os, "fsync", fails)
+    with pytest.raises(OSError, match="no space left"):
+        replay.write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_replay_is_one_file_with_everything_in_it() -> None:
+    page = replay.html(runs_to_show.handle(), show="+poinsot", fps=10)
+    assert "<title>Poinsot: handle</title>" in page
+    for outside in ('src="http', "src='http", 'href="http', "@import", 'src="/', 'href="/'):
+        assert outside not in page
+    assert len(page) < 2e6
+
+
+def test_same_run_same_page() -> None:
+    assert replay.html(runs_to_show.pendulum(), fps=5) == replay.html(runs_to_show.pendulum(), fps=5)
+
+
+def test_notebook() -> None:
+    text = runs_to_show.pendulum()._repr_html_()
+    assert text is not None
+    assert text.startswith("<p>&lt;Run: 101 records")
+    assert 'srcdoc="&lt;!doctype html&gt;' in text
+
+
+def test_the_server_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with server.serving(port=0) as running:
+        assert running.get_host() == "127.0.0.1"
+    assert capsys.readouterr().out == ""

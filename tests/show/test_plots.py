@@ -1,0 +1,111 @@
+"""Plots can be read: titles with units, legends, and the right numbers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import runs_to_show
+
+from poinsot.show.curves import curves, tidy
+from poinsot.show.history import History, history
+from poinsot.show.plots import polhodes
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    matplotlib.pyplot.close("all")
+
+
+def test_overview_of_a_mechanism(tmp_path: Path) -> None:
+    figure = runs_to_show.pendulum().plot(path=tmp_path / "x.png")
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == [
+        "energy [J]", "momentum [kg m/s]", "angular momentum [kg m^2/s]", "joint coordinates [rad, m, 1]",
+        "joint velocities [rad/s, m/s]",
+    ]  # fmt: skip
+    assert figure.axes[-1].get_xlabel() == "time [s]"
+    assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == [
+        "total",
+        "kinetic",
+        "potential and stored",
+    ]
+    assert (tmp_path / "x.png").stat().st_size > 10_000
+
+
+def test_energy_adds_up() -> None:
+    run = runs_to_show.pendulum()
+    total, kinetic, rest = (line.get_ydata() for line in run.plot("energy").axes[0].lines)
+    assert np.allclose(kinetic + rest, total, atol=1e-12)
+    assert np.ptp(total) < 1e-6 * np.ptp(kinetic)
+
+
+def test_histories_of_bodies() -> None:
+    run = runs_to_show.box()
+    figure = run.plot("position", "spring.length", "reaction", body=["box", "ball"])
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == [
+        "position of box [m]", "position of ball [m]", "spring.length [m]", "reaction of box [N m, N]",
+        "reaction of ball [N m, N]",
+    ]  # fmt: skip
+    x, _, _ = (line.get_ydata() for line in figure.axes[1].lines)
+    assert np.array_equal(x, run["ball"].position.values[:, 0])
+
+
+def test_a_batch_is_a_band() -> None:
+    run = runs_to_show.batch()
+    ax = run.plot("angular_velocity").axes[0]
+    assert len(ax.collections) == 3
+    assert np.allclose(ax.lines[0].get_ydata(), 3.0)  # the median of 1 ... 5 rad/s
+    alone = run.plot("angular_velocity", instance=4).axes[0]
+    assert len(alone.collections) == 0
+    assert np.allclose(alone.lines[0].get_ydata(), 5.0)
+
+
+def test_phase_portrait() -> None:
+    run = runs_to_show.pendulum()
+    ax = run.plot("phase").axes[0]
+    assert np.array_equal(ax.lines[0].get_xdata(), run.data["q"].values[:, 0])
+    assert np.array_equal(ax.lines[0].get_ydata(), run.data["v"].values[:, 0])
+    with pytest.raises(ValueError, match="no joint"):
+        runs_to_show.handle().plot("phase")
+
+
+def test_polhodes_lie_on_both_surfaces() -> None:
+    moments = np.array([1.0, 2.0, 3.5])
+    for curve in polhodes(moments):
+        assert np.allclose(np.linalg.norm(curve, axis=1), 1.0, atol=1e-12)
+        energy = (curve**2) @ (1 / moments)
+        assert np.ptp(energy) < 1e-12
+    assert len(polhodes(np.array([1.0, 2.0, 2.0]))) == 14  # a symmetric top has circles about one axis only
+    assert len(runs_to_show.handle().plot("polhode").axes) == 1
+
+
+def test_names_that_are_wrong() -> None:
+    run = runs_to_show.pendulum()
+    with pytest.raises(ValueError, match="'enrgy' cannot be plotted; did you mean 'energy'"):
+        run.plot("enrgy")
+    with pytest.raises(ValueError, match="there is no body 'lowr'; did you mean 'lower'"):
+        run.plot("position", body="lowr")
+    with pytest.raises(ValueError, match="no body of this run turns freely"):
+        run.plot("polhode")
+
+
+def test_curves_of_the_page() -> None:
+    h = history(runs_to_show.box(), "position", "box")
+    data, series, scales = curves(h)
+    assert [s["label"] for s in series] == ["t [s]", "x", "y", "z", "now"]
+    low, high = scales["y"]["range"]
+    assert low < min(d.min() for d in data[1:-1])
+    assert high > max(d.max() for d in data[1:-1])
+
+
+@pytest.mark.parametrize(("size", "unit", "factor"), [(2e-3, "1e-3 J", 1e3), (5.0, "J", 1.0), (3e7, "1e6 J", 1e-6)])
+def test_long_numbers_are_shortened(size: float, unit: str, factor: float) -> None:
+    h = tidy(History("energy", "J", np.arange(3.0), {"energy": size * np.array([0.0, -1.0, 0.5])}))
+    assert h.unit == unit
+    assert np.allclose(h.components["energy"], factor * size * np.array([0.0, -1.0, 0.5]))
