@@ -58,7 +58,29 @@ class Rows:
     @cached_property
     def ny(self) -> int:
         s = self.system
-        return s.nq + s.nv + s.ns + (ledger.WIDTH * len(ledger.sources(s)) if self.booked else 0)
+        return s.nq + s.nv + s.ns + len(self.places)
+
+    @cached_property
+    def places(self) -> Array:
+        """Where, in the table of sources and accounts taken row by row, something can come in; empty without ledger.
+
+        Through a spring between two bodies, say, comes no momentum: what is zero for any state is not kept.
+        """
+        s = self.system
+        if not self.booked:
+            return np.zeros(0, int)
+
+        def flows(t: Any, y: Array, p: Array) -> Array:
+            setting = self.setting(p, np.zeros(0, int))
+            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
+            return np.ravel(ledger.flows(s, s.motion(t, state, setting.parameters, setting.given_inputs(t))))
+
+        size = ledger.WIDTH * len(ledger.sources(s))
+        try:
+            outputs = Kernel(flows, f"(),({s.nq + s.nv + s.ns}),({self.np})->({size})").program().graph.outputs
+        except Exception:  # a function that cannot be traced: any of them
+            return np.arange(size)
+        return np.flatnonzero([node.op != "const" or node.data != 0 for node in outputs])
 
     @cached_property
     def nx(self) -> int:
@@ -77,9 +99,8 @@ class Rows:
                 names += [f"{letter}{f'[{k}]' if n > 1 else ''} of body {link.name!r}" for k in range(n)]
         for name, value in s.states.items():
             names += [f"{name}{f'[{k}]' if np.ndim(value) else ''}" for k in range(np.size(value))]
-        if self.booked:
-            names += [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
-        return names
+        booked = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
+        return names + [booked[k] for k in self.places]
 
     def row(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any]) -> Array:
         """p (np,) from numbers by path and inputs by name, with what is not given as it is in the description."""
@@ -91,25 +112,24 @@ class Rows:
     def _padded(p: Array) -> Array:
         return p if p.size else np.zeros(1)
 
-    def setting(self, p: Array) -> Setting:
+    def setting(self, p: Array, places: Array | None = None) -> Setting:
         values = unpack(p, self.given)
         inputs = {k.removeprefix("input "): v for k, v in values.items() if k.startswith("input ")}
         parameters = {k: v for k, v in values.items() if not k.startswith("input ")}
-        return Setting(self.system, parameters, inputs, self.booked, self.functions)
+        return Setting(self.system, parameters, inputs, self.places if places is None else places, self.functions)
 
     def pack(self, y: Booked) -> Array:
-        return np.concatenate([y.state.q, y.state.v, y.state.parts, np.ravel(y.inflow)])
+        return np.concatenate([y.state.q, y.state.v, y.state.parts, y.inflow])
 
     def unpack(self, row: Array) -> Booked:
         s = self.system
         q, v, parts, inflow = np.split(row, np.cumsum([s.nq, s.nv, s.ns]))
-        return Booked(State(q, v, parts), np.reshape(inflow, (-1, ledger.WIDTH)) if self.booked else np.zeros((0, 8)))
+        return Booked(State(q, v, parts), inflow)
 
     # Functions of one instance.
 
     def _start(self, p: Array) -> Array:
-        sources = len(ledger.sources(self.system)) if self.booked else 0
-        return self.pack(Booked(self.system.start(self.setting(p).parameters), np.zeros((sources, ledger.WIDTH))))
+        return self.pack(Booked(self.system.start(self.setting(p).parameters), np.zeros(len(self.places))))
 
     def _enter(self, y: Array, p: Array) -> Array:
         """A row y as a row x (nx,) of the form in which the method steps a state."""

@@ -118,8 +118,9 @@ class Run:
         with np.errstate(all="ignore"):
             start, end = (rows.held(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1)))
         names = sources(rows.system)
-        inflow = self.y[-1][..., -WIDTH * len(names) :].reshape(*self.y.shape[1:-1], len(names), WIDTH)
-        return Ledger(names, start, end, inflow)
+        inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
+        inflow[..., rows.places] = self.y[-1][..., rows.ny - len(rows.places) :]
+        return Ledger(names, start, end, inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH))
 
     # Keeping it, and doing it again.
 

@@ -17,14 +17,14 @@ from poinsot.mechanism import kinematics
 from poinsot.run import ledger
 from poinsot.spatial import motion, quaternion
 from poinsot.spatial._arrays import as_array
-from poinsot.world import State, System
+from poinsot.world import Motion, State, System
 
 Numbers: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Booked:
-    """A state, and what came in so far through each source, (n, 8) or empty if no ledger is kept."""
+    """A state, and what came in so far, (k,) at the places of the ledger that are kept."""
 
     state: State
     inflow: Array
@@ -32,12 +32,12 @@ class Booked:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a step needs to know: the equations, the free numbers, the inputs, and whether the ledger is kept."""
+    """What a step needs to know: equations, free numbers, inputs, and which places of the ledger are kept."""
 
     system: System
     parameters: Numbers
     inputs: Numbers
-    booked: bool
+    places: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
 
     def given_inputs(self, t: Any) -> Numbers:
@@ -47,8 +47,11 @@ class Setting:
     def rate(self, t: Any, y: Booked) -> Booked:
         """The rate of change of state and ledger."""
         moved = self.system.motion(t, y.state, self.parameters, self.given_inputs(t))
-        inflow = ledger.flows(self.system, moved) if self.booked else y.inflow
-        return Booked(self.system.rate(moved), inflow)
+        return Booked(self.system.rate(moved), self.inflow(moved))
+
+    def inflow(self, moved: Motion) -> Array:
+        """What comes in per second, (k,) at the places that are kept."""
+        return np.ravel(ledger.flows(self.system, moved))[self.places] if len(self.places) else np.zeros(0)
 
     def settled(self, t: Any, y: Booked) -> Booked:
         """After a step that ended at the time t: latches and the like brought up to date."""
@@ -92,8 +95,7 @@ def _semi_implicit(setting: Setting) -> Step:
         slope = setting.rate(t, y)
         v = y.state.v + h * slope.state.v
         q = kinematics.move(setting.system.mechanism, y.state.q, h * v)
-        inflow = y.inflow + h * slope.inflow if setting.booked else y.inflow
-        return Booked(State(q, v, y.state.parts + h * slope.state.parts), inflow)
+        return Booked(State(q, v, y.state.parts + h * slope.state.parts), y.inflow + h * slope.inflow)
 
     return _watched(setting, step)
 
@@ -175,9 +177,8 @@ def _splitting(order: int, turn: Callable[..., Array]) -> Method:
             def forces(_: Any, p: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
                 at = _land(setting, Flight(y.x, y.attitude, p[0], p[1], p[2]))
                 moved = setting.system.motion(t, at.state, setting.parameters, setting.given_inputs(t))
-                inflow = ledger.flows(setting.system, moved) if setting.booked else p[2]
                 F, tau = _at_centres(setting, moved)
-                return F, tau, inflow
+                return F, tau, setting.inflow(moved)
 
             P, L, inflow = schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L, y.inflow), h)
             return Flight(y.x, y.attitude, P, L, inflow)
