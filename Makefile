@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:            ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: $(VENV)/.run            ## set up and simulate the flipping T-handle
+run: $(VENV)/.run            ## set up and simulate the flipping T-handle; results and a replay in results/
 	@$(BIN)/poinsot run
 
 test: lint            ## set up, lint, type-check, run all tests but the slow ones
@@ -35,7 +35,7 @@ docs: $(VENV)/.bench            ## draw the pictures of the pages in docs/, chec
 	$(BIN)/python -m pytest -q tests/test_docs.py
 
 clean:            ## remove what these targets made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The environment: a plain install is enough to run; the tests want more. Either is made once, and again when
 # pyproject.toml changes.
@@ -47,7 +47,7 @@ $(VENV)/bin/pip:
 	  "(on Debian and Ubuntu: apt install python3-venv)." >&2; rm -rf $(VENV); exit 1; }
 
 $(VENV)/.run: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/pip install -q -e .
+	$(BIN)/pip install -q -e '.[view]'
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/pip

@@ -118,7 +118,15 @@ def _data(model: Any, j: int) -> dict[str, Any]:
         data["rest"] = float(model.qpos_spring[q])
         if model.jnt_limited[j]:
             data["lower"], data["upper"] = model.jnt_range[j].tolist()
+        if _even_effort(model)[j]:
+            data["effort_limit"] = float(model.jnt_actfrcrange[j, 1])
     return data
+
+
+def _even_effort(model: Any) -> Array:
+    """For each joint whether actuators are limited to as much one way as the other."""
+    low, high = model.jnt_actfrcrange.T
+    return (model.jnt_actfrclimited != 0) & (low == -high)
 
 
 def _inertia(model: Any, b: int) -> Inertia | None:
@@ -156,6 +164,7 @@ def _unheld(model: Any) -> dict[str, int]:
     return {
         "mocap bodies": model.nmocap,
         "bodies with gravcomp": int(np.sum(has("body_gravcomp", model.nbody))),
+        "effort limits that differ by direction": int(np.sum((model.jnt_actfrclimited != 0) & ~_even_effort(model))),
         "limits of ball joints": int(np.sum(model.jnt_limited * ball)),
         "free joints with springs, friction or armature": int(np.sum(on_free)),
         "joints with springs or dampers that are not linear": int(np.sum(curved)),

@@ -29,7 +29,7 @@ READ = {
     "parent": ("link", ""),
     "child": ("link", ""),
     "axis": ("xyz", ""),
-    "limit": ("lower upper", ""),
+    "limit": ("lower upper effort velocity", ""),
     "dynamics": ("damping friction", ""),
 }
 
@@ -49,7 +49,7 @@ def load_urdf(path: str | os.PathLike[str], floating: bool = False) -> Mechanism
 
     A link without inertial element, or with all zeros in it, is a frame without mass. Limits are taken as they stand,
     absent `lower` and `upper` being 0 as URDF says; without `limit` element there are none. What a mechanism does not
-    hold (geometry, effort and velocity limits, mimic, transmissions, ...) is listed in one warning.
+    hold (geometry, mimic, transmissions, ...) is listed in one warning.
     """
     text = source(path, "robot")
     with inside(path):
@@ -131,6 +131,8 @@ def _joint(joint: Element) -> Joint:
     data: dict[str, Any] = {"name": _text(joint, "name")}
     if kind in LIMITED and limit is not None:
         data |= {bound: _number(limit, bound, "0") for bound in ("lower", "upper")}
+    if kind in (*LIMITED, "continuous") and limit is not None:
+        data |= {f"{what}_limit": _number(limit, what, "inf") for what in ("velocity", "effort")}
     if dynamics is not None:
         data |= {what: _number(dynamics, what, "0") for what in ("damping", "friction")}
     return JOINTS[kind]([1.0, 0.0, 0.0] if axis is None else _numbers(axis, "xyz", 3, "1 0 0"), **data)

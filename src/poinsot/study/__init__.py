@@ -1,7 +1,19 @@
-"""Questions about worlds: small motions, sensitivities, the right step."""
+"""Questions about worlds: small motions, sensitivities, the right step, sweeps."""
 
 from poinsot.study.linear import Linear, linearise
 from poinsot.study.sensitivity import Sensitivity, sensitivity
 from poinsot.study.steps import StepCheck, check_step
+from poinsot.study.sweeps import sweep
+from poinsot.study.swept import Sweep, load_sweep
 
-__all__ = ["Linear", "Sensitivity", "StepCheck", "check_step", "linearise", "sensitivity"]
+__all__ = [
+    "Linear",
+    "Sensitivity",
+    "StepCheck",
+    "Sweep",
+    "check_step",
+    "linearise",
+    "load_sweep",
+    "sensitivity",
+    "sweep",
+]

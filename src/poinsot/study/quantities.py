@@ -20,6 +20,12 @@ def pick(data: Any, name: str) -> Any:
     return found
 
 
+def expand(data: Any, name: str) -> list[str]:
+    """The names of the numbers of a quantity: "box.position" is box.position.x, .y and .z. None, if it is not there."""
+    known = names(data)
+    return [name] if name in known else [n for n in known if n.startswith((f"{name}.", f"{name}["))]
+
+
 def names(data: Any) -> list[str]:
     """All such names."""
     found = []

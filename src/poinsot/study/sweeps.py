@@ -8,7 +8,7 @@ and may be worked on by many processes. An instance has the same bits whatever c
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -24,14 +24,12 @@ from poinsot._version import __version__
 from poinsot.run import Run, simulate
 from poinsot.run.plan import Plan, plan
 from poinsot.run.progress import Progress
-from poinsot.run.run import hash_of
-from poinsot.study.quantities import pick
+from poinsot.run.run import fingerprint, hash_of
+from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
 
-FORMAT = 1
 NUMBERS = 2**23  # of states in a chunk: 64 MB
 MANY = 4096  # instances in a chunk are enough to keep all cores busy
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +64,21 @@ class Job:
     def world(self) -> World:
         return World.of(self.description)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the world: each worker makes it, and its kernels, once."""
+        return {name: value for name, value in self.__dict__.items() if name != "world"}
+
     def simulate(self, where: slice, **changes: Any) -> Run:
         """Run some of the instances."""
-        inputs = {name: x[where] for name, x in self.values.items() if name in self.description.inputs}
-        vary = {path: x[where] for path, x in self.values.items() if path not in self.description.inputs}
-        options = {**self.options, **changes, "progress": False, "batch": where.stop - where.start}
-        return simulate(self.world, vary=vary, inputs=inputs, **options)
+        own = self.description.inputs
+        inputs = {**self.options.get("inputs", {}), **{k: x[where] for k, x in self.values.items() if k in own}}
+        vary = {path: x[where] for path, x in self.values.items() if path not in own}
+        options = {**self.options, **changes, "inputs": inputs, "progress": False, "batch": where.stop - where.start}
+        return simulate(self.world, vary=vary, **options)
 
     def hash(self) -> str:
         """The same for the same sweep, so that another one is not mixed with it."""
-        shown = {
-            key: x if isinstance(x, (int, float, str, type(None), list, tuple)) else repr(x)
-            for key, x in self.options.items()
-        }
+        shown = {key: fingerprint(x) or repr(x) for key, x in self.options.items()}
         text = json.dumps([hash_of(self.world), shown, self.chunk, list(self.values)], sort_keys=True)
         parts = [text.encode(), *(np.ascontiguousarray(x).tobytes() for x in self.values.values())]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
@@ -99,7 +99,7 @@ def sweep(
     fresh: bool = False,
     progress: bool | None = None,
     **options: Any,
-) -> "Sweep":
+) -> Sweep:
     """Simulate a world with many numbers, and write what comes out to a Zarr store as it does.
 
     vary: by the paths of numbers, or the names of inputs, arrays (n,) or distributions. Arrays span a grid; where
@@ -119,8 +119,9 @@ def sweep(
     job = Job(world.description, given, values, chunk or 1, str(path))
     job = job if chunk else Job(world.description, given, values, _chunk(job), str(path))
     waiting = _waiting(job, fresh)
-    with Progress(job.chunks, job.n // job.chunks, progress) as bar:
-        ENGINES[engine](job, waiting, scheduler, lambda left: bar.at(job.chunks - left))
+    steps = job.schedule.steps
+    with Progress(job.chunks * steps, job.n // job.chunks, progress) as bar:
+        ENGINES[engine](job, waiting, scheduler, lambda left: bar.at((job.chunks - left) * steps))
     return load_sweep(path)
 
 
@@ -172,7 +173,7 @@ def _chunk(job: Job) -> int:
 
 def _waiting(job: Job, fresh: bool) -> list[int]:
     """The chunks that are not done, in a store that is there or is made now."""
-    zarr = require("zarr", "cluster", "A sweep")
+    zarr = require("zarr", "zarr", "A sweep")
     path = Path(job.path)
     if path.exists() and not fresh:
         try:
@@ -182,7 +183,7 @@ def _waiting(job: Job, fresh: bool) -> list[int]:
             raise FileExistsError(f"'{path}' is there, and is no sweep; choose another name.") from error
         if other != job.hash():
             raise FileExistsError(
-                f"'{path}' holds another sweep or run; choose another name, or let it be replaced (fresh=True, --fresh)."
+                f"'{path}' holds another sweep or run; choose another name, or replace it (fresh=True, --fresh)."
             )
         return [int(k) for k in np.flatnonzero(group["done"][:] != 1)]
     if not path.parent.is_dir():
@@ -227,7 +228,7 @@ def _lay_out(job: Job, zarr: Any) -> None:
 
 def work(job: Job, k: int) -> int:
     """Run a chunk, put it into the store, and say that it is done."""
-    zarr = require("zarr", "cluster", "A sweep")
+    zarr = require("zarr", "zarr", "A sweep")
     where = job.part(k)
     run = job.simulate(where)
     group = zarr.open_group(job.path, mode="r+", zarr_format=2)
@@ -285,105 +286,3 @@ def _on_worker(job: Job, k: int) -> int:
 
 
 ENGINES: dict[str, Callable[[Job, list[int], str | None, Report], None]] = {"local": _local, "dask": _dask}
-
-
-# What came out.
-
-
-@dataclass(frozen=True, eq=False)
-class Sweep:
-    """A sweep on disk: `data`, an xarray.Dataset whose arrays are read when they are needed."""
-
-    path: Path
-    data: Any
-
-    @property
-    def n(self) -> int:
-        """How many instances."""
-        return int(self.data.sizes["batch"])
-
-    @property
-    def done(self) -> int:
-        """How many instances are there."""
-        done = self.data["done"].values == 1
-        return int(np.sum(np.diff(np.minimum(np.arange(len(done) + 1) * self.data.attrs["chunk"], self.n))[done]))
-
-    @property
-    def broken(self) -> Array:
-        """The numbers of the instances that broke down."""
-        return np.flatnonzero(self.data["broken"].values == 1)
-
-    @property
-    def varied(self) -> dict[str, Array]:
-        """The values of the varied numbers."""
-        names = (f"{path}.varied" if path in self.data.data_vars else path for path in self.data.attrs["varied"])
-        return {name.removesuffix(".varied"): self.data[name].values for name in names}
-
-    def at_end(self, name: str) -> Array:
-        """A quantity (n,) at the end: sweep.at_end("box.position.z")."""
-        return pick(self.data, name).isel(time=-1).values
-
-    def statistics(self, name: str) -> dict[str, float]:
-        """Mean, standard deviation, range and quantiles of a quantity at the end, over all that did not break down."""
-        x = self.at_end(name)
-        x = x[np.isfinite(x)]
-        if not x.size:
-            raise ValueError(f"{name!r} is finite in none of the {self.n} instances.")
-        quantiles = {f"{100 * q:g} %": float(v) for q, v in zip(QUANTILES, np.quantile(x, QUANTILES), strict=True)}
-        spread = float(np.std(x, ddof=1)) if x.size > 1 else 0.0
-        return {"mean": float(np.mean(x)), "std": spread, "min": float(x.min()), **quantiles, "max": float(x.max())}
-
-    def influences(self, name: str) -> dict[str, float]:
-        """Spearman's rank correlation of a quantity at the end with each varied number."""
-        x = self.at_end(name)
-        fine, found = np.isfinite(x), {}
-        for path, values in self.varied.items():
-            for entry in np.ndindex(values.shape[1:]):
-                label = path + "".join(f"[{k}]" for k in entry)
-                a, b = (_ranks(z[fine]) for z in (values[(slice(None), *entry)], x))
-                size = np.linalg.norm(a) * np.linalg.norm(b)
-                found[label] = float(a @ b / size) if size > 0 else 0.0
-        return found
-
-    def quantiles(self, name: str, shares: tuple[float, ...] = QUANTILES) -> Array:
-        """The quantiles (q, r) of a quantity over time, some records at a time."""
-        array = pick(self.data, name)
-        size = max(1, NUMBERS // self.n)
-        pieces = []
-        for start in range(0, array.sizes["time"], size):
-            x = array.isel(time=slice(start, start + size)).values
-            pieces.append(np.nanquantile(x, shares, axis=1))
-        return np.concatenate(pieces, axis=1)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(map(str, self.data.data_vars))
-
-    def __repr__(self) -> str:
-        return f"<Sweep over {', '.join(self.varied)}: {self.done} of {self.n} instances done>"
-
-
-def _ranks(x: Array) -> Array:
-    """Ranks about their mean; equal values share theirs."""
-    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
-    mean = np.cumsum(counts) - (counts + 1) / 2
-    ranks = mean[inverse]
-    return ranks - ranks.mean() if ranks.size else ranks
-
-
-def load_sweep(path: str | PathLike[str]) -> Sweep:
-    """A sweep from its store; arrays are read when they are needed."""
-    import xarray
-
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file '{path}'.")
-    require("zarr", "cluster", "A sweep")
-    try:
-        data = xarray.open_dataset(path, engine="zarr", consolidated=False, chunks=None)
-    except Exception as error:
-        raise ValueError(f"'{path}' is no sweep that was saved by Poinsot: {error}") from error
-    if data.attrs.get("kind") != "sweep":
-        raise ValueError(f"'{path}' is no sweep that was saved by Poinsot.")
-    if data.attrs["format"] > FORMAT:
-        raise ValueError(f"'{path}' was written by Poinsot {data.attrs['poinsot']}, which is newer; update Poinsot.")
-    return Sweep(path, data)

@@ -1,0 +1,23 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Scenario = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE", help="A scenario, x.toml, or the name of an example.", show_default=False),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Another value: run.duration=5, box.mass='3 kg'. As often as needed."
+    ),
+]
+AllowCode = Annotated[
+    bool, typer.Option("--allow-code", help="Let the scenario import functions of Python modules: module:function.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the names of results.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object, for scripts.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the result goes.")]

@@ -1,0 +1,169 @@
+"""poinsot plot, info, view, convert: what one does with results."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from poinsot.cli.options import AllowCode, Json, Out, Quiet
+from poinsot.cli.screen import Screen, seconds, short
+
+if TYPE_CHECKING:
+    from poinsot.run import Run
+    from poinsot.study.swept import Sweep
+
+Result = Annotated[Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.")]
+What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What to draw; by default the usual.")]
+
+
+def _is_sweep(path: Path) -> bool:
+    import json
+
+    notes = path / ".zattrs"
+    return path.suffix == ".zarr" and notes.is_file() and json.loads(notes.read_text()).get("kind") == "sweep"
+
+
+def _loaded(path: Path, allow_code: bool = False) -> "Run":
+    from poinsot.files import load_run
+
+    return load_run(path, allow_code=allow_code)
+
+
+def draw(run: "Run", path: Path, what: Any = None) -> Path:
+    """Draw a run into a file."""
+    _close(run.plot(*(what or ()), path=path))
+    return path
+
+
+def draw_sweep(sweep: "Sweep", path: Path, what: Any = None) -> Path:
+    """Draw the quantiles of a sweep into a file."""
+    from poinsot.show.quantiles import quantile_plot
+    from poinsot.study.quantities import expand
+
+    names = [one for name in what or () for one in expand(sweep.data, name) or [name]]
+    _close(quantile_plot(sweep, names, path))
+    return path
+
+
+def _close(figure: Any) -> None:
+    from matplotlib import pyplot
+
+    pyplot.close(figure)
+
+
+def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = False, json: Json = False) -> int:
+    """Draw a result into a picture: quantities over time, with names and units; of a sweep, their quantiles.
+
+    WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or one of the pictures: phase, energy,
+    momentum, polhode, margins.
+
+    Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
+    """
+    screen = Screen(quiet, json)
+    path = out or result.with_suffix(".png")
+    if _is_sweep(result):
+        from poinsot.study.swept import load_sweep
+
+        draw_sweep(load_sweep(result), path, what)
+    else:
+        draw(_loaded(result), path, what)
+    screen.say(f"picture  {path}", "green")
+    screen.result(str(path))
+    screen.data({"picture": str(path)})
+    return 0
+
+
+def info(result: Result, quiet: Quiet = False, json: Json = False) -> int:
+    """Tell what is in a result: how it was made, why it ended, what was recorded and what was conserved.
+
+    Example:  poinsot info results/t-handle.nc
+    """
+    screen = Screen(quiet, json)
+    if _is_sweep(result):
+        from poinsot.cli.sweeping import tell
+        from poinsot.study.swept import load_sweep
+
+        found = load_sweep(result)
+        tell(screen, found, None)
+        return 0
+    run = _loaded(result)
+    settings = {k: v for k, v in run.attributes().items() if k not in ("stop", "stop_text")}
+    screen.say(str(result), "bold")
+    many = "" if run.batch is None else f", {run.batch} worlds"
+    screen.say(f"{len(run.time)} records to t = {seconds(run.time[-1])}{many}; it ended because {run.stop}.\n")
+    screen.table(
+        ("how it was made", ""), [(k, short(v) if isinstance(v, float) else str(v)) for k, v in settings.items()], 2
+    )
+    rows = [(str(n), " ".join(map(str, a.dims)), str(a.attrs.get("units", ""))) for n, a in run.data.data_vars.items()]
+    screen.table(("recorded", "over", "unit"), rows, 3)
+    if run.rows.booked:
+        from poinsot.cli import shown
+
+        shown.ledger(screen, run.ledger)
+    ledger = {}
+    if run.rows.booked:
+        from poinsot.cli.shown import account_rows
+
+        ledger = {"ledger": account_rows(run.ledger)}
+    screen.data(
+        {
+            "result": str(result),
+            "settings": settings,
+            "stop": {"reason": run.stop.reason, "time": run.stop.time, "text": run.stop.text},
+            "records": len(run.time),
+            "batch": run.batch,
+            "recorded": {str(n): {"dims": list(a.dims), **a.attrs} for n, a in run.data.data_vars.items()},
+            **ledger,
+        }
+    )
+    return 0
+
+
+def view(result: Result, allow_code: AllowCode = False) -> int:
+    """Look at a result in the browser: play, pause, turn it around. Ctrl-C ends it.
+
+    Example:  poinsot view results/t-handle.nc
+    """
+    _loaded(result, allow_code).view().wait()
+    return 0
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="FROM", help="A robot (.urdf, .xml) or a result (.nc, .zarr).")],
+    target: Annotated[Path, typer.Argument(metavar="TO", help="A scenario (.toml), or a table (.csv, .parquet).")],
+    floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF moves freely.")] = False,
+    quiet: Quiet = False,
+) -> int:
+    """Turn a robot into a scenario, a result into a table, or into the other format of results.
+
+    Example:  poinsot convert arm.urdf arm.toml;  poinsot convert results/arm.nc arm.csv
+    """
+    import warnings
+
+    if not source.exists():
+        raise FileNotFoundError(f"there is no file '{source}'.")
+    robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
+    if source.suffix in robots and target.suffix == ".toml":
+        from poinsot.files import load_mjcf, load_urdf
+        from poinsot.files.atomic import replacing
+        from poinsot.files.written import scenario_text
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mech = load_urdf(source, floating) if source.suffix == ".urdf" else load_mjcf(source)
+        with replacing(target) as temporary:
+            temporary.write_text(scenario_text(mech, source.stem), encoding="utf-8")
+        for warning in caught:
+            Screen(quiet).say(f"warning: {warning.message}", "yellow")
+    elif source.suffix in stores and target.suffix in tables:
+        _loaded(source).export(target)
+    elif source.suffix in stores and target.suffix in stores:
+        _loaded(source).save(target)
+    else:
+        raise ValueError(
+            f"'{source}' cannot become '{target}': robots (.urdf, .xml) become scenarios (.toml), results (.nc, .zarr) "
+            "become tables (.csv, .parquet) or each other."
+        )
+    Screen(quiet).say(f"written  {target}", "green")
+    Screen(quiet).result(str(target))
+    return 0

@@ -1,0 +1,201 @@
+"""poinsot run, poinsot check."""
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from poinsot.cli import finding
+from poinsot.cli.options import AllowCode, Json, Out, Quiet, Scenario, Set
+from poinsot.cli.screen import Screen, complain, seconds
+
+if TYPE_CHECKING:
+    from poinsot.files.scenario import Scenario as Loaded
+    from poinsot.run import Run
+
+EARLY = ("broken", "interrupted")
+STEPS = 10_000  # over which `check` looks at the step
+
+
+def run(
+    file: Scenario = None,
+    changes: Set = None,
+    out: Out = None,
+    html: Annotated[bool | None, typer.Option("--html/--no-html", help="Also write a replay for the browser.")] = None,
+    plot: Annotated[bool, typer.Option("--plot", help="Also draw a picture, beside the results.")] = False,
+    view: Annotated[bool, typer.Option("--view", help="Look at it in the browser, afterwards.")] = False,
+    allow_code: AllowCode = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Simulate a scenario; show what moved and what was conserved, and keep the results.
+
+    Without a file it runs the default, a T-handle that flips over in free fall. The exit code is 0 if all went well, 1
+    if the run ended early or a limit of the structure was passed, 2 if the input was bad.
+
+    Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
+    """
+    from poinsot.cli import shown
+
+    screen = Screen(quiet, json)
+    scenario = finding.load(file, changes, allow_code)
+    _introduce(screen, scenario)
+    done, took = _simulated(screen, scenario)
+    _draw(screen, scenario, done)
+    shown.ledger(screen, done.ledger)
+    shown.final(screen, done)
+    _limits(screen, done)
+    places = _keep(screen, scenario, done, out, html, plot)
+    screen.data(_report(scenario, done, took, places))
+    if view:
+        done.view().wait()
+    return int(done.stop.reason in EARLY or _passed(done))
+
+
+def _introduce(screen: Screen, scenario: "Loaded") -> None:
+    from poinsot.cli import shown
+
+    screen.say(scenario.title, "bold")
+    if scenario.about:
+        screen.say(" ".join(scenario.about.split()))
+    screen.say()
+    shown.masses(screen, scenario.world)
+
+
+def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        done = scenario.run(progress=None if screen.talks else False)
+    took = time.perf_counter() - started
+    for warning in caught:
+        if screen.talks:
+            complain(f"warning: {warning.message}")
+    settings = done.settings
+    steps = round(done.time[-1] / settings["step"])
+    by = f"{steps:,} steps of {seconds(settings['step'])} by {settings['method']}"
+    screen.say(f"{seconds(done.time[-1])} in {by}, computed in {took:.2g} s.")
+    if done.stop.reason != "duration":
+        screen.say(f"It ended: {done.stop}.", "yellow")
+    screen.say()
+    return done, took
+
+
+def _draw(screen: Screen, scenario: "Loaded", done: "Run") -> None:
+    """The curve that the scenario asks for, and how often it crosses zero."""
+    from poinsot.study.quantities import crossings, pick, unit_of
+
+    name = scenario.show.get("draw")
+    if name is None:
+        return
+    curve = pick(done.data, name)
+    unit = unit_of(curve, name, done.world.description)
+    screen.draw(done.time, curve.values, f"{name} [{unit}]" if unit else name)
+    times = crossings(done.time, curve.values)
+    if "crossing" in scenario.show and len(times) > 1:
+        every = (times[-1] - times[0]) / (len(times) - 1)
+        screen.say(f"It {scenario.show['crossing']} {len(times)} times, every {every:.3f} s.\n")
+
+
+def _passed(done: "Run") -> bool:
+    return any(bool(passed.any()) for passed in done.limits.passed().values())
+
+
+def _limits(screen: Screen, done: "Run") -> None:
+    if done.limits.found:
+        screen.say(str(done.limits), "yellow" if _passed(done) else None)
+        screen.say()
+
+
+def _keep(
+    screen: Screen, scenario: "Loaded", done: "Run", out: Path | None, html: bool | None, plot: bool
+) -> dict[str, str]:
+    """Write the results, and say where they are."""
+    path = finding.result_path(out, scenario.name, ".nc")
+    places = {"results": str(path)}
+    done.save(path)
+    if plot:
+        from poinsot.cli.results import draw
+
+        places["picture"] = str(draw(done, path.with_suffix(".png"), scenario.show.get("plot")))
+    if html or (html is None and screen.talks):
+        page = _replay(done, path.with_suffix(".html"), required=bool(html))
+        places |= {"replay": str(page)} if page is not None else {}
+    for what, place in places.items():
+        screen.say(f"{what:<8} {place}", "green")
+        screen.result(place)
+    return places
+
+
+def _replay(done: "Run", path: Path, required: bool) -> Path | None:
+    """A page that plays the run; none, if the viewer is not installed and it was not asked for."""
+    try:
+        done.to_html(path)
+    except ImportError:
+        if required:
+            raise
+        return None
+    return path
+
+
+def _report(scenario: "Loaded", done: "Run", took: float, places: dict[str, str]) -> dict[str, Any]:
+    from poinsot.cli import shown
+
+    settings = done.settings
+    return {
+        "scenario": scenario.source,
+        "title": scenario.title,
+        "stop": {"reason": done.stop.reason, "time": done.stop.time, "text": done.stop.text},
+        "method": settings["method"],
+        "step": settings["step"],
+        "records": len(done.time),
+        "computed_in": took,
+        "ledger": shown.account_rows(done.ledger),
+        "limits": {name: bool(x) for name, x in done.limits.passed().items()},
+        "final": shown.final_data(done),
+        **places,
+    }
+
+
+def check(
+    file: Scenario = None,
+    changes: Set = None,
+    tolerance: Annotated[float, typer.Option(help="What error the step may make, relative.")] = 1e-6,
+    allow_code: AllowCode = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Check a scenario without running it: all errors at once, the system as a tree, masses, and a word on the step.
+
+    The exit code is 0 if it can be run, 1 if the step is too long, 2 if the scenario is wrong.
+
+    Example:  poinsot check spin.toml
+    """
+    from poinsot.cli import shown
+
+    screen = Screen(quiet, json)
+    scenario = finding.load(file, changes, allow_code)
+    screen.say(scenario.title, "bold")
+    screen.say(shown.tree(scenario.world))
+    screen.say()
+    shown.masses(screen, scenario.world)
+    options = scenario.options
+    verdict = None
+    if options.get("method") != "adaptive":
+        step, duration = options["step"], options["duration"]
+        verdict = scenario.world.check_step(step, min(duration, STEPS * step), tolerance, method=options.get("method"))
+        screen.say(f"{verdict}.", "green" if verdict.fine else "yellow")
+    screen.data(
+        {
+            "scenario": scenario.source,
+            "title": scenario.title,
+            "bodies": list(scenario.world.description.bodies),
+            "elements": list(scenario.world.description.elements),
+            "step": None
+            if verdict is None
+            else {"fine": verdict.fine, "error": verdict.error, "advised": verdict.advised},
+        }
+    )
+    return int(verdict is not None and not verdict.fine)

@@ -1,0 +1,135 @@
+"""What the command shows: text, tables and small drawings for people, JSON for scripts, names of results if quiet."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from poinsot._types import Array
+
+MOST = 12  # rows of a table
+WIDE = 110  # columns of a screen that has room for all of the ledger
+
+
+@dataclass
+class Screen:
+    """Where a command writes to. Colours only on a terminal; `quiet`: the results alone; `json`: one object."""
+
+    quiet: bool = False
+    json: bool = False
+
+    @cached_property
+    def console(self) -> Console:
+        return Console(highlight=False, emoji=False)
+
+    @property
+    def talks(self) -> bool:
+        """Whether there is anything to be shown to people."""
+        return not (self.quiet or self.json)
+
+    def say(self, text: Any = "", style: str | None = None) -> None:
+        """A line for people."""
+        if self.talks:
+            self.console.print(escape(text) if isinstance(text, str) else text, style=style)
+
+    def result(self, text: str) -> None:
+        """A line that is shown also if quiet: where a result is."""
+        if self.quiet and not self.json:
+            print(text)
+
+    def data(self, content: dict[str, Any]) -> None:
+        """What a script reads."""
+        if self.json:
+            print(json.dumps(plain(content), indent=2, allow_nan=False))
+
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
+        """A table, its first columns to the left, numbers to the right; not more than some rows of it."""
+        if not self.talks:
+            return
+        rows = list(rows)
+        found = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for k, head in enumerate(heads):
+            justify: Any = "left" if k < left else "right"
+            found.add_column(escape(head), justify=justify, overflow="fold", header_style="dim", no_wrap=k == 0)
+        for row in rows[:MOST]:
+            found.add_row(*(escape(cell) for cell in row))
+        self.console.print(found)
+        if len(rows) > MOST:
+            self.say(f"... and {len(rows) - MOST} more", "dim")
+
+    def draw(self, time: Array, x: Array, label: str) -> None:
+        """A curve over time, drawn with characters."""
+        if not self.talks or len(x) < 2 or not np.all(np.isfinite(x)):
+            return
+        self.say(label, "bold")
+        for line in picture(time, x, width=min(self.console.width, 100) - 10):
+            self.console.print(escape(line), style="cyan")
+        self.say()
+
+
+def picture(time: Array, x: Array, width: int = 70, height: int = 9) -> list[str]:
+    """The lines of a drawing of x over time."""
+    columns = np.linspace(time[0], time[-1], width)
+    y = np.interp(columns, time, x)
+    low, high = float(np.min(x)), float(np.max(x))
+    if low < 0 < high and min(-low, high) > 0.5 * max(-low, high):
+        high = max(-low, high)
+        low = -high
+    span = high - low or 1.0
+    rows = np.clip(np.rint((high - y) / span * (height - 1)), 0, height - 1).astype(int)
+    zero = round(high / span * (height - 1)) if low < 0 < high else -1
+    dot = "●" if (sys.stdout.encoding or "").lower().replace("-", "") == "utf8" else "*"
+    lines = []
+    for row in range(height):
+        label = {0: short(high), height - 1: short(low), zero: "0"}.get(row, "")
+        line = "".join(dot if r == row else "-" if row == zero else " " for r in rows)
+        lines.append(f"{label:>8} {line}".rstrip())
+    end = f"{short(time[-1])} s"
+    return [*lines, f"{'':>8} {f'{short(time[0])} s':<{width - len(end)}}{end}"]
+
+
+def short(x: float) -> str:
+    """A number in at most eight characters."""
+    return f"{x:.4g}"
+
+
+def vector(x: Array, form: str = ".4g", small: float = 1e-15) -> str:
+    """Numbers side by side; what is very small, against the others, is zero."""
+    x = np.atleast_1d(x)
+    x = np.where(np.abs(x) <= small * np.abs(x).max(initial=0.0), 0.0, x)
+    return "  ".join(format(float(value) + 0.0, form) for value in x)
+
+
+def seconds(x: float) -> str:
+    """A time as people say it."""
+    return f"{1e3 * x:.3g} ms" if x < 0.9995 else f"{x:.4g} s"
+
+
+def plain(x: Any) -> Any:
+    """Anything as JSON has it; what is not finite is null."""
+    if isinstance(x, dict):
+        return {str(key): plain(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [plain(value) for value in x]
+    if isinstance(x, np.ndarray):
+        return plain(x.tolist())
+    if isinstance(x, np.generic):
+        return plain(x.item())
+    if isinstance(x, float):
+        return x if np.isfinite(x) else None
+    return x if x is None or isinstance(x, (str, int, bool)) else str(x)
+
+
+def complain(*lines: str) -> None:
+    """Errors, to where errors go."""
+    console = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+    for line in lines:
+        console.print(escape(line), style="red")

@@ -1,0 +1,105 @@
+"""poinsot new, examples, schema: scenarios to start from."""
+
+import json as json_
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from poinsot.cli import finding, running
+from poinsot.cli.options import Json, Out, Quiet
+from poinsot.cli.screen import Screen
+from poinsot.cli.templates import TEMPLATES
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the scenario; NAME.toml is written.")],
+    kind: Annotated[str, typer.Option("--kind", "-k", help=f"What to start from: {', '.join(TEMPLATES)}.")] = "body",
+    quiet: Quiet = False,
+) -> int:
+    """Write a new scenario, with comments that tell what everything means.
+
+    Example:  poinsot new spin;  poinsot new swing --kind pendulum
+    """
+    from poinsot.files.atomic import replacing
+    from poinsot.mechanism.model import hint
+
+    if kind not in TEMPLATES:
+        raise ValueError(f"there is no template {kind!r}{hint(kind, TEMPLATES)}; there are {', '.join(TEMPLATES)}.")
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    if path.exists():
+        raise FileExistsError(f"'{path}' is there already; choose another name.")
+    with replacing(path) as temporary:
+        temporary.write_text(TEMPLATES[kind].lstrip(), encoding="utf-8")
+    screen = Screen(quiet)
+    screen.say(f"written  {path}", "green")
+    screen.say(f"Now:     poinsot check {path};  poinsot run {path}")
+    screen.result(str(path))
+    return 0
+
+
+def examples(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The example to run.", show_default=False)] = None,
+    copy: Annotated[bool, typer.Option("--copy", help="Copy it here instead, to change it.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """List the examples that come with Poinsot, or run one of them.
+
+    Example:  poinsot examples;  poinsot examples rocket;  poinsot examples rocket --copy
+    """
+    screen = Screen(quiet, json)
+    if name is None:
+        titles = {stem: _title(path) for stem, path in finding.examples().items()}
+        screen.table(("example", "what it is"), titles.items(), 2)
+        screen.say("Run one with: poinsot examples NAME")
+        screen.result("\n".join(titles))
+        screen.data({"examples": titles})
+        return 0
+    path = finding.scenario_path(Path(name))
+    if not copy:
+        return running.run(path, quiet=quiet, json=json)
+    target = Path(path.name)
+    if target.exists():
+        raise FileExistsError(f"'{target}' is there already; move it first.")
+    target.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    for other in _companions(path):
+        Path(other.name).write_bytes(other.read_bytes())
+    screen.say(f"written  {target}", "green")
+    screen.result(str(target))
+    return 0
+
+
+def _title(path: Path) -> str:
+    import tomllib
+
+    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
+
+
+def _companions(path: Path) -> list[Path]:
+    """The files that a scenario names: robots and meshes."""
+    import tomllib
+
+    def texts(x: Any) -> list[str]:
+        if isinstance(x, dict):
+            return [t for k, v in x.items() for t in ([v] if k in ("urdf", "mjcf", "file") else texts(v))]
+        return [t for v in x for t in texts(v)] if isinstance(x, list) else []
+
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return [path.parent / name for name in texts(data) if (path.parent / name).is_file()]
+
+
+def schema(out: Out = None) -> int:
+    """Write the JSON schema of scenarios, for editors that complete and check while one types.
+
+    Example:  poinsot schema --out poinsot.schema.json
+    """
+    from poinsot.files.schema import schema as made
+
+    text = json_.dumps(made(), indent=2)
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+        Screen().say(f"written  {out}", "green")
+    return 0

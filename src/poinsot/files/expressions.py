@@ -1,0 +1,303 @@
+"""Formulas in scenario files: a small language that computes, and can do nothing else.
+
+    -0.5 * rho * Cd * A * speed**2          numbers, constants of the scenario, + - * / // % **, brackets
+    [0, 0, -9.81 * mass]                    vectors, and entries of them: velocity[2]
+    thrust if t < 3 else 0                  choices, comparisons, and, or, not
+    sin(2*pi*t), min(a, b), norm(velocity)  functions of the table below
+    speed, altitude, position("box")        quantities of the body that it acts on, or of another one by its name
+
+A formula is parsed, checked against these tables, and evaluated node by node: no attribute, no other call, no code.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.mechanism.model import hint
+from poinsot.parts import Moving, Scene
+from poinsot.spatial._arrays import as_array
+
+LONGEST = 2000  # characters
+
+CONSTANTS = {"pi": np.pi}
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "exp": np.exp, "log": np.log,
+    "sqrt": np.sqrt, "abs": np.abs, "sign": np.sign, "hypot": np.hypot,
+    "min": lambda *x: reduce(np.minimum, x), "max": lambda *x: reduce(np.maximum, x),
+    "clip": np.clip, "where": np.where,
+    "dot": lambda a, b: a @ b, "cross": np.cross, "norm": lambda a: np.sqrt(a @ a),
+    "interp": lambda x, xs, ys: np.interp(x, np.asarray(xs), np.asarray(ys)),
+}  # fmt: skip
+
+COUNTS = {"clip": (3,), "where": (3,), "dot": (2,), "cross": (2,), "norm": (1,), "interp": (3,)}
+
+# Of a body: by name alone of the one that the formula acts on, or position("box").
+OF_BODIES: dict[str, Callable[[Moving], Array]] = {
+    "position": lambda b: b.position,
+    "altitude": lambda b: b.position[2],
+    "velocity": lambda b: b.velocity,
+    "speed": lambda b: np.sqrt(b.twist[3:] @ b.twist[3:]),
+    "body_velocity": lambda b: b.twist[3:],
+    "angular_velocity": lambda b: b.angular_velocity,
+    "spin": lambda b: np.sqrt(b.twist[:3] @ b.twist[:3]),
+    "x_axis": lambda b: b.pose.R[:, 0],
+    "y_axis": lambda b: b.pose.R[:, 1],
+    "z_axis": lambda b: b.pose.R[:, 2],
+    "mass": lambda b: np.zeros(()) if b.inertia is None else as_array(b.inertia.mass),
+    "momentum": lambda b: b.momentum,
+    "kinetic_energy": lambda b: b.kinetic_energy,
+}
+
+# Of the joint that a body hangs on: q and v, numbers where there is but one.
+OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
+
+# Of a part, by its full name: state("plane.left.contents").
+OF_STATES = ("state",)
+
+RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES)
+
+OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide, ast.Pow: np.power,
+    ast.Mod: np.remainder, ast.FloorDiv: np.floor_divide, ast.USub: np.negative, ast.UAdd: np.positive,
+    ast.Not: np.logical_not, ast.And: np.logical_and, ast.Or: np.logical_or, ast.Lt: np.less, ast.LtE: np.less_equal,
+    ast.Gt: np.greater, ast.GtE: np.greater_equal, ast.Eq: np.equal, ast.NotEq: np.not_equal,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A formula as a function (t, scene), with its constants by name, and the body that its quantities are of."""
+
+    text: str
+    constants: Mapping[str, float] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    body: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+        _check_all(self.tree, Words(("t", *self.constants, *self.inputs), bool(self.body)))
+
+    @cached_property
+    def tree(self) -> ast.expr:
+        """Its syntax."""
+        return parse(self.text)
+
+    def __call__(self, t: Any, scene: Scene) -> Any:
+        def look(name: str) -> Any:
+            if name in self.inputs:
+                return scene.input(name)
+            return {"t": t, **self.constants}[name] if name in ("t", *self.constants) else ask(name, self.body)
+
+        def ask(name: str, owner: str) -> Any:
+            return _quantity(name, owner, scene)
+
+        return _value(self.tree, look, ask)
+
+    def bodies(self) -> Iterable[str]:
+        """The names of the bodies and joints that it asks for."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call) and _called(node) in (*OF_BODIES, *OF_JOINTS):
+                yield node.args[0].value  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.text, tuple(self.constants.items()), self.inputs, self.body))
+
+
+@dataclass(frozen=True)
+class Law:
+    """A formula as a function of its own arguments: a spring's tension of (length, rate, ...), a beam's EI of x."""
+
+    text: str
+    arguments: tuple[str, ...]
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", tuple(self.arguments))
+        _check_all(self.tree, Words((*self.arguments, *self.constants), False, quantities=False))
+
+    @cached_property
+    def tree(self) -> ast.expr:
+        """Its syntax."""
+        return parse(self.text)
+
+    def __call__(self, *values: Any) -> Any:
+        known = {**self.constants, **dict(zip(self.arguments, values, strict=True))}
+        return _value(self.tree, known.__getitem__, _nothing)
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.arguments, tuple(self.constants.items())))
+
+
+@dataclass(frozen=True)
+class Words:
+    """What may stand in a formula: names, and quantities of bodies; of its own one without brackets, if it has one."""
+
+    names: tuple[str, ...]
+    has_body: bool
+    quantities: bool = True
+
+
+def parse(text: str) -> ast.expr:
+    """The syntax of a formula, or an error that says where it cannot be read."""
+    if len(text) > LONGEST:
+        raise ValueError(f"a formula of {len(text)} characters is too long; the most is {LONGEST}")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        column = getattr(error, "offset", None)
+        raise ValueError(f"the formula cannot be read{f', near column {column}' if column else ''}") from None
+
+
+# The check: every node is one of these, every name is known.
+
+
+def _check_all(tree: ast.expr, words: Words) -> None:
+    try:
+        check(tree, words)
+    except RecursionError:
+        raise ValueError("the formula has too many brackets within each other") from None
+
+
+def check(node: ast.AST, words: Words) -> None:
+    """An error if there is anything in a formula that does not belong to the language."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, (bool, complex)) or not isinstance(node.value, (int, float)):
+            raise ValueError(f"{node.value!r} cannot stand in a formula")
+        if not abs(node.value) < 1e300:
+            raise ValueError("the formula holds too large a number")
+    elif isinstance(node, ast.Name):
+        _check_name(node.id, words)
+    elif isinstance(node, ast.Call):
+        _check_call(node, words)
+    elif isinstance(node, ast.Subscript):
+        if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int)):
+            raise ValueError(f"{ast.unparse(node)}: an entry is chosen by a whole number, as in velocity[2]")
+        check(node.value, words)
+    else:
+        for part in _parts(node):
+            check(part, words)
+
+
+def _parts(node: ast.AST) -> list[ast.expr]:
+    """What an operator joins."""
+    match node:
+        case ast.BinOp(op=op, left=a, right=b) if type(op) in OPERATORS:
+            return [a, b]
+        case ast.UnaryOp(op=op, operand=a) if type(op) in OPERATORS:
+            return [a]
+        case ast.BoolOp(values=values):
+            return values
+        case ast.Compare(left=a, ops=ops, comparators=others) if all(type(op) in OPERATORS for op in ops):
+            return [a, *others]
+        case ast.IfExp(test=a, body=b, orelse=c):
+            return [a, b, c]
+        case ast.List(elts=values) | ast.Tuple(elts=values) if values:
+            return values
+    raise ValueError(f"{ast.unparse(node)!r} cannot stand in a formula")
+
+
+def _check_name(name: str, words: Words) -> None:
+    known = (*words.names, *CONSTANTS)
+    if name in known:
+        return
+    if words.quantities and (name in OF_BODIES or name in OF_JOINTS):
+        if words.has_body:
+            return
+        raise ValueError(f'{name!r} of which body? Say {name}("name")')
+    if name in FUNCTIONS or name in OF_STATES:
+        raise ValueError(f"{name} is a function; it needs brackets")
+    near = hint(name, (*known, *(RESERVED if words.quantities else FUNCTIONS)))
+    raise ValueError(f"{name!r} is not known here{near or '; define it under [constants]'}")
+
+
+def _check_call(node: ast.Call, words: Words) -> None:
+    name = _called(node)
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        raise ValueError(f"{ast.unparse(node)!r}: functions take plain arguments only")
+    if name in FUNCTIONS:
+        for argument in node.args:
+            check(argument, words)
+        _check_count(node, name)
+    elif words.quantities and name in (*OF_BODIES, *OF_JOINTS, *OF_STATES):
+        if len(node.args) != 1 or not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
+            raise ValueError(f'{ast.unparse(node)!r}: say {name}("name")')
+    else:
+        raise ValueError(f"there is no function {name!r}{hint(name, RESERVED)}")
+
+
+def _check_count(node: ast.Call, name: str) -> None:
+    function, count = FUNCTIONS[name], len(node.args)
+    if isinstance(function, np.ufunc):
+        fits = count == function.nin
+    else:
+        fits = count in COUNTS[name] if name in COUNTS else count > 0
+    if not fits:
+        raise ValueError(f"{ast.unparse(node)!r}: {name} does not take {count} argument{'s' * (count != 1)}")
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+
+
+# The value.
+
+Look: TypeAlias = Callable[[str], Any]
+Ask: TypeAlias = Callable[[str, str], Any]
+
+
+def _value(node: ast.AST, look: Look, ask: Ask) -> Any:
+    """What a node gives, from what its parts give; `look` knows names, `ask` the quantities of bodies."""
+    match node:
+        case ast.Constant(value=value):
+            return np.float64(value)  # type: ignore[arg-type]
+        case ast.Name(id=name):
+            return CONSTANTS[name] if name in CONSTANTS else look(name)
+        case ast.Call(args=arguments):
+            name = _called(node)
+            if name in FUNCTIONS:
+                return FUNCTIONS[name](*(_value(argument, look, ask) for argument in arguments))
+            return ask(name, arguments[0].value)  # type: ignore[attr-defined]
+        case ast.Subscript(value=whole, slice=ast.Constant(value=k)):
+            return _entry(_value(whole, look, ask), k, node)  # type: ignore[arg-type]
+        case ast.BinOp(op=ast.Pow(), left=a, right=ast.Constant(value=int(k))) if k <= 16:
+            return _value(a, look, ask) ** k  # whole powers are products
+    parts = [_value(part, look, ask) for part in _parts(node)]
+    match node:
+        case ast.BinOp(op=op) | ast.UnaryOp(op=op):
+            return OPERATORS[type(op)](*parts)
+        case ast.BoolOp(op=op):
+            return reduce(OPERATORS[type(op)], parts)
+        case ast.Compare(ops=ops):
+            pairs = zip(ops, parts[:-1], parts[1:], strict=True)
+            return reduce(np.logical_and, [OPERATORS[type(op)](a, b) for op, a, b in pairs])
+        case ast.IfExp():
+            return np.where(*parts)
+    return np.stack([as_array(part) for part in parts])
+
+
+def _entry(whole: Any, k: int, node: ast.AST) -> Any:
+    if np.ndim(whole) == 0 or not -len(whole) <= k < len(whole):
+        raise ValueError(f"{ast.unparse(node)}: there is no such entry in an array of shape {np.shape(whole)}")
+    return whole[k]
+
+
+def _quantity(name: str, owner: str, scene: Scene) -> Any:
+    if name in OF_STATES:
+        if owner not in scene.states:
+            raise ValueError(f"there is no state {owner!r}{hint(owner, scene.states)}")
+        return scene.states[owner]
+    if name in OF_BODIES:
+        return OF_BODIES[name](scene[owner])
+    x = scene.joint(owner)[OF_JOINTS[name]]
+    return x[0] if np.shape(x) == (1,) else x
+
+
+def _nothing(name: str, owner: str) -> Any:
+    raise ValueError(f"{name}({owner!r}) is not known here")

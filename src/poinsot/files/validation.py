@@ -1,0 +1,83 @@
+"""What pydantic finds wrong in a table, in the words of scenarios."""
+
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from poinsot.files.lines import Path
+from poinsot.files.problems import Problem, at, dotted, unknown
+from poinsot.files.readers import Table
+from poinsot.mechanism.model import hint
+
+
+def from_pydantic(error: ValidationError, model: type[Table], data: Any, path: Path) -> list[Problem]:
+    """What pydantic found in the table `data`, which stands at `path`."""
+    found = []
+    for item in error.errors():
+        own = _own(item["loc"], data)
+        where = (*path, *own)
+        kind = item["type"]
+        if kind == "extra_forbidden":
+            found.append(unknown(where, _fields(model, own[:-1], data)))
+        elif kind == "missing":
+            field = _fields(model, own[:-1], data).get(str(own[-1]))
+            found.append(Problem(where, f"missing; expected {field.description if field is not None else 'a value'}"))
+        elif kind in ("union_tag_not_found", "union_tag_invalid"):
+            found.append(_of_no_kind(where, own, item, at(data, own)))
+        else:
+            text = {
+                "model_type": "expected a table",
+                "model_attributes_type": "expected a table",
+                "dict_type": "expected a table",
+                "list_type": f"expected a list of tables, [[{dotted(where)}]]",
+            }.get(kind, item["msg"])
+            found.append(Problem(where, text, at(data, own)))
+    return found
+
+
+def _of_no_kind(where: Path, own: Path, item: Any, value: Any) -> Problem:
+    tags = [tag.strip("' ") for tag in str((item.get("ctx") or {}).get("expected_tags", "")).split(",") if tag.strip()]
+    if not isinstance(value, dict):
+        return Problem(where, "expected a table, with its kind", value)
+    if "kind" not in value:
+        return Problem((*where, "kind"), "missing; expected what kind it is")
+    near = hint(str(value["kind"]), tags) or f"; there are {', '.join(tags)}"
+    return Problem((*where, "kind"), f"there is no such kind{near}", value["kind"])
+
+
+def _own(loc: tuple[int | str, ...], data: Any) -> Path:
+    """Where pydantic's location leads in the data: without the tags of unions."""
+    path: list[int | str] = []
+    for k, key in enumerate(loc):
+        here = at(data, tuple(path))
+        is_tag = isinstance(here, dict) and here.get("kind") == key and key not in here and k < len(loc)
+        if not is_tag:
+            path.append(key)
+    return tuple(path)
+
+
+def _fields(model: type[Table], path: Path, data: Any) -> dict[str, FieldInfo]:
+    """The keys of the table at a path below a model."""
+    found: Any = model
+    for k, key in enumerate(path):
+        if isinstance(key, int):
+            continue
+        info = getattr(found, "model_fields", {}).get(key)
+        if info is None:
+            return {}
+        kind = at(data, (*path[: k + 1], *(i for i in path[k + 1 : k + 2] if isinstance(i, int)), "kind"))
+        found = _table_in(info.annotation, kind)
+    return dict(found.model_fields) if isinstance(found, type) and issubclass(found, Table) else {}
+
+
+def _table_in(annotation: Any, kind: Any) -> Any:
+    """The table within a type: a list of it, or the one of its kinds."""
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        return annotation
+    inner = [_table_in(part, kind) for part in getattr(annotation, "__args__", ())]
+    tables = [t for t in inner if t is not None]
+    for table in tables:
+        if table.__name__.lower() == str(kind):
+            return table
+    return tables[0] if tables else None

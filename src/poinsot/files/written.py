@@ -1,0 +1,77 @@
+"""Mechanisms written as scenarios, exact to the bit."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from poinsot.mechanism import Joint, Link, Mechanism
+
+DATA = ("lower", "upper", "stiffness", "rest", "damping", "friction", "armature")
+
+
+def scenario_text(mech: Mechanism, title: str, duration: float = 5.0) -> str:
+    """A scenario with the links of a mechanism as bodies, in its neutral pose and at rest."""
+    head = {"title": title, "gravity": mech.gravity}
+    tables = [_lines(head), _header("[run]", {"duration": duration, "step": 1e-3})]
+    tables += [_header("[[body]]", _body(link)) for link in mech.links]
+    return "\n\n".join(tables) + "\n"
+
+
+def _header(name: str, keys: Mapping[str, Any]) -> str:
+    return f"{name}\n{_lines(keys)}"
+
+
+def _lines(keys: Mapping[str, Any]) -> str:
+    return "\n".join(f"{key} = {toml(value)}" for key, value in keys.items())
+
+
+def _body(link: Link) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": link.name}
+    if link.inertia is not None:
+        I = link.inertia
+        found["inertia"] = {"mass": I.mass, "com": I.com, "moment": I.moment}
+    if link.parent is not None:
+        found["parent"] = link.parent
+    found["joint"] = dict(_joint(link.joint))
+    X = link.placement
+    placement = {} if not np.any(X.p) else {"position": X.p}
+    if not np.array_equal(X.R, np.eye(3)):
+        placement["orientation"] = X.quaternion()
+    return found | ({"placement": placement} if placement else {})
+
+
+def _joint(joint: Joint) -> Iterator[tuple[str, Any]]:
+    yield "kind", joint.kind
+    if joint.kind == "universal":
+        yield from zip(("axis1", "axis2"), joint.axes, strict=True)
+    elif joint.kind == "planar":
+        yield "normal", joint.axes[0]
+    elif len(joint.axes):
+        yield "axis", joint.axes[0]
+    if joint.kind == "helical":
+        yield "pitch", joint.pitch
+    for name in DATA if joint.nv else ():
+        value = getattr(joint, name)
+        if np.any(np.isfinite(value)) and np.any(np.asarray(value) != 0):
+            yield name, value
+
+
+def toml(x: Any) -> str:
+    """A value as TOML writes it; numbers so that they come back to the bit."""
+    if isinstance(x, bool):
+        return "true" if x else "false"
+    if isinstance(x, str):
+        return json.dumps(x, ensure_ascii=False)
+    if isinstance(x, Mapping):
+        return "{ " + ", ".join(f"{key} = {toml(value)}" for key, value in x.items()) + " }"
+    if isinstance(x, np.ndarray):
+        return toml(x.tolist())
+    if isinstance(x, (list, tuple)):
+        return "[" + ", ".join(map(toml, x)) + "]"
+    number = x.item() if isinstance(x, np.generic) else x
+    if isinstance(number, float):
+        return repr(number) if math.isfinite(number) else f"{number}"
+    return str(number)

@@ -1,0 +1,354 @@
+"""The command line: what each command does, its exit code, and what it writes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.cli import main
+from poinsot.cli.app import COMMANDS
+from poinsot.cli.finding import examples
+from poinsot.cli.templates import TEMPLATES
+
+SPIN = """
+title = "Spin"
+[run]
+duration = 0.5
+step = 0.01
+[show]
+draw = "box.position.z"
+[[body]]
+name = "box"
+velocity = [1, 0, 2]
+angular_velocity = [1, 5, 0]
+shape = [{ kind = "box", size = [0.1, 0.2, 0.3], mass = 2 }]
+[sweep]
+samples = 20
+[sweep.vary]
+"box.mass" = "normal(2 kg, 0.1 kg)"
+"box.velocity[2]" = "1:3:3"
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test in a folder of its own, with a scenario, on a screen of 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    (tmp_path / "spin.toml").write_text(SPIN)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    """What a command prints; its exit code must be this one."""
+    assert main(list(arguments)) == code
+    captured = capsys.readouterr()
+    return captured.err if code == 2 else captured.out
+
+
+# run
+
+
+def test_the_default_is_the_t_handle_that_flips(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    out = said(capsys, "run", "--no-html")
+    assert re.search(r"It flipped 6 times, every 10\.\d+ s", out)
+    assert "●" in out
+    run = pt.load_run(here / "results" / "t-handle.nc")
+    assert np.all(run.ledger.relative < 1e-12)  # rounding of 60,000 steps
+
+
+def test_run_writes_results_and_tells_where(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    out = said(capsys, "run", "spin.toml", "--out", "x.nc", "--plot", "--no-html")
+    assert "results  x.nc" in out
+    assert "picture  x.png" in out
+    assert (here / "x.png").stat().st_size > 10_000
+    assert "angular momentum" in out
+    assert pt.load_run("x.nc").time[-1] == 0.5
+
+
+def test_run_writes_a_replay(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    pytest.importorskip("viser")
+    assert "replay   results/spin.html" in said(capsys, "run", "spin.toml", "--html")
+    assert (here / "results" / "spin.html").stat().st_size > 100_000
+
+
+def test_numbers_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
+    said(
+        capsys, "run", "spin.toml", "-q", "--set", "run.duration=200 ms", "--set", "box.mass=3 kg", "--set", "gravity=0"
+    )
+    run = pt.load_run("results/spin.nc")
+    assert run.time[-1] == 0.2
+    assert run.world["box.mass"] == 3.0
+    assert run.data.velocity.values[-1, 0, 2] == pytest.approx(2.0, rel=1e-14)
+
+
+def test_quiet_prints_names_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "run", "spin.toml", "--quiet") == "results/spin.nc\n"
+
+
+def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(said(capsys, "run", "spin.toml", "--json"))
+    assert data["stop"]["reason"] == "duration"
+    assert data["ledger"]["mass"]["start"] == 2.0
+    z = data["final"]["box"]["position"][2]
+    assert z == pytest.approx(2 * 0.5 - 9.81 * 0.125, rel=1e-12)
+    assert pt.load_run(data["results"]).data.position.values[-1, 0, 2] == z
+
+
+def test_a_run_that_breaks_ends_with_1(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "wild.toml").write_text(
+        SPIN.partition("[sweep]")[0] + '[[body.force]]\nname = "f"\nvalue = "1e3*velocity*speed**3"\n'
+    )
+    out = said(capsys, "run", "wild.toml", code=1)
+    assert re.search(r"It ended: .* became (nan|inf|-inf) at t = ", out)
+
+
+def test_a_limit_that_is_passed_ends_with_1(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "limit.toml").write_text(
+        SPIN.partition("[sweep]")[0]
+        + '[[body]]\nname = "arm"\nparent = "box"\nplacement = [0.2, 0, 0]\n'
+        + 'shape = [{ kind = "sphere", radius = 0.1, mass = 1 }]\n[[cut]]\nname = "root"\nbody = "arm"\n'
+        + '[[limit]]\nname = "weld"\ncut = "root"\nbody = "arm"\nshear = "0.1 N"\naxial = "1 N"\n'
+    )
+    assert "weld" in said(capsys, "run", "limit.toml", code=1)
+
+
+def test_a_condition_ends_a_run_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "run", "spin.toml", "--set", "run.until=altitude < 0", "--no-html")
+    assert "It ended: the condition was met at t = 0.4077" in out  # 2 v/g
+
+
+def test_wrong_input_ends_with_2_and_tells_all(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    (here / "bad.toml").write_text(SPIN.replace("mass = 2", "mass = -2").replace("duration", "durration"))
+    err = said(capsys, "run", "bad.toml", code=2)
+    assert len(err.splitlines()) == 3
+    assert "bad.toml:4: run.durration: there is no such key; did you mean 'duration'?" in err
+    assert not (here / "results").exists()
+
+
+def test_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "spin.toml", "--json", "--set", "run.step=3 kg"]) == 2
+    [message] = json.loads(capsys.readouterr().out)["errors"]
+    assert message.endswith('run.step = "3 kg": that is a mass; expected a time [s], such as "20 ms".')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "nothing.toml"), "there is no file 'nothing.toml', nor an example of that name"),
+        (("run", "t-handel"), "did you mean 't-handle'?"),
+        (("run", "spin.toml", "--set", "run.duration"), "expected path=value"),
+        (("run", "spin.toml", "--out", "no/x.nc"), "the folder 'no' does not exist"),
+        (("run", "spin.toml", "--out", "x.txt"), "a run is stored as .nc (NetCDF) or .zarr"),
+        (("info", "nothing.nc"), "there is no file 'nothing.nc'"),
+        (("info", "spin.toml"), "a run is stored as"),
+        (("plot", "nothing.nc"), "there is no file"),
+        (("convert", "nothing.nc", "x.csv"), "there is no file"),
+        (("convert", "spin.toml", "x.csv"), "cannot become"),
+        (("new", "x", "--kind", "rokcet"), "did you mean 'rocket'?"),
+        (("new", "spin"), "'spin.toml' is there already"),
+        (("sweep", "spin.toml", "--vary", "box.mass=1:2"), "expected"),
+        (("sweep", "spin.toml", "--engine", "spark"), "engine must be one of local, dask"),
+        (("examples", "nothing"), "nor an example of that name"),
+        (("fly",), "No such command 'fly'"),
+        (("run", "--fast"), "No such option"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_told(arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert message in said(capsys, *arguments, code=2).replace("\n", " ")
+
+
+# check, new, examples, schema
+
+
+def test_check_shows_the_system(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "check", "spin.toml")
+    assert "box  free, 2 kg" in out
+    assert "a step of 0.01 s is fine" in " ".join(out.split())
+    data = json.loads(said(capsys, "check", "spin.toml", "--json"))
+    assert data["bodies"] == ["box"]
+    assert data["step"]["fine"] is True
+
+
+def test_check_tells_of_a_long_step(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "check", "double-pendulum", "--set", "run.step=0.05", code=1)
+    assert "is too long; take" in out
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_every_template_can_be_run(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "new", "mine", "--kind", kind, "-q") == "mine.toml\n"
+    said(capsys, "run", "mine.toml", "-q", "--set", "run.duration=0.05")
+    lines = Path("mine.toml").read_text().splitlines()
+    assert sum("#" in line for line in lines) >= 3
+
+
+def test_examples_are_listed_and_copied(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    assert said(capsys, "examples", "-q").split() == list(examples())
+    assert len(examples()) >= 12
+    said(capsys, "examples", "robot-arm", "--copy")
+    assert (here / "arm.urdf").is_file()
+    said(capsys, "run", "robot-arm.toml", "-q", "--set", "run.duration=0.01")
+
+
+def test_schema(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    assert json.loads(said(capsys, "schema"))["title"] == "Scenario"
+    said(capsys, "schema", "--out", "s.json")
+    assert "spring" in json.loads((here / "s.json").read_text())["properties"]
+
+
+# results
+
+
+def test_info_plot_and_convert(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    said(capsys, "run", "spin.toml", "-q")
+    out = said(capsys, "info", "results/spin.nc")
+    assert "51 records" in out
+    assert "angular_velocity" in out
+    assert json.loads(said(capsys, "info", "results/spin.nc", "--json"))["records"] == 51
+    said(capsys, "plot", "results/spin.nc", "box.position", "box.angular_velocity.x", "energy", "--out", "p.png")
+    assert (here / "p.png").stat().st_size > 10_000
+    said(capsys, "convert", "results/spin.nc", "spin.csv")
+    head, first, *_ = (here / "spin.csv").read_text().splitlines()
+    assert head.startswith("time [s],box.position.x [m]")
+    assert first.startswith("0.0,0.0")
+    said(capsys, "convert", "results/spin.nc", "spin.zarr")
+    assert np.array_equal(pt.load_run("spin.zarr").y, pt.load_run("results/spin.nc").y)
+
+
+def test_plots_of_margins_and_polhodes(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    said(capsys, "run", "breaking-wing", "-q", "--set", "run.duration=0.1")
+    said(capsys, "plot", "results/breaking-wing.nc", "margins", "polhode", "--out", "p.png")
+    assert (here / "p.png").stat().st_size > 10_000
+    said(capsys, "run", "spin.toml", "-q")
+    assert "this world has no limits" in said(capsys, "plot", "results/spin.nc", "margins", code=2)
+
+
+def test_convert_a_robot(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    source = examples()["robot-arm"].with_name("arm.urdf")
+    said(capsys, "convert", str(source), "arm.toml", "-q")
+    said(capsys, "run", "arm.toml", "-q", "--set", "run.duration=0.05")
+    assert pt.load_run("results/arm.nc").world.mechanism.nv == 3
+
+
+# sweep, bench
+
+
+def test_sweep(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    out = said(capsys, "sweep", "spin.toml", "--samples", "10")
+    assert "30 of 30 runs over box.mass, box.velocity[2]" in " ".join(out.split())
+    assert (here / "results" / "spin.png").stat().st_size > 10_000
+    found = pt.load_sweep("results/spin.zarr")
+    assert np.allclose(found.at_end("box.position.z"), 0.5 * found.varied["box.velocity[2]"] - 9.81 * 0.125, atol=1e-12)
+    data = json.loads(said(capsys, "sweep", "spin.toml", "--samples", "10", "--json"))  # all of it is there
+    assert data["done"] == 30
+    assert data["statistics"]["box.position.z"]["mean"] == pytest.approx(
+        np.mean(found.at_end("box.position.z")), rel=1e-15
+    )
+    assert data["influences"]["box.position.z"]["box.velocity[2]"] > 0.9
+    assert "30 of 30 runs" in said(capsys, "info", "results/spin.zarr")
+    said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
+    assert (here / "q.png").is_file()
+
+
+def test_a_sweep_that_was_killed_goes_on(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    arguments = [
+        "sweep",
+        "spin.toml",
+        "--samples",
+        "4000",
+        "--chunk",
+        "500",
+        "--set",
+        "run.step=1e-4",
+        "--no-plot",
+        "-q",
+    ]
+    child = subprocess.Popen([sys.executable, "-m", "poinsot.cli", *arguments])
+    marks = here / "results" / "spin.zarr" / "done"
+    while not list(marks.glob("[0-9]*")) and child.poll() is None:
+        time.sleep(0.005)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    kept = pt.load_sweep("results/spin.zarr")
+    assert 0 < kept.done < kept.n
+    said(capsys, *arguments)
+    whole = pt.load_sweep("results/spin.zarr")
+    assert whole.done == whole.n == 12_000
+    assert np.isfinite(whole.data.position.values).all()
+
+
+def test_a_sweep_that_is_interrupted_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("poinsot.study.sweeps.work", interrupted)
+    assert main(["sweep", "spin.toml"]) == 1
+    assert "the same command goes on from there" in " ".join(capsys.readouterr().err.split())
+
+
+def test_view_waits_for_the_viewer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    class Viewer:
+        def wait(self) -> None:
+            seen.append("waited")
+
+    monkeypatch.setattr(pt.Run, "view", lambda run: seen.append(f"{len(run.time)} records") or Viewer())
+    said(capsys, "run", "spin.toml", "-q", "--view")
+    said(capsys, "view", "results/spin.nc")
+    assert seen == ["51 records", "waited"] * 2
+
+
+def test_bench(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(said(capsys, "bench", "spin.toml", "--batch", "8", "--json"))
+    assert all(row["steps_per_s"] > 1e4 for row in data["measured"])
+
+
+# Screens
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_help_has_an_example_and_fits(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, *([command] if command else []), "--help")
+    assert f"Example: poinsot {command}".strip() in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("example", ["t-handle", "robot-arm", "fuel-transfer"])
+def test_screens_fit(
+    example: str, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = said(capsys, "run", example, "--no-html", "--set", "run.duration=5")
+    main(["check", example])
+    out += capsys.readouterr().out
+    out += said(capsys, "info", f"results/{example}.nc")
+    assert max(map(len, out.splitlines())) <= columns
+
+
+def test_no_colours_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\x1b" not in said(capsys, "run", "spin.toml", "--no-html")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "--version") == f"poinsot {pt.__version__}\n"
+
+
+def test_the_shell_command_and_its_exit_code(here: Path) -> None:
+    command = [sys.executable, "-m", "poinsot.cli", "run", "nothing.toml"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: there is no file 'nothing.toml'")

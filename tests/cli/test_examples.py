@@ -1,0 +1,38 @@
+"""The examples: each is run by the command itself, for a short while, and keeps its books."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from poinsot.cli import main
+from poinsot.cli.finding import examples
+from poinsot.files.scenario import load_scenario
+
+
+@pytest.mark.parametrize("name", examples())
+def test_example(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = load_scenario(examples()[name]).options
+    duration = min(options["duration"], 300 * options["step"])
+    assert (
+        main(["run", name, "--json", "--set", f"run.duration={duration}", "--set", f"run.every={options['step']}"]) == 0
+    )
+    data = json.loads(capsys.readouterr().out)
+    for account in ("mass", "momentum", "angular_momentum", "energy"):
+        row = data["ledger"][account]
+        scale = max(abs(row[key]) for key in ("start", "end", "came_in"))
+        assert row["unexplained"] <= 1e-6 * scale + 1e-9, account  # the error of the scheme, and rounding
+
+
+@pytest.mark.parametrize("name", examples())
+def test_what_an_example_draws_was_recorded(name: str) -> None:
+    from poinsot.study.quantities import pick
+
+    scenario = load_scenario(examples()[name])
+    assert scenario.title
+    assert scenario.about
+    run = scenario.run(duration=scenario.options["step"], every=None)
+    pick(run.data, scenario.show["draw"])

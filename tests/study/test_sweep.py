@@ -1,0 +1,217 @@
+"""Sweeps: the same bits however they are cut, nothing lost when they stop, statistics that are right."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+import poinsot as pt
+from poinsot.study import sweeps
+from poinsot.study.quantities import names, pick
+from poinsot.study.sweeps import points, sweep
+from poinsot.study.swept import load_sweep
+
+pytest.importorskip("zarr")
+OPTIONS: dict[str, Any] = {"duration": 0.5, "step": 0.01, "every": 0.1, "samples": 30, "seed": 3}
+
+
+def world() -> pt.World:
+    w = pt.World()
+    w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), velocity=(1, 0, 2), angular_velocity=(1, 5, 0))
+    w.add_force("push", "box", pt.Input("thrust"))
+    w.add_input("thrust", [0.0, 0.0, 1.0])
+    return w
+
+
+VARY = {"box.mass": np.array([1.0, 2.0, 3.0]), "box.velocity[2]": pt.normal(2.0, 0.1)}
+
+
+def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point() -> None:
+    vary = {
+        "box.mass": np.array([1.0, 2.0]),
+        "box.velocity[0]": np.array([5.0, 6.0, 7.0]),
+        "box.velocity[2]": pt.uniform(0, 1),
+    }
+    found = points(world(), vary, samples=4, seed=1)
+    assert list(found) == list(vary)
+    assert all(len(x) == 24 for x in found.values())
+    pairs = list(zip(found["box.mass"], found["box.velocity[0]"], strict=True))
+    assert pairs == [(m, v) for m in (1.0, 2.0) for v in (5.0, 6.0, 7.0) for _ in range(4)]
+    assert len(set(found["box.velocity[2]"])) == 24
+    more = points(world(), {**vary, "box.velocity[1]": pt.uniform(0, 1)}, samples=4, seed=1)
+    assert np.array_equal(more["box.velocity[2]"], found["box.velocity[2]"])  # another number changes no draw
+
+
+def test_a_sweep_is_the_runs_one_by_one(tmp_path: Path) -> None:
+    found = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
+    assert (found.n, found.done, len(found.broken)) == (90, 90, 0)
+    for k in (0, 31, 32, 89):
+        one = world()
+        one["box.mass"], one["box.velocity[2]"] = (found.varied[path][k] for path in VARY)
+        run = one.simulate(0.5, 0.01, every=0.1, method="rk4")
+        assert np.allclose(run.data.position.values, found.data.position.values[:, k], rtol=0, atol=1e-14)
+
+
+def test_chunks_do_not_change_a_bit(tmp_path: Path) -> None:
+    first = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=90, **OPTIONS)
+    second = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=7, **OPTIONS)
+    for name in first:
+        if name != "done":
+            assert np.array_equal(first.data[name].values, second.data[name].values), name
+
+
+def test_inputs_can_be_varied(tmp_path: Path) -> None:
+    thrust = np.array([[0.0, 0, 0], [0, 0, 2], [0, 0, 4]])
+    options = OPTIONS | {"samples": None}
+    found = sweep(world(), {"thrust": thrust}, save=tmp_path / "a.zarr", **options)
+    v = found.at_end("box.velocity.z")
+    assert np.allclose(v, 2.0 + 0.5 * (thrust[:, 2] / 2.0 - 9.81), rtol=1e-13)
+
+
+def test_inputs_can_be_given(tmp_path: Path) -> None:
+    options = OPTIONS | {"samples": None, "inputs": {"thrust": [0.0, 0.0, 4.0]}}
+    found = sweep(world(), {"box.mass": np.array([1.0, 2.0])}, save=tmp_path / "a.zarr", **options)
+    expected = 2.0 + 0.5 * (4.0 / np.array([1.0, 2.0]) - 9.81)
+    assert np.allclose(found.at_end("box.velocity.z"), expected, atol=1e-6)  # RK4, in the axes of a body that turns
+
+
+def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+    work = sweeps.work
+
+    def failing(job: sweeps.Job, k: int) -> int:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(work(job, k))
+        return k
+
+    monkeypatch.setattr(sweeps, "work", failing)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=20, **OPTIONS)
+    half = load_sweep(tmp_path / "a.zarr")
+    assert (half.done, half.n) == (40, 90)
+    assert half.statistics("box.position.z")["mean"] == pytest.approx(
+        np.mean(half.at_end("box.position.z")[:40]), rel=1e-15
+    )
+    done.clear()
+    monkeypatch.setattr(sweeps, "work", lambda job, k: done.append(k) or work(job, k))
+    whole = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=20, **OPTIONS)
+    assert done == [2, 3, 4]
+    again = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=20, **OPTIONS)
+    assert np.array_equal(whole.data.position.values, again.data.position.values)
+
+
+def test_another_sweep_is_not_mixed_in(tmp_path: Path) -> None:
+    sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
+    with pytest.raises(FileExistsError, match="holds another sweep or run"):
+        sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS | {"seed": 4})
+    found = sweep(world(), VARY, save=tmp_path / "a.zarr", fresh=True, **OPTIONS | {"seed": 4})
+    assert found.done == 90
+
+
+def test_statistics(tmp_path: Path) -> None:
+    found = sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
+    z = found.at_end("box.position.z")
+    row = found.statistics("box.position.z")
+    assert row["mean"] == np.mean(z)
+    assert row["std"] == np.std(z, ddof=1)
+    assert row["50 %"] == np.median(z)
+    assert np.array_equal(found.quantiles("box.position.z")[2, -1], np.median(z))
+    for path, rank in found.influences("box.position.z").items():
+        assert rank == pytest.approx(spearmanr(found.varied[path], z).statistic, rel=1e-13)
+
+
+def test_instances_that_break_are_told_apart(tmp_path: Path) -> None:
+    w = pt.World(gravity=(0, 0, 0))
+    w.add_particle("a", 1.0, (1, 0, 0))
+    w.add_force("pull", "a", lambda t, s: s.input("k") * s["a"].position ** 3)
+    w.add_input("k", 0.0)
+    options = OPTIONS | {"samples": None, "duration": 4.0}
+    found = sweep(w, {"k": np.array([-1.0, 3.0, -2.0, 4.0])}, save=tmp_path / "a.zarr", **options)
+    assert found.broken.tolist() == [1, 3]
+    assert np.isfinite(found.statistics("a.position.x")["mean"])
+
+
+def test_a_condition_that_ends_all_of_a_chunk(tmp_path: Path) -> None:
+    options = OPTIONS | {"samples": None, "duration": 2.0}
+    vary = {"box.velocity[2]": np.array([1.0, 2.0, 3.0])}
+    until = lambda t, s: s["box"].position[2] < 0  # noqa: E731
+    found = sweep(world(), vary, save=tmp_path / "a.zarr", chunk=1, until=until, **options)
+    flight = 2 * vary["box.velocity[2]"] / (9.81 - 0.5)
+    assert np.allclose(found.data.stop_time.values, flight, rtol=1e-9)
+    assert np.allclose(found.at_end("box.position.z"), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"vary": {}}, "nothing is varied"),
+        ({"vary": {"box.mas": np.ones(2)}}, "box.mas"),
+        ({"vary": {"box.velocity": np.ones(2)}}, "has the shape"),
+        ({"vary": {"box.velocity": pt.normal(0, 1)}}, "vary its entries"),
+        ({"vary": {"box.mass": np.array([1.0, np.nan])}}, "not finite"),
+        ({"samples": 0}, "samples must be a positive whole number"),
+        ({"engine": "spark"}, "engine must be one of local, dask"),
+        ({"save": "a.nc"}, "a sweep is stored as .zarr"),
+    ],
+)
+def test_bad_sweeps_are_told(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    options = {"vary": VARY, "save": tmp_path / "a.zarr", **OPTIONS, **change}
+    with pytest.raises((ValueError, KeyError), match=message):
+        sweep(world(), **options)
+
+
+def test_names_of_quantities(tmp_path: Path) -> None:
+    w = world()
+    w.add_body("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), joint=pt.revolute((1, 0, 0)), q=[0.5])
+    run = w.simulate(0.1, 0.01)
+    known = names(run.data)
+    for name in known:
+        assert pick(run.data, name).dims == ("time",), name
+    assert {
+        "box.position.z",
+        "box.orientation.w",
+        "arm.q",
+        "box.q[6]",
+        "arm.v",
+        "energy",
+        "momentum.x",
+        "push.force.z",
+    } <= set(known)
+    assert pick(run.data, "arm.q").values[0] == 0.5
+    with pytest.raises(ValueError, match=r"'arm\.qq' was not recorded; did you mean 'arm\.q'"):
+        pick(run.data, "arm.qq")
+
+
+def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path: Path) -> None:
+    """Two processes; one of them is killed while it works. Its chunk is done by another; no finished one is lost."""
+    distributed = pytest.importorskip("distributed")
+    options = OPTIONS | {"duration": 1.0, "step": 1e-4, "samples": 2000}
+    local = sweep(world(), VARY, save=tmp_path / "local.zarr", chunk=1000, **options)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address, killed = cluster.scheduler_address, []
+        first = next(iter(cluster.workers.values())).pid
+        path = tmp_path / "dask.zarr"
+
+        def kill_when_it_works(left: int) -> None:
+            if not killed:
+                time.sleep(0.02)
+                os.kill(first, signal.SIGKILL)
+                killed.append(left)
+
+        run = sweeps.ENGINES["dask"]
+        values = points(world(), VARY, options["samples"], options["seed"])
+        given = {k: v for k, v in options.items() if k not in ("samples", "seed")}
+        job = sweeps.Job(world().description, given, values, 1000, str(path))
+        run(job, sweeps._waiting(job, False), address, kill_when_it_works)
+    assert killed
+    assert 0 < killed[0] < job.chunks
+    found = load_sweep(path)
+    assert found.done == found.n == local.n == 6000
+    for name in local:
+        assert np.array_equal(local.data[name].values, found.data[name].values), name
