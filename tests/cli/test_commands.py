@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -309,6 +310,24 @@ def test_view_waits_for_the_viewer(capsys: pytest.CaptureFixture[str], monkeypat
     said(capsys, "run", "spin.toml", "-q", "--view")
     said(capsys, "view", "results/spin.nc")
     assert seen == ["51 records", "waited"] * 2
+
+
+def test_view_writes_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "run", "spin.toml", "-q", "--no-html")
+    said(capsys, "view", "results/spin.nc", "--html", "replay.html")
+    assert "<html" in Path("replay.html").read_text(encoding="utf-8")[:2000].lower()
+
+
+def test_live_gives_the_world_and_its_free_numbers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr("poinsot.show.live", lambda world, **options: seen.update(options, world=world))
+    said(capsys, "run", "spin.toml", "--live", "--free", "box.mass")
+    assert isinstance(seen["world"], pt.World)
+    assert seen["free"] == ["box.mass"]
+    assert seen["block"]
+    assert not Path("results").exists()
 
 
 def test_bench(capsys: pytest.CaptureFixture[str]) -> None:

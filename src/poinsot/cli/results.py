@@ -119,12 +119,22 @@ def info(result: Result, quiet: Quiet = False, json: Json = False) -> int:
     return 0
 
 
-def view(result: Result, allow_code: AllowCode = False) -> int:
+def view(
+    result: Result,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one file that plays by itself, instead.")
+    ] = None,
+    allow_code: AllowCode = False,
+) -> int:
     """Look at a result in the browser: play, pause, turn it around. Ctrl-C ends it.
 
-    Example:  poinsot view results/t-handle.nc
+    Example:  poinsot view results/t-handle.nc --html replay.html
     """
-    _loaded(result, allow_code).view().wait()
+    run = _loaded(result, allow_code)
+    if html is None:
+        run.view().wait()
+    else:
+        run.to_html(html)
     return 0
 
 

@@ -26,6 +26,10 @@ def run(
     html: Annotated[bool | None, typer.Option("--html/--no-html", help="Also write a replay for the browser.")] = None,
     plot: Annotated[bool, typer.Option("--plot", help="Also draw a picture, beside the results.")] = False,
     view: Annotated[bool, typer.Option("--view", help="Look at it in the browser, afterwards.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Watch it in the browser while it runs, and change it.")] = False,
+    free: Annotated[
+        list[str] | None, typer.Option("--free", metavar="PATH", help="With --live: a number that gets a slider.")
+    ] = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -36,12 +40,15 @@ def run(
     if the run ended early or a limit of the structure was passed, 2 if the input was bad.
 
     Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
+    Example:  poinsot run double-pendulum --live --free upper.mass
     """
     from poinsot.cli import shown
 
     screen = Screen(quiet, json)
     scenario = finding.load(file, changes, allow_code)
     _introduce(screen, scenario)
+    if live:
+        return _watch(scenario, free or [])
     done, took = _simulated(screen, scenario)
     _draw(screen, scenario, done)
     shown.ledger(screen, done.ledger)
@@ -52,6 +59,15 @@ def run(
     if view:
         done.view().wait()
     return int(done.stop.reason in EARLY or _passed(done))
+
+
+def _watch(scenario: "Loaded", free: list[str]) -> int:
+    """In the browser, until the page is closed; nothing is recorded."""
+    from poinsot.show import live
+
+    known = {key: scenario.options[key] for key in ("step", "method") if key in scenario.options}
+    live(scenario.world, free=free, block=True, **known)
+    return 0
 
 
 def _introduce(screen: Screen, scenario: "Loaded") -> None:

@@ -1,16 +1,16 @@
 """Is the step short enough? An estimate by halving it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
+from poinsot.parts import Element
 from poinsot.run.plan import choose, plan
 from poinsot.run.rows import Rows
 from poinsot.run.stepping import METHODS
-from poinsot.world import World
+from poinsot.world import System, World
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _records(h: float, steps: int) -> tuple[float, int, int]:
     return h, stride, steps // stride
 
 
-def _difference(rows: Rows, system: Any, start: Array, coarse: Array, fine: Array, order: int) -> tuple[float, str]:
+def _difference(rows: Rows, system: System, start: Array, coarse: Array, fine: Array, order: int) -> tuple[float, str]:
     """The largest error over all records, relative to the largest change of its kind, and what it is of."""
     if not (np.all(np.isfinite(coarse)) and np.all(np.isfinite(fine))):
         return np.inf, ""
@@ -87,8 +87,19 @@ def _difference(rows: Rows, system: Any, start: Array, coarse: Array, fine: Arra
     groups = [sizes[:nv].max(initial=0.0)] * nv + [sizes[nv : 2 * nv].max(initial=0.0)] * nv
     scale = np.concatenate([groups, sizes[2 * nv :]])
     relative = np.abs(off).max(axis=0) / np.where(scale > 0, scale, 1.0)
+    relative[2 * nv :][_latches(system)] = 0.0
     k = int(np.argmax(relative))
     names = [
         f"{letter} of {link.name!r}" for letter in "qv" for link in system.mechanism.links for _ in range(link.joint.nv)
     ]
     return float(relative[k]), [*names, *rows.labels()[nq + nv :]][k]
+
+
+def _latches(system: System) -> Array:
+    """Which of the states of parts are set after a step and do not follow from rates: they jump, and have no error."""
+    elements = system.description.elements
+    marks = []
+    for name, value in system.states.items():
+        owner = elements[name.rpartition(".")[0]]
+        marks += [type(owner).settle is not Element.settle] * np.size(value)
+    return np.array(marks, bool)
