@@ -6,8 +6,8 @@ from pathlib import Path
 import poinsot
 
 ROOMS = (
-    "_optional _types _version fuse spatial particles body mechanism parts environment integrate world run study files show "
-    "t_handle cli __main__"
+    "_optional _types _version fuse spatial particles body mechanism parts environment integrate world run study files "
+    "show t_handle cli __main__"
 ).split()
 SOURCE = Path(poinsot.__file__).parent
 
