@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.fuse.cuda import ROWS, kernel_source
+from poinsot.fuse.budget import GPU, PROCESSOR, budget
+from poinsot.fuse.cuda import BLOCKS, kernel_source
+from poinsot.fuse.cuda_rows import ROWS
+from poinsot.fuse.kernel import Program
 from poinsot.fuse.ops import OPS
 
 # What CUDA C++ has and plain C++ has not; the kernel becomes a loop over the threads.
@@ -20,40 +23,43 @@ _SHIM = """
 #include <algorithm>
 #include <cstring>
 using std::min; using std::max;
-#define __device__ static inline
+#define __device__ static
+#define __constant__ static
+#define __shared__
 #define __noinline__
+#define __forceinline__ inline
 #define __global__
 #define __restrict__
-struct { long long x; } blockIdx, blockDim, threadIdx;
-static double __longlong_as_double(long long b) { double x; std::memcpy(&x, &b, 8); return x; }
-static float __int_as_float(int b) { float x; std::memcpy(&x, &b, 4); return x; }
+#define __launch_bounds__(n)
+struct { long long x; } blockIdx, threadIdx;
+double pool[1 << 16];
+template <class A, class B> static A as(B b) { A a; std::memcpy(&a, &b, sizeof a); return a; }
+static int __double2loint(double x) { return (int)as<long long>(x); }
+static int __double2hiint(double x) { return (int)(as<long long>(x) >> 32); }
+static double __hiloint2double(int h, int l) { return as<double>((long long)h << 32 | (unsigned)l); }
 """
 
 
-def source_of(kernel: pt.fuse.Kernel, float64: bool = True, fast: bool = False, **sizes: int) -> str:
-    program = kernel.program(**sizes)
+def source_of(program: Program, float64: bool = True, fast: bool = False) -> str:
     inputs, outputs = ([math.prod(core) for core in side] for side in (program.inputs, program.outputs))
-    return kernel_source(program.graph, inputs, outputs, float64, fast)
+    return kernel_source(program.graph, inputs, outputs, float64, fast).text
 
 
-def run_on_host(kernel: pt.fuse.Kernel, folder: Path, *args: np.ndarray) -> list[np.ndarray]:
+def run_on_host(program: Program, folder: Path, *args: np.ndarray) -> list[np.ndarray]:
     """The kernel's source compiled as C++ and run thread after thread; arguments (n, core ...)."""
-    program = kernel.specialise(*(a.shape for a in args))
     count = len(args[0])
     arrays = [np.ascontiguousarray(np.moveaxis(a, 0, -1)) for a in args]
     results = [np.full((*core, count), np.nan) for core in program.outputs]
-    text = source_of(kernel).replace("static __device__", "__device__")
-    names = ", ".join([f"i{k}" for k in range(len(arrays))] + [f"o{k}" for k in range(len(results))])
-    parameters = ", ".join(
-        [f"double* i{k}" for k in range(len(arrays))] + [f"double* o{k}" for k in range(len(results))]
-    )
+    text = source_of(program).replace("static __device__", "__device__")
+    names = [f"i{k}" for k in range(len(arrays))] + [f"o{k}" for k in range(len(results))]
     loop = (
-        f'extern "C" void run({parameters}, long long count) {{ blockDim.x = 1; threadIdx.x = 0;'
-        f" for (blockIdx.x = 0; blockIdx.x < count; blockIdx.x++) kernel({names}, count); }}"
+        f'extern "C" void run({", ".join(f"double* {n}" for n in names)}, long long count) {{'
+        f" for (blockIdx.x = 0; blockIdx.x < count; blockIdx.x++)"
+        f" kernel({', '.join(f'{n} + blockIdx.x, count, 0' for n in names)}, count * {BLOCKS[8]}); }}"
     )
     (folder / "k.cpp").write_text(_SHIM + text + loop)
     subprocess.run(
-        ["g++", "-O1", "-std=c++17", "-shared", "-fPIC", "-o", folder / "k.so", folder / "k.cpp"], check=True
+        ["g++", "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-o", folder / "k.so", folder / "k.cpp"], check=True
     )
     library = ctypes.CDLL(str(folder / "k.so"))
     pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*arrays, *results)]
@@ -86,8 +92,71 @@ def test_the_source_computes_what_the_reference_computes(tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     args = (rng.standard_normal((50, 5)), rng.standard_normal(50), rng.integers(0, 5, 50).astype(float))
     expected = kernel.to("numpy")(*args)
-    for found, wanted in zip(run_on_host(kernel, tmp_path, *args), expected, strict=True):
+    for found, wanted in zip(run_on_host(kernel.program(), tmp_path, *args), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None:
+    """A recursion over a carried array, in place, then elementwise work on it, and an argument read where it lies."""
+
+    def function(x, y):
+        def step(_, carry):
+            x, z = carry
+            z = pt.fori_loop(11, lambda i, z: _with(z, i + 1, np.sin(z[i]) + y[i]), np.concatenate([x[:1], x]))
+            return x + 0.5 * z[1:] * z[:-1], 2.0 - z[1:]
+
+        return pt.fori_loop(3, step, (x, x))
+
+    kernel = pt.kernel("(11),(12)->(11),(11)")(function)
+    args = np.random.default_rng(0).standard_normal((20, 11)), np.random.default_rng(1).standard_normal((20, 12))
+    expected = kernel.to("numpy")(*args)
+    program = kernel.program()
+    for found, wanted in zip(run_on_host(program, tmp_path, *args), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
+    text = source_of(program)
+    assert "mine[" in text
+    assert "in1[(" in text
+    assert text.count("for (int k = 0; k < 11; k++)") >= 3
+
+
+def test_only_what_was_never_set_is_not_copied() -> None:
+    """An array full of NaN is a value, `np.empty` is not."""
+
+    def text(array):
+        fill = pt.kernel("(9)->(9)")(lambda x: pt.fori_loop(9, lambda i, y: _with(y, i, x[i]), array()))
+        return source_of(fill.program())
+
+    assert "__builtin_nan" in text(lambda: np.full(9, np.nan))
+    assert "__builtin_nan" not in text(lambda: np.empty(9))
+
+
+def _with(array, i, value):
+    array[i] = value
+    return array
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_sine_and_cosine(tmp_path: Path) -> None:
+    """To two units in the last place, for small angles and large ones, near multiples of pi/2, and beyond 1e5."""
+    kernel = pt.kernel("()->(2)")(lambda x: np.stack([np.sin(x), np.cos(x)]))
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-10, 10, 1000), rng.uniform(-1e5, 1e5, 1000), np.arange(-500, 500) * np.pi / 2])
+    (found,) = run_on_host(kernel.program(), tmp_path, x)
+    exact = np.stack([np.sin(x), np.cos(x)], axis=1)
+    assert np.abs((found - exact) / np.spacing(np.abs(exact))).max() <= 2.0
+    far = rng.uniform(1e5, 1e9, 100)
+    (found,) = run_on_host(kernel.program(), tmp_path, far)
+    np.testing.assert_allclose(found, np.stack([np.sin(far), np.cos(far)], axis=1), rtol=0, atol=1e-15)
+
+
+def test_the_gpu_has_a_budget_of_its_own() -> None:
+    """A kernel asks for it as it is traced; the processor's program stays as it is."""
+    kernel = pt.kernel("()->()")(lambda x: x * budget().whole)
+    on_gpu = kernel.gpu_program((), dtype=np.float32).graph
+    assert on_gpu is not kernel.program().graph
+    assert {n.data for n in on_gpu.live() if n.op == "const"} == {float(GPU[4].whole)}
+    assert kernel(1.0) == PROCESSOR.whole
 
 
 def test_every_operation_has_a_row() -> None:
@@ -97,7 +166,7 @@ def test_every_operation_has_a_row() -> None:
 
 def test_one_line_for_each_operation() -> None:
     """The cross product: six loads, nine operations, three stores."""
-    text = source_of(pt.kernel("(3),(3)->(3)")(np.cross))
+    text = source_of(pt.kernel("(3),(3)->(3)")(np.cross).program())
     body = text[text.index("__global__") :]
     assert len(re.findall(r"const T v\d+ = in", body)) == 6
     assert len(re.findall(r"const T v\d+ = v\d+ [-*] v\d+;", body)) == 9
@@ -106,10 +175,13 @@ def test_one_line_for_each_operation() -> None:
 
 def test_precision_and_fast_functions() -> None:
     kernel = pt.kernel("()->()")(lambda x: np.sin(x) / 3.0)
-    double, single, fast = (source_of(kernel, f, q) for f, q in ((True, False), (False, False), (False, True)))
+    double, single, fast = (
+        source_of(kernel.program(), f, q) for f, q in ((True, False), (False, False), (False, True))
+    )
     assert "typedef double T;" in double
     assert "typedef float T;" in single
     assert "__sinf" not in single
+    assert "turn(" in single
     assert "__sinf" in fast
     assert "__fdividef" in fast
 
@@ -118,7 +190,7 @@ def test_precision_and_fast_functions() -> None:
 @pytest.mark.parametrize("float64", [True, False])
 def test_nvcc_accepts_the_source(tmp_path: Path, float64: bool) -> None:
     kernel = pt.kernel("(5),(),()->(5),(6)")(everything)
-    (tmp_path / "k.cu").write_text(source_of(kernel, float64))
+    (tmp_path / "k.cu").write_text(source_of(kernel.program(), float64))
     command = ["nvcc", "-arch=sm_90", "-std=c++17", "-cubin", "-o", tmp_path / "k.cubin", tmp_path / "k.cu"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

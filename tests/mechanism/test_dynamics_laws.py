@@ -50,6 +50,34 @@ def test_the_mass_matrix_is_symmetric_positive_definite_and_holds_the_energy(mec
     same(0.5 * v @ M @ v, kinematics.kinetic_energy(mech, q, v), TIGHT)
 
 
+@law(30)
+def test_the_inverse_of_the_mass_matrix(mech: pt.Mechanism, rng: Rng) -> None:
+    """M^-1 M = E, it is symmetric, and its columns are what unit forces add to the accelerations."""
+    q, v, tau = random_motion(rng, mech)
+    M_inv, rounding = dynamics.inverse_mass_matrix(mech, q), 1e-14 * condition(mech, q)
+    np.testing.assert_array_equal(M_inv, M_inv.T)
+    same(M_inv @ pt.mass_matrix(mech, q), np.eye(mech.nv), rounding)
+    more = pt.forward_dynamics(mech, q, v, 2 * tau) - pt.forward_dynamics(mech, q, v, tau)
+    same(M_inv @ tau, more, rounding * max(1.0, np.abs(pt.forward_dynamics(mech, q, v, tau)).max()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_inverse_of_the_mass_matrix_can_be_traced(seed: int) -> None:
+    """Also with a mass left free: then the tree is taken as it is given."""
+    mech = pool(5, seed)
+    q, _, _ = random_motion(np.random.default_rng(seed), mech)
+    text = f"({mech.nq}),()->({mech.nv},{mech.nv})"
+    last = next(i for i in reversed(range(len(mech))) if mech.links[i].inertia is not None)
+
+    def heavier(factor: float) -> pt.Mechanism:
+        links = list(mech.links)
+        links[last] = replace(links[last], inertia=links[last].inertia * factor)
+        return replace(mech, links=tuple(links))
+
+    inverse = pt.kernel(text)(lambda q, factor: dynamics.inverse_mass_matrix(heavier(factor), q)).to("numpy")
+    same(inverse(q, 2.0), np.linalg.inv(pt.mass_matrix(heavier(2.0), q)), 1e-14 * condition(heavier(2.0), q))
+
+
 @law()
 def test_the_bias_is_linear_in_gravity_and_quadratic_in_velocity(mech: pt.Mechanism, rng: Rng) -> None:
     q, v, _ = random_motion(rng, mech)

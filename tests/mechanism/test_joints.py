@@ -147,3 +147,14 @@ def test_parallel_axes_of_a_universal_joint_are_refused() -> None:
 def test_axes_are_made_unit_vectors() -> None:
     same(pt.revolute((0, 3, 4)).axes, [[0, 0.6, 0.8]], 1e-15)
     assert repr(pt.revolute((0, 0, 2))) == "revolute((0.0, 0.0, 1.0))"
+
+
+@pytest.mark.parametrize("normal", [*np.eye(3), *-np.eye(3), [1e-9, 0, -1], [1, -2, 3], [3, 2, -1e-300]], ids=str)
+def test_the_plane_of_a_planar_joint(normal) -> None:
+    """Right-handed, of unit length; the same if the normal is traced."""
+    axes = pt.planar(normal).axes
+    same(axes @ axes.T, np.eye(3), 1e-15)
+    same(np.cross(axes[0], axes[1]), axes[2], 1e-15)
+    traced = pt.kernel("(3)->(3,3)")(lambda n: pt.planar(n).axes)
+    same(traced(np.asarray(normal, float)), axes, 1e-15)
+    same(pt.planar((0, 0, 1)).axes, np.eye(3)[[2, 0, 1]], 0.0)

@@ -64,6 +64,10 @@ def test_dynamics(s: State) -> None:
     mujoco.mj_fullM(s.model, s.data, M)
     M = s.T.T @ M[np.ix_(s.peer.v_places, s.peer.v_places)] @ s.T
     same(pt.mass_matrix(s.mech, s.q), M)
+    M_inv = np.zeros_like(M)
+    mujoco.mj_solveM(s.model, s.data, M_inv, np.eye(s.mech.nv))
+    M_inv = s.T.T @ M_inv[np.ix_(s.peer.v_places, s.peer.v_places)] @ s.T
+    same(dynamics.inverse_mass_matrix(s.mech, s.q), M_inv, max(1e-10, 1e-14 * np.linalg.cond(M)))
     turning = s.T.T @ _turning(s)
     same(dynamics.bias_forces(s.mech, s.q, s.v) - M @ turning, s.ours(s.data.qfrc_bias))
     vdot = s.T.T @ s.data.qacc[s.peer.v_places] - turning

@@ -1,15 +1,29 @@
-"""Random trees in Pinocchio and here: every quantity that both know, at one random state."""
+"""Random trees in Pinocchio and here: every quantity that both know, at one random state.
+
+| here | Pinocchio |
+|---|---|
+| inverse_dynamics, forward_dynamics, with external wrenches | rnea, aba |
+| mass_matrix, inverse_mass_matrix | crba, computeMinverse |
+| gravity_forces, bias_forces | computeGeneralizedGravity, nonLinearEffects |
+| inverse_dynamics_derivatives, forward_dynamics_derivatives | computeRNEADerivatives, computeABADerivatives |
+| world_poses, twists, accelerations | forwardKinematics, getFrameVelocity, getFrameAcceleration |
+| jacobian, jacobian_rate | getFrameJacobian, getFrameJacobianTimeVariation |
+| centre_of_mass, centroidal_momentum and its rate | centerOfMass, computeCentroidalMomentum(TimeVariation) |
+| kinetic_energy, potential_energy | computeKineticEnergy, computePotentialEnergy |
+| link_wrenches | data.f after rnea |
+| move, difference | integrate, difference |
+"""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanism_peers import SWAP, Pinocchio
-from trees import KINDS, SEEDS, TREES, pool, random_motion, same
+from trees import KINDS, SEEDS, TREES, along, pool, random_motion, rate, same
 
 import poinsot as pt
 from poinsot._types import Array
-from poinsot.mechanism import dynamics, kinematics
+from poinsot.mechanism import derivatives, dynamics, kinematics
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio has no wheel for this platform")
 
@@ -54,6 +68,30 @@ def test_dynamics(mech, peer, q, v, x, rng) -> None:
 
 
 @over_trees(20)
+def test_the_inverse_of_the_mass_matrix(mech, peer, q, v, x, rng) -> None:
+    theirs = np.triu(pin.computeMinverse(peer.model, peer.data, peer.q(q)))
+    same(dynamics.inverse_mass_matrix(mech, q), peer.back(theirs + np.triu(theirs, 1).T), bounded(mech, q))
+
+
+@over_trees(20, kinds=tuple(kind for kind in KINDS if kind != "universal"), heavy=True)
+def test_derivatives(mech, peer, q, v, x, rng) -> None:
+    """But for universal joints: theirs leave out that S changes; test_mechanism_derivatives.py has all joints."""
+    F = rng.standard_normal((len(mech), 6))
+    at = peer.model, peer.data, peer.q(q), peer.v(v), peer.v(x)
+    for external, theirs in ((None, ()), (F, (peer.external(F),))):
+        dq, dv, M = derivatives.inverse_dynamics_derivatives(mech, q, v, x, external)
+        pin.computeRNEADerivatives(*at, *theirs)
+        same(dq, peer.back(peer.data.dtau_dq))
+        same(dv, peer.back(peer.data.dtau_dv))
+        same(M, pt.mass_matrix(mech, q))
+        dq, dv, M_inv = derivatives.forward_dynamics_derivatives(mech, q, v, x, external)
+        pin.computeABADerivatives(*at, *theirs)
+        same(dq, peer.back(peer.data.ddq_dq), 100 * bounded(mech, q))  # a product of two such errors
+        same(dv, peer.back(peer.data.ddq_dv), 100 * bounded(mech, q))
+        same(M_inv, dynamics.inverse_mass_matrix(mech, q))
+
+
+@over_trees(20)
 def test_kinematics(mech, peer, q, v, vdot, rng) -> None:
     model, data, at = peer.model, peer.data, (peer.q(q), peer.v(v), peer.v(vdot))
     pin.forwardKinematics(model, data, *at)
@@ -83,6 +121,9 @@ def test_momentum_and_energy(mech, peer, q, v, x, rng) -> None:
     same(kinematics.kinetic_energy(mech, q, v), pin.computeKineticEnergy(*at, peer.v(v)))
     same(kinematics.potential_energy(mech, q), pin.computePotentialEnergy(*at))
     same(kinematics.centroidal_momentum(mech, q, v), pin.computeCentroidalMomentum(*at, peer.v(v)).vector[SWAP])
+    change = rate(lambda t: kinematics.centroidal_momentum(mech, *along(mech, q, v, x)(t)))
+    theirs = pin.computeCentroidalMomentumTimeVariation(*at, peer.v(v), peer.v(x)).vector[SWAP]
+    same(change, theirs, 1e-9)  # what the differences leave
 
 
 @over_trees(20)

@@ -1,52 +1,154 @@
-"""Long trees: the recursion stays a loop, and nothing else changes."""
+"""Large trees: the recursions stay loops, whole or in part, and nothing else changes."""
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from trees import KINDS, random_inertia, random_joint, random_motion, random_placement, random_tree, same
 
 import poinsot as pt
+from poinsot._types import Array
+from poinsot.fuse.budget import GPU, PROCESSOR, Budget, tracing_for
 from poinsot.fuse.verify import verify
-from poinsot.mechanism import rolled
+from poinsot.mechanism import division, tree
+
+LOOPS_ONLY = Budget(0, 0, np.inf)  # everything that can stay in a loop does
+HALF = Budget(0, 1500, np.inf)  # a few bodies are written out beside the loops
+DYNAMICS = {"forward": pt.forward_dynamics, "inverse": pt.inverse_dynamics}
 
 
-def long_tree(n: int, branches: bool) -> pt.Mechanism:
-    rng = np.random.default_rng(n)
-    links = []
-    for k in range(n):
-        parent = None if k == 0 else f"l{k - 1 if not branches or rng.random() < 0.8 else rng.integers(k)}"
-        inertia = pt.Inertia.points(0.1 + rng.random(6), 0.5 * rng.standard_normal((6, 3)))
-        placement = pt.Pose.exp(0.5 * rng.standard_normal(6))
-        links.append(pt.Link(f"l{k}", inertia, parent, pt.revolute(rng.standard_normal(3)), placement))
-    return pt.Mechanism(links)
+def compiled(mech: pt.Mechanism, function: Callable[..., Array], machine: Budget) -> pt.fuse.Kernel:
+    """The kernel (q, v, x, F) -> (nv,), traced for a machine."""
+    text = f"({mech.nq}),({mech.nv}),({mech.nv}),({len(mech)},6)->({mech.nv})"
+    kernel = pt.kernel(text)(lambda q, v, x, F: function(mech, q, v, x, F))
+    with tracing_for(machine):
+        kernel.program()
+    return kernel
 
 
-@pytest.mark.parametrize("branches", [False, True])
-def test_the_loop_gives_what_the_written_out_recursion_gives(branches: bool) -> None:
-    """Plain NumPy never rolls; the kernel does. External wrenches included."""
-    n = rolled.WRITTEN_OUT + 5
-    mech = long_tree(n, branches)
-    forward = pt.kernel("(n),(n),(n),(n,6)->(n)")(lambda q, v, tau, F: pt.forward_dynamics(mech, q, v, tau, F))
+def check(mech: pt.Mechanism, function: Callable[..., Array], machine: Budget, tolerance: float = 1e-11) -> None:
+    """Plain NumPy never makes loops; the kernel does."""
     rng = np.random.default_rng(0)
-    q, v, tau = rng.standard_normal((3, n))
-    F = rng.standard_normal((n, 6))
-    expected = pt.forward_dynamics(mech, q, v, tau, F)
-    np.testing.assert_allclose(forward(q, v, tau, F), expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
-    assert forward.count()["loop"] == 3
-    verify(forward.program().graph)
+    q, v, x = random_motion(rng, mech)
+    F = rng.standard_normal((len(mech), 6))
+    kernel = compiled(mech, function, machine)
+    assert kernel.count()["loop"] > 0
+    verify(kernel.program().graph)
+    same(kernel(q, v, x, F), function(mech, q, v, x, F), tolerance)
+
+
+def chain(n: int, kinds: list[str], branching: float = 0.0, **data: float) -> pt.Mechanism:
+    rng = np.random.default_rng(n)
+    links: list[pt.Link] = []
+    for k in range(n):
+        parent = links[rng.integers(k) if rng.random() < branching else -1].name if links else None
+        joint = random_joint(rng, kinds[k % len(kinds)], **data)
+        links.append(pt.Link(f"link{k}", random_inertia(rng), parent, joint, random_placement(rng)))
+    return pt.Mechanism(tuple(links), gravity=rng.standard_normal(3))
+
+
+@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("seed", range(6))
+def test_random_trees_of_all_joints(name: str, seed: int) -> None:
+    """With branches, fixed links, frames without mass and motors; rounding grows with the condition of M."""
+    mech = random_tree(np.random.default_rng([7, seed]), 9)
+    check(mech, DYNAMICS[name], LOOPS_ONLY, 1e-10)
+
+
+@pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("machine", [LOOPS_ONLY, HALF], ids=["loops", "half"])
+@pytest.mark.parametrize("branching", [0.0, 0.3])
+@pytest.mark.parametrize("armature", [0.0, 0.2])
+def test_simple_joints(name: str, machine: Budget, branching: float, armature: float) -> None:
+    mech = chain(12, ["revolute", "prismatic", "helical", "universal", "cylindrical"], branching, armature=armature)
+    check(mech, DYNAMICS[name], machine)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chains_of_one_joint(kind: str) -> None:
+    check(chain(6, [kind]), pt.forward_dynamics, LOOPS_ONLY)
+
+
+def parts(mech: pt.Mechanism, machine: Budget) -> tuple[list[int], list[list[int]]]:
+    """How a tree is split for a machine."""
+    found = []
+
+    def look(q: Array) -> Array:
+        found.append(division.split(tree.of(mech), q))
+        return q
+
+    with tracing_for(machine):
+        pt.kernel(f"({mech.nq})->({mech.nq})")(look).program()
+    return found[0]
+
+
+def test_a_free_base_is_written_out_and_its_limbs_are_not() -> None:
+    mech = random_tree(np.random.default_rng(1), 12, kinds=["revolute"], base="free", heavy=True)
+    machine = Budget(sum(division.costs_of(tree.of(mech))) - 1, 0, np.inf)
+    written, rest = parts(mech, machine)
+    assert written == [0]
+    assert sorted(i for loop in rest for i in loop) == list(range(1, 12))
+    check(mech, pt.forward_dynamics, machine)
+
+
+def test_the_end_of_a_chain_is_the_loop() -> None:
+    mech = chain(12, ["revolute"])
+    written, rest = parts(mech, HALF)
+    assert len(rest) == 1
+    assert [*written, *rest[0]] == list(range(12))
+    cost = division.costs_of(tree.of(mech))[0]
+    assert HALF.beside - cost < len(written) * cost <= HALF.beside
+
+
+def test_what_is_chosen_for_each_machine() -> None:
+    """Small trees are written out, large ones stay in loops; on the GPU there is something between."""
+    arm, tree30, chain200 = (chain(n, ["revolute"]) for n in (7, 30, 200))
+    for machine in (PROCESSOR, *GPU.values()):
+        assert parts(arm, machine) == (list(range(7)), [])
+        assert parts(chain200, machine) == ([], [list(range(200))])
+    assert parts(tree30, PROCESSOR)[1] == []
+    written, rest = parts(tree30, GPU[4])
+    assert min(len(written), len(rest[0])) > 5
 
 
 def test_code_does_not_grow_with_the_tree() -> None:
-    """Per body only the reading of its inputs and writing of its outputs is added."""
+    """Per body only the writing of its output is added."""
 
-    def operations(n: int) -> int:
-        mech = long_tree(n, branches=False)
-        kernel = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau: pt.forward_dynamics(mech, q, v, tau))
-        return sum(kernel.count(n=n).values())
+    def count(n: int, function: Callable[..., Array]) -> int:
+        mech = chain(n, ["revolute"])
+        return sum(pt.kernel("(n),(n),(n)->(n)")(lambda *x: function(mech, *x)).count(n=n).values())
 
-    assert operations(120) - operations(80) < 5 * 40
-    assert operations(120) < 1500
+    for function, most in ((pt.forward_dynamics, 800), (pt.inverse_dynamics, 500)):
+        small, large = count(100, function), count(140, function)
+        assert large - small <= 2 * 40
+        assert large < most
 
 
-def test_short_trees_and_other_joints_are_written_out() -> None:
-    short = long_tree(5, branches=False)
-    kernel = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau: pt.forward_dynamics(short, q, v, tau))
-    assert kernel.count(n=5)["loop"] == 0
+def test_free_gravity_keeps_the_canonical_form() -> None:
+    mech = chain(5, ["revolute"])
+    fixed = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau: pt.forward_dynamics(mech, q, v, tau))
+    free = pt.kernel("(n),(n),(n),(3)->(n)")(
+        lambda q, v, tau, g: pt.forward_dynamics(pt.Mechanism(mech.links, g), q, v, tau)
+    )
+    q, v, tau = np.random.default_rng(0).standard_normal((3, 5))
+    same(free(q, v, tau, mech.gravity), fixed(q, v, tau), 1e-13)
+    assert sum(free.count(n=5).values()) < 1.1 * sum(fixed.count(n=5).values())
+
+
+def test_numbers_left_free_in_a_loop() -> None:
+    """The numbers of the description lie in memory then, and are read where tables would be."""
+    mech = chain(6, ["revolute", "spherical"])
+
+    def heavier(mass: Array) -> pt.Mechanism:
+        last = mech.links[-1]
+        assert last.inertia is not None
+        inertia = pt.Inertia(mass, last.inertia.com, last.inertia.moment)
+        return pt.Mechanism((*mech.links[:-1], pt.Link(last.name, inertia, last.parent, last.joint, last.placement)))
+
+    kernel = pt.kernel(f"({mech.nq}),({mech.nv}),({mech.nv}),()->({mech.nv})")(
+        lambda q, v, tau, mass: pt.forward_dynamics(heavier(mass), q, v, tau)
+    )
+    with tracing_for(LOOPS_ONLY):
+        assert kernel.count()["loop"] == 3
+    q, v, tau = random_motion(np.random.default_rng(0), mech)
+    same(kernel(q, v, tau, 2.5), pt.forward_dynamics(heavier(2.5), q, v, tau), 1e-11)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .graph import tracing
+from .memory import UNSET
 from .traced import Traced, as_objects
 
 _lock = threading.Lock()
@@ -53,7 +54,9 @@ def _fill(name: str) -> Callable[..., Any]:
         if isinstance(array, Traced):  # np.identity calls np.eye
             return array
         if tracing() and name == "empty" and array.dtype.kind == "f":
-            array.fill(np.nan)  # what is never set must not look like a number
+            array = array.astype(object)
+            array[...] = UNSET  # what is never set must not look like a number
+            return Traced(array)
         return Traced(array.astype(object)) if tracing() and array.dtype.kind == "f" else array
 
     return fill

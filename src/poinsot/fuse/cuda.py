@@ -1,7 +1,8 @@
 """Graph to CUDA C++: one instance a thread, its state in registers, loops and called functions kept as such.
 
-Arrays lie with the batch last, so that neighbouring threads read neighbouring numbers. Multiplications and additions
-are contracted, as on the processor; mathematical functions are the accurate ones of CUDA unless `fast` asks for others.
+Arrays that are indexed at run time lie in shared memory, thread beside thread, as far as it reaches, and in local
+memory beyond. Multiplications and additions are contracted, as on the processor; mathematical functions are accurate
+unless `fast` asks for others.
 """
 
 from collections.abc import Sequence
@@ -10,101 +11,106 @@ from typing import Any
 
 import numpy as np
 
+from .cuda_rows import FAST, PRELUDE, RECIPROCAL, ROWS, TURN
 from .graph import Graph, Node, Type
-
-# One row an operation: {a}, {b}, {c} are the arguments, T the float type.
-ROWS: dict[str, str] = {
-    "add": "{a} + {b}",
-    "sub": "{a} - {b}",
-    "mul": "{a} * {b}",
-    "div": "{a} / {b}",
-    "neg": "-{a}",
-    "fma": "fma({a}, {b}, {c})",
-    "less": "{a} < {b}",
-    "less_equal": "{a} <= {b}",
-    "equal": "{a} == {b}",
-    "not_equal": "{a} != {b}",
-    "and": "{a} && {b}",
-    "or": "{a} || {b}",
-    "xor": "{a} != {b}",
-    "not": "!{a}",
-    "where": "{a} ? {b} : {c}",
-    "minimum": "least({a}, {b})",
-    "maximum": "greatest({a}, {b})",
-    "floordiv": "floordiv({a}, {b})",
-    "modulo": "modulo({a}, {b})",
-    "bit_and": "{a} & {b}",
-    "bit_or": "{a} | {b}",
-    "bit_xor": "{a} ^ {b}",
-    "shift_left": "{a} << {b}",
-    "shift_right": "{a} >> {b}",
-    "to_float": "(T){a}",
-    "to_int": "(int){a}",
-    "truth": "{a} != 0",
-    "power": "pow({a}, {b})",
-    "arctan2": "atan2({a}, {b})",
-    "hypot": "hypot({a}, {b})",
-    "copysign": "copysign({a}, {b})",
-    "abs": "absolute({a})",
-    **{op: f"{op}({{a}})" for op in (
-        "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor rint trunc"
-    ).split()},
-    **{f"arc{op}": f"a{op}({{a}})" for op in "sin cos tan sinh cosh tanh".split()},
-}  # fmt: skip
-
-# What `fast` puts in their place, in float32: approximate, but good to about 1e-6.
-FAST: dict[str, str] = {
-    "div": "__fdividef({a}, {b})",
-    "sin": "__sinf({a})",
-    "cos": "__cosf({a})",
-    "exp": "__expf({a})",
-    "log": "__logf({a})",
-}
-
-_PRELUDE = """
-template <class U> __device__ U absolute(U a) { return a < 0 ? -a : a + (U)0; }
-__device__ T least(T a, T b) { return a != a || a < b ? a : b; }
-__device__ T greatest(T a, T b) { return a != a || a > b ? a : b; }
-__device__ int least(int a, int b) { return min(a, b); }
-__device__ int greatest(int a, int b) { return max(a, b); }
-__device__ int modulo(int a, int b) { int r = b ? a % b : 0; return r && (r ^ b) < 0 ? r + b : r; }
-__device__ int floordiv(int a, int b) { return b ? (a - modulo(a, b)) / b : 0; }
-"""
+from .memory import UNSET
+from .patterns import Element, Plan, elements
 
 _TYPES = {"f": "T", "i": "int", "b": "bool"}
+
+BLOCKS = {4: 128, 8: 64}  # threads of a block, by the bytes of a float
+SHARED = 113 * 1024  # bytes of shared memory for a block, so that two of them fit
+STREAM = {4: 3, 8: 2}  # arrays that need so many times more of it stay in local memory
+CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of `kernel`, for blocks of so many threads with so many bytes of shared memory."""
+
+    text: str
+    block: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an array lies: how the index becomes an element's name, and which elements of shared memory it takes."""
+
+    form: str
+    shared: tuple[int, int] | None = None
+
+    def at(self, index: str | int) -> str:
+        return self.form.format(index)
 
 
 @dataclass
 class _Text:
-    """The body of one function, grown line by line."""
+    """The body of one function, grown line by line. `free`: which elements of shared memory are, as (first, end)."""
 
-    source: "_Source"
+    unit: "_Unit"
+    free: list[tuple[int, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     depth: int = 1
+    made: list[_Place] = field(default_factory=list)  # arrays, since somebody looked
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
 
     def name(self) -> str:
-        self.source.count += 1
-        return f"v{self.source.count}"
+        self.unit.count += 1
+        return f"v{self.unit.count}"
 
     def value(self, type_: Type, text: str) -> str:
         name = self.name()
         self.line(f"const {_TYPES[type_]} {name} = {text};")
         return name
 
+    def array(self, type_: Type) -> _Place:
+        """A new array, in shared memory if there is room."""
+        kind, size = type_
+        for k, (first, end) in enumerate(self.free):
+            if kind == "f" and size <= end - first:
+                self.free[k : k + 1] = [(first + size, end)] if first + size < end else []
+                self.unit.shared = max(self.unit.shared, first + size)
+                self.made.append(_Place(f"mine[({first} + {{}}) * {self.unit.block}]", (first, first + size)))
+                return self.made[-1]
+        name = self.name()
+        self.line(f"{_TYPES[kind]} {name}[{size}];")
+        return _Place(name + "[{}]")
+
+    def release(self, place: _Place) -> None:
+        """Nobody will use the array any more."""
+        if place.shared:
+            merged: list[tuple[int, int]] = []
+            for first, end in sorted([*self.free, place.shared]):
+                if merged and merged[-1][1] == first:
+                    first = merged.pop()[0]
+                merged.append((first, end))
+            self.free = merged
+
 
 @dataclass
-class _Source:
-    """One translation unit."""
+class _Unit:
+    """One translation unit. `room`: elements of shared memory that a thread may use; `shared`: those that it does."""
 
     float64: bool
     fast: bool
+    room: int
     functions: list[str] = field(default_factory=list)
     tables: dict[Any, str] = field(default_factory=dict)
     callees: dict[Graph, str] = field(default_factory=dict)
+    inputs: dict[Node, tuple[str, int, int]] = field(default_factory=dict)  # form, place and size of an argument
     count: int = 0
+    shared: int = 0
+
+    @property
+    def block(self) -> int:
+        return BLOCKS[8 if self.float64 else 4]
+
+    @property
+    def rows(self) -> dict[str, str]:
+        return {**ROWS, **FAST} if self.fast and not self.float64 else ROWS
 
     def literal(self, value: Any, type_: Type) -> str:
         if type_ == "b":
@@ -113,9 +119,10 @@ class _Source:
             return str(value)
         with np.errstate(over="ignore"):
             number = float(value if self.float64 else np.float32(value))
-        if number != number or abs(number) == float("inf"):
-            bits = np.float64(number).view(np.int64) if self.float64 else np.float32(number).view(np.int32)
-            return f"__longlong_as_double({bits}LL)" if self.float64 else f"__int_as_float({bits})"
+        if number != number:
+            return '(T)__builtin_nan("")'
+        if abs(number) == float("inf"):
+            return f"(T)({'-' if number < 0 else ''}1e999)"  # too large for any double: infinity
         return number.hex() + ("" if self.float64 else "f")
 
     def table(self, data: tuple[Any, ...], type_: Type) -> str:
@@ -125,108 +132,217 @@ class _Source:
         return self.tables[key]
 
     def text(self) -> str:
+        code = "\n".join(self.functions)
+        used = {key: name for key, name in self.tables.items() if f"{name}[" in code}
+        size = sum(len(data) for _, data in used) * (8 if self.float64 else 4)
+        memory = "__constant__" if size <= CONSTANT else "__device__"
         tables = [
-            f"__device__ const {_TYPES[type_]} {name}[{len(data)}] = "
+            f"{memory} const {_TYPES[type_]} {name}[{len(data)}] = "
             f"{{{', '.join(self.literal(v, type_) for v in data)}}};"
-            for (type_, data), name in self.tables.items()
+            for (type_, data), name in used.items()
         ]
         head = f"typedef {'double' if self.float64 else 'float'} T;"
-        return "\n".join([head, _PRELUDE, *tables, *self.functions])
+        own = TURN[self.float64] + ("" if self.float64 else RECIPROCAL)
+        return "\n".join([head, PRELUDE, own, *tables, code])
 
 
 def kernel_source(
     graph: Graph, inputs: Sequence[int], outputs: Sequence[int], float64: bool, fast: bool = False
-) -> str:
-    """CUDA C++ of `kernel(in ..., out ..., count)`, for arguments of so many elements each, batch last."""
-    source = _Source(float64, fast)
-    text = _Text(source)
-    refs: dict[Node, str] = {}
-    params = iter(graph.params)
+) -> Source:
+    """CUDA C++ of `kernel(in, row, lane, ..., out, row, lane, ..., count)`, for arguments of so many elements each.
+
+    Element e of instance i of an argument lies at e row + i lane.
+    """
+    itemsize = 8 if float64 else 4
+    room = 0 if _passes_arrays(graph) else SHARED // (BLOCKS[itemsize] * itemsize)
+    streams = _written(graph, inputs, outputs, _Unit(float64, fast, 1 << 30)).shared > STREAM[itemsize] * room > 0
+    unit = _written(graph, inputs, outputs, _Unit(float64, fast, 0 if streams else room))
+    return Source(unit.text(), unit.block, unit.shared * unit.block * itemsize)
+
+
+def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: "_Unit") -> "_Unit":
+    """The unit with the kernel written into it."""
+    text = _Text(unit, [(0, unit.room)])
+    params, results = iter(graph.params), iter(graph.outputs)
     for k, size in enumerate(inputs):
         for e in range(size):
-            refs[next(params)] = text.value("f", f"in{k}[{e} * count + lane]")
-    ends = iter(_graph(text, graph, refs))
-    for k, size in enumerate(outputs):
-        for e in range(size):
-            text.line(f"out{k}[{e} * count + lane] = {next(ends)};")
-    arguments = [f"const T* __restrict__ in{k}" for k in range(len(inputs))]
-    arguments += [f"T* __restrict__ out{k}" for k in range(len(outputs))]
-    head = f'extern "C" __global__ void kernel({", ".join(arguments)}, const long long count) {{'
+            unit.inputs[next(params)] = (f"in{k}[({{}}) * in{k}_row]", e, size)
+    groups = [[next(results) for _ in range(size)] for size in outputs]
+    refs: dict[Node, Any] = {}
+    plan = Plan(graph, unit.inputs, groups)
+    for param, (form, e, _) in unit.inputs.items():
+        if param in plan.wanted:
+            refs[param] = text.value("f", form.format(e))
+    _graph(text, graph, refs, plan)
+    for k, group in enumerate(groups):
+        if plan.patterns.get(k):
+            _each(text, len(group), f"out{k}[k * out{k}_row] = {_element(text, plan.patterns[k], refs)};")
+            continue
+        for e, node in enumerate(group):
+            text.line(f"out{k}[{e} * out{k}_row] = {refs[node]};")
+    names = {f"in{k}": "const T*" for k in range(len(inputs))} | {f"out{k}": "T*" for k in range(len(outputs))}
+    arguments = ", ".join(
+        f"{type_} __restrict__ {name}, const long long {name}_row, const long long {name}_lane"
+        for name, type_ in names.items()
+    )
+    head = f'extern "C" __global__ void __launch_bounds__({unit.block}) kernel({arguments}, const long long count) {{'
     first = [
-        "  const long long lane = blockIdx.x * (long long)blockDim.x + threadIdx.x;",
+        f"  const long long lane = blockIdx.x * (long long){unit.block} + threadIdx.x;",
         "  if (lane >= count) return;",
+        *(f"  {name} += lane * {name}_lane;" for name in names),
     ]
-    source.functions.append("\n".join([head, *first, *text.lines, "}"]))
-    return source.text()
+    if unit.shared:
+        first = ["  extern __shared__ T pool[];", "  T* const mine = pool + threadIdx.x;", *first]
+    unit.functions.append("\n".join([head, *first, *text.lines, "}"]))
+    return unit
 
 
-def _graph(text: _Text, graph: Graph, refs: dict[Node, str]) -> list[str]:
+def _passes_arrays(graph: Graph) -> bool:
+    """Whether some called function takes an array, as a pointer to local memory."""
+    return any(
+        node.op == "call" and any(isinstance(arg.type, tuple) for arg in node.args)
+        for part in (graph, *graph.subgraphs())
+        for node in part.live()
+    )
+
+
+def _graph(text: _Text, graph: Graph, refs: dict[Node, Any], plan: "Plan | None" = None) -> list[Any]:
     """Write out the live nodes of a graph whose parameters are given; the names of its outputs."""
-    live = graph.live()
-    last = graph.last_uses(live)
-    for node in live:
+    plan = plan or Plan(graph, text.unit.inputs)
+    turns: dict[Node, dict[str, str]] = {}
+    accurate = text.unit.float64 or not text.unit.fast
+    owned: dict[_Place, float] = {}  # the arrays that were made here, and the number of the node that uses them last
+    text.made, outer, last = [], text.made, plan.last
+    for node in (node for node in graph.nodes if node in plan.wanted):
         if node in refs or node.op == "proj":
             continue
-        if node.op in _STRUCTURE:
+        for place in [place for place, end in owned.items() if end < node.index]:
+            text.release(place)
+            del owned[place]
+        if node in plan.patterns:
+            _by_pattern(text, node, plan, refs)
+        elif node.op in _STRUCTURE:
             _STRUCTURE[node.op](text, node, refs, last)
+        if isinstance(node.type, tuple) or node.op in _STRUCTURE:
+            owned.update((place, node.index) for place in text.made)
+            text.made = []
+            for name in (node, *(node.used_results() if node.op == "loop" else ())):
+                if refs.get(name) in owned:
+                    owned[refs[name]] = max(owned[refs[name]], last.get(name, 0))
+        elif node.op in ("sin", "cos") and accurate:
+            angle = node.args[0]
+            if angle not in turns:
+                turns[angle] = {op: text.name() for op in ("sin", "cos")}
+                text.line("T {sin}, {cos};".format(**turns[angle]))
+                text.line("turn({0}, {sin}, {cos});".format(refs[angle], **turns[angle]))
+            refs[node] = turns[angle][node.op]
         else:
             refs[node] = _simple(text, node, refs)
-    return [refs[node] for node in graph.outputs]
+    text.made = outer
+    return [refs.get(node) for node in graph.outputs]
 
 
-def _simple(text: _Text, node: Node, refs: dict[Node, str]) -> str:
-    source = text.source
+def _simple(text: _Text, node: Node, refs: dict[Node, Any]) -> str:
+    unit = text.unit
     if node.op == "const":
-        return f"({source.literal(node.data, node.type)})" if node.data < 0 else source.literal(node.data, node.type)
-    rows = {**ROWS, **FAST} if source.fast and not source.float64 else ROWS
+        return f"({unit.literal(node.data, node.type)})" if node.data < 0 else unit.literal(node.data, node.type)
+    if node.op == "div" and node.args[0].op == "const" and node.args[0].data == 1 and not unit.float64:
+        return text.value("f", f"reciprocal({refs[node.args[1]]})")
     arguments = dict(zip("abc", (refs[arg] for arg in node.args), strict=False))
-    return text.value(node.type, rows[node.op].format(**arguments))
+    return text.value(node.type, unit.rows[node.op].format(**arguments))
 
 
-def _allocate(text: _Text, type_: Type) -> str:
-    name = text.name()
-    text.line(f"{_TYPES[type_[0]]} {name}[{type_[1]}];")
-    return name
+def _each(text: _Text, size: int, line: str) -> None:
+    """A line for each k."""
+    text.line("#pragma unroll 4")
+    text.line(f"for (int k = 0; k < {size}; k++) {line}")
 
 
-def _copy(text: _Text, target: str, source: str, size: int) -> None:
-    text.line(f"for (int k = 0; k < {size}; k++) {target}[k] = {source}[k];")
+def _copy(text: _Text, target: _Place, source: _Place, size: int, node: Node | None = None) -> None:
+    """`node`: what the source is; a table of one value need not be read, and what was never set not be copied."""
+    value = source.at("k")
+    if node is not None and node.op == "table":
+        if all(x is UNSET for x in node.data):
+            return
+        if len(set(map(repr, node.data))) == 1:
+            value = text.unit.literal(node.data[0], node.type[0])
+    _each(text, size, f"{target.at('k')} = {value};")
 
 
-def _array(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
-    refs[node] = _allocate(text, node.type)
+def _by_pattern(text: _Text, node: Node, plan: "Plan", refs: dict[Node, Any]) -> None:
+    """An array whose elements are all made in one way: a loop, in place of one that it is made from if that ends here.
+
+    An argument of the kernel, taken as a whole, is read where it lies.
+    """
+    pattern = plan.patterns[node]
+    if isinstance(pattern, Element) and pattern.form is not None and pattern.first == 0 and pattern.is_whole:
+        refs[node] = _Place(pattern.form)
+        return
+    parts = list(elements(pattern))
+    target = None
+    for e in parts:
+        ends = e.array is not None and plan.last[e.array] <= node.index and e.array.type == node.type
+        if ends and all(o.first == 0 for o in parts if o.array is e.array) and not _is_constant(refs[e.array]):
+            target = refs[e.array]
+    target = target or text.array(node.type)
+    _each(text, node.type[1], f"{target.at('k')} = {_element(text, pattern, refs)};")
+    refs[node] = target
+
+
+def _element(text: _Text, pattern: Any, refs: dict[Node, Any]) -> str:
+    """Element k of a pattern, as an expression."""
+    if isinstance(pattern, Node):
+        return refs[pattern] if pattern in refs else _simple(text, pattern, refs)
+    if isinstance(pattern, Element):
+        place = _Place(pattern.form) if pattern.form is not None else refs[pattern.array]
+        return place.at(f"{pattern.first} + k" if pattern.first else "k")
+    op, *parts = pattern
+    arguments = dict(zip("abc", (_element(text, part, refs) for part in parts), strict=False))
+    return f"({text.unit.rows[op].format(**arguments)})"
+
+
+def _array(text: _Text, node: Node, refs: dict[Node, Any], last: dict[Node, float]) -> None:
+    refs[node] = text.array(node.type)
     for k, arg in enumerate(node.args):
-        text.line(f"{refs[node]}[{k}] = {refs[arg]};")
+        text.line(f"{refs[node].at(k)} = {refs[arg]};")
 
 
-def _table(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
-    refs[node] = text.source.table(node.data, node.type[0])
+def _table(text: _Text, node: Node, refs: dict[Node, Any], last: dict[Node, float]) -> None:
+    refs[node] = _Place(text.unit.table(node.data, node.type[0]) + "[{}]")
 
 
-def _get(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
+def _get(text: _Text, node: Node, refs: dict[Node, Any], last: dict[Node, float]) -> None:
     array, index = (refs[arg] for arg in node.args)
-    refs[node] = text.value(node.type, f"{array}[{index}]")
+    refs[node] = text.value(node.type, array.at(index))
 
 
-def _set(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
+def _is_constant(place: _Place) -> bool:
+    """Whether it is a table, or an argument of the kernel."""
+    return place.form.startswith(("table", "in"))
+
+
+def _set(text: _Text, node: Node, refs: dict[Node, Any], last: dict[Node, float]) -> None:
     array, index, value = (refs[arg] for arg in node.args)
-    if node.args[0].op == "table" or last[node.args[0]] > node.index:  # the old array is needed again
-        fresh = _allocate(text, node.type)
+    if _is_constant(array) or last[node.args[0]] > node.index:  # the old array is needed again
+        fresh = text.array(node.type)
         _copy(text, fresh, array, node.type[1])
         array = fresh
-    text.line(f"{array}[{index}] = {value};")
+    text.line(f"{array.at(index)} = {value};")
     refs[node] = array
 
 
-def _call(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
+def _call(text: _Text, node: Node, refs: dict[Node, Any], last: dict[Node, float]) -> None:
     """Scalars are passed by value, arrays as pointers, results through references."""
     graph: Graph = node.data
-    source = text.source
-    if graph not in source.callees:
-        name = source.callees[graph] = f"function{len(source.callees)}"
-        inner = _Text(source)
+    unit = text.unit
+    if graph not in unit.callees:
+        name = unit.callees[graph] = f"function{len(unit.callees)}"
+        inner = _Text(unit)
         names = [inner.name() for _ in graph.params]
-        ends = _graph(inner, graph, dict(zip(graph.params, names, strict=True)))
+        places = [
+            _Place(n + "[{}]") if isinstance(p.type, tuple) else n for p, n in zip(graph.params, names, strict=True)
+        ]
+        ends = _graph(inner, graph, dict(zip(graph.params, places, strict=True)))
         parameters = [
             f"const {_TYPES[p.type[0]]}* {n}" if isinstance(p.type, tuple) else f"const {_TYPES[p.type]} {n}"
             for p, n in zip(graph.params, names, strict=True)
@@ -234,42 +350,45 @@ def _call(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float
         parameters += [f"{_TYPES[out.type]}& result{k}" for k, out in enumerate(graph.outputs)]
         body = [*inner.lines, *(f"  result{k} = {end};" for k, end in enumerate(ends))]
         head = f"static __device__ __noinline__ void {name}({', '.join(parameters)}) {{"
-        source.functions.append("\n".join([head, *body, "}"]))
+        unit.functions.append("\n".join([head, *body, "}"]))
     results = [text.name() for _ in graph.outputs]
     for name, out in zip(results, graph.outputs, strict=True):
         text.line(f"{_TYPES[out.type]} {name};")
-    text.line(f"{source.callees[graph]}({', '.join([*(refs[arg] for arg in node.args), *results])});")
+    given = [f"&{refs[arg].at(0)}" if isinstance(arg.type, tuple) else refs[arg] for arg in node.args]
+    text.line(f"{unit.callees[graph]}({', '.join([*given, *results])});")
     for user in node.used_results():
         refs[user] = results[user.data]
 
 
-def _loop(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float]) -> None:
+def _loop(text: _Text, node: Node, refs: dict[Node, Any], last: dict[Node, float]) -> None:
     body: Graph = node.data
     counter, *params = body.params
     inside = dict(zip(body.captures.values(), (refs[a] for a in node.args[1 + len(body.outputs) :]), strict=True))
     carried = [p for p in params if p not in inside]
-    places: dict[Node, str] = {}
+    places: dict[Node, Any] = {}
     for argument, p in zip(node.args[1:], carried, strict=False):
         if isinstance(p.type, tuple):
-            shared = argument.op == "table" or last[argument] > node.index or list(node.args).count(argument) > 1
-            places[p] = _allocate(text, p.type) if shared else refs[argument]
-            if shared:
-                _copy(text, places[p], refs[argument], p.type[1])
+            taken = _is_constant(refs[argument]) or last[argument] > node.index or list(node.args).count(argument) > 1
+            places[p] = text.array(p.type) if taken else refs[argument]
+            if taken:
+                _copy(text, places[p], refs[argument], p.type[1], argument)
         else:
             places[p] = text.name()
             text.line(f"{_TYPES[p.type]} {places[p]} = {refs[argument]};")
-    i = text.name()
+    i, free = text.name(), list(text.free)
+    text.line("#pragma unroll 1")
     text.line(f"for (int {i} = 0; {i} < {refs[node.args[0]]}; {i}++) {{")
     text.depth += 1
     ends = _graph(text, body, {**inside, **places, counter: i})
     moved = [(p, end) for p, end in zip(carried, ends, strict=True) if end != places[p]]
-    detours = []
-    for p, end in moved:  # by a detour, in case two change places
-        if isinstance(p.type, tuple):
-            detours.append(_allocate(text, p.type))
+    detours: list[Any] = []
+    for p, end in moved:  # by a detour, if two change places
+        detours.append(end)
+        if isinstance(p.type, tuple) and end in places.values():
+            detours[-1] = text.array(p.type)
             _copy(text, detours[-1], end, p.type[1])
-        else:
-            detours.append(text.value(p.type, end))
+        elif not isinstance(p.type, tuple):
+            detours[-1] = text.value(p.type, end)
     for (p, _), detour in zip(moved, detours, strict=True):
         if isinstance(p.type, tuple):
             _copy(text, places[p], detour, p.type[1])
@@ -277,6 +396,7 @@ def _loop(text: _Text, node: Node, refs: dict[Node, str], last: dict[Node, float
             text.line(f"{places[p]} = {detour};")
     text.depth -= 1
     text.line("}")
+    text.free = free
     for user in node.used_results():
         refs[user] = places[carried[user.data]]
 

@@ -1,5 +1,6 @@
 """LLVM text to machine code in memory, through a cache on disk."""
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -7,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,21 @@ def _target_machine() -> Any:
     )
 
 
+@contextlib.contextmanager
+def _as_written() -> Iterator[None]:
+    """Without LLVM's machine scheduler: what it moves apart in long straight-line code has to be kept in memory.
+
+    The switch is LLVM's, for the whole process, so it is put back.
+    """
+    import llvmlite.binding as llvm
+
+    llvm.set_option("", "-enable-misched=false")
+    try:
+        yield
+    finally:
+        llvm.set_option("", "-enable-misched=true")
+
+
 def compile_module(text: str, name: str) -> int:
     """The address of the function `kernel` of the module."""
     import llvmlite
@@ -61,7 +78,8 @@ def compile_module(text: str, name: str) -> int:
         if code is None:
             module = llvm.parse_assembly(text)
             module.verify()
-            code, source = machine.emit_object(module), "compiled"
+            with _as_written():
+                code, source = machine.emit_object(module), "compiled"
             _write(key, code)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -73,7 +91,7 @@ def compile_module(text: str, name: str) -> int:
         return address
 
 
-_PIPELINE = "codegen -O2"
+_PIPELINE = "codegen -O2, as written"
 
 
 def debug() -> bool:

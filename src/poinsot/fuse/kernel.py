@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from . import gpu, gufunc, interpret, jit, parallel, signature, tree
+from .budget import GPU, tracing_for
 from .build import lift
 from .creation import traced_creation
 from .errors import TraceError
@@ -135,6 +136,7 @@ class Kernel:
         self._recent: Callable[..., Any] | None = None  # the ufunc of the last call: most likely that of the next
         self._limit = 0
         self._fast = False
+        self._on_machine: dict[int, Kernel] = {}  # the same for the GPU, by the size of its floats
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__} {self.signature}>"
@@ -286,10 +288,21 @@ class Kernel:
             gpu.cupy()
         return other
 
+    def gpu_program(self, *shapes: Shape, dtype: Any) -> Program:
+        """The program for arguments of these shapes, traced for the GPU: what it writes out and what stays in loops
+        depends on the machine and on the size of its numbers."""
+        if self.function is None:  # out of a pickle
+            return self.specialise(*shapes)
+        size = np.dtype(dtype).itemsize
+        if size not in self._on_machine:
+            self._on_machine[size] = Kernel(self.function, self.signature)
+        with tracing_for(GPU[size]):
+            return self._on_machine[size].specialise(*shapes)
+
     def _on_gpu(self, args: tuple[Any, ...], out: Any) -> Any:
-        program = self.specialise(*(tuple(getattr(a, "shape", np.shape(a))) for a in args))
         single = [str(getattr(a, "dtype", "")).endswith("float32") for a in args if getattr(a, "shape", ())]
         dtype = _F32 if single and all(single) else _F64
+        program = self.gpu_program(*(tuple(getattr(a, "shape", np.shape(a))) for a in args), dtype=dtype)
         return self._finish(program, gpu.run(program, args, dtype, self._fast, out))
 
     def __reduce__(self) -> Any:

@@ -246,6 +246,10 @@ class Function:
         literal = self.target.literal(value, type_)
         return literal if uniform else f"splat ({self.target.scalar(type_)} {literal})"
 
+    def literal(self, node: Node) -> Ref:
+        """The value of a constant node."""
+        return Ref(self.target.literal(node.data, node.type), node.type, True)
+
     def scalar(self, ref: Ref) -> str:
         assert ref.uniform
         return ref.text
@@ -296,25 +300,30 @@ class Function:
         return name
 
     # Graphs.
-    def graph(self, graph: Graph, refs: dict[Node, Ref]) -> list[Ref]:
-        """Write out the live nodes of a graph whose parameters are given; the references of its outputs."""
+    def graph(self, graph: Graph, refs: dict[Node, Ref], done: Callable[[Node], None] | None = None) -> list[Ref]:
+        """Write out the live nodes of a graph whose parameters are given; the references of its outputs.
+
+        `done` is told of each node as soon as it is written.
+        """
         live = graph.live()
         last = graph.last_uses(live)
         alive = set(live)
         for node in live:
             if node in refs:
-                continue
-            if node.op in STRUCTURE:
+                pass
+            elif node.op in STRUCTURE:
                 STRUCTURE[node.op](self, node, refs, last)
             elif node.op in elementary.FUNCTIONS:
                 self._elementary(node, refs, alive)
             else:
                 refs[node] = self._simple(node, [refs[arg] for arg in node.args])
+            if done is not None:
+                done(node)
         return [refs[node] for node in graph.outputs]
 
     def _simple(self, node: Node, args: list[Ref]) -> Ref:
         if node.op == "const":
-            return Ref(self.target.literal(node.data, node.type), node.type, True)
+            return self.literal(node)
         uniform = all(arg.uniform for arg in args)
         form, scalar = (self.scalar, self.target.scalar) if uniform else (self.vector, self.target.vector)
         if node.op == "where":

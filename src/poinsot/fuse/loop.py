@@ -1,21 +1,28 @@
 """The inner loop of a NumPy gufunc around a graph: void loop(char **args, intp *dims, intp *steps, void *data).
 
 Blocks of `width` instances go through one and the same code. An argument whose instances lie next to each other (the
-last axis of memory is the batch: the fast layout) is read and written in place; any other, and the last, incomplete
-block, goes through a small buffer, once if it is the same for all. So the bits of a result never depend on where in a
-batch its instance stands.
+last axis of memory is the batch: the fast layout) is read in place; any other, and the last, incomplete block, goes
+through a small buffer, once if it is the same for all. So the bits of a result never depend on where in a batch its
+instance stands.
+
+Results go to buffers as soon as they are there, since of many only few have room in registers, and from there to their
+places when the block is done. All inputs of a block are read before its outputs are written, and those before the
+inputs of the next: with vectors of one element, instances may follow on from each other in memory (`scan`).
 
 Both sides of a `where` are computed, so the processor's exception flags say nothing about results: they are put back as
 they were, and "invalid" is raised only if a NaN comes out where none went in. NumPy turns that into its usual warning.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from . import llvm_structure as llvm_structure
-from .graph import Graph
-from .llvm import Function, Module, Ref, Repeat, Target
-from .rows import columns_of, load_row, rows_of, store_row
+from .graph import Graph, Node
+from .llvm import Function, Module, Ref, Target
+from .transfer import Transfer, addresses, either, fence
+
+_FEW = 8  # results that stay in registers
+_CACHES = 1 << 24  # bytes: more than that, and the results of a call are gone from them before they are used
 
 Shape = tuple[int, ...]
 
@@ -40,11 +47,14 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     buffers = [f.allocate(math.prod(shape)) for shape in shapes]
     dense = [f.op(f"icmp eq i64 {step}, {target.itemsize}") for step in lane_steps]
     same = [f.op(f"icmp eq i64 {step}, 0") for step in lane_steps[: len(inputs)]]
-    easy = "true"  # all arguments lie in place, or are the same for all
-    for k, in_place in enumerate(dense):
-        fits = f.op(f"or i1 {in_place}, {same[k]}") if k < len(inputs) else in_place
-        easy = f.op(f"and i1 {easy}, {fits}")
+    easy = "true"  # all inputs lie in place, or are the same for all
+    for k in range(len(inputs)):
+        easy = f.op(f"and i1 {easy}, {f.op(f'or i1 {dense[k]}, {same[k]}')}")
     flags = save_flags(f)
+    results = _Results(f, graph, outputs, buffers[len(inputs) :])
+    much = f.op(f"icmp ugt i64 {total}, {_CACHES // (target.itemsize * max(1, len(graph.outputs)))}")
+    ways = [("false", "0")] * len(inputs)
+    ways += [_past_caches(f, much, bases[k], lane_steps[k]) for k in range(len(inputs), len(shapes))]
 
     f.line("br label %blocks")
     f.label("blocks")
@@ -59,47 +69,42 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     later = f.op(f"icmp ne i64 {first}, 0")
     ready = f.op(f"and i1 {easy}, {f.op(f'and i1 {full}, {later}')}")  # nothing to copy
 
-    # Where each argument's elements are found: in place, or in its buffer.
+    starts = [
+        f.op(f"getelementptr i8, ptr {base}, i64 {f.op(f'mul i64 {first}, {step}')}")
+        for base, step in zip(bases, lane_steps, strict=True)
+    ]
+    direct = [f.op(f"and i1 {full}, {x}") for x in dense]
+    transfers = [
+        Transfer(f, *numbers, lanes, full, k < len(inputs), *ways[k])
+        for k, numbers in enumerate(zip(starts, lane_steps, core_steps, shapes, buffers, strict=True))
+    ]
+
+    # Where the elements of each input are found: in place, or in its buffer.
     places = []
-    for k, shape in enumerate(shapes):
-        start = f.op(f"getelementptr i8, ptr {bases[k]}, i64 {f.op(f'mul i64 {first}, {lane_steps[k]}')}")
-        direct = f.op(f"and i1 {full}, {dense[k]}")
-        base = f.op(f"select i1 {direct}, ptr {start}, ptr {buffers[k]}")
+    for k, shape in enumerate(inputs):
+        base = f.op(f"select i1 {direct[k]}, ptr {starts[k]}, ptr {buffers[k]}")
         steps = []
         for axis, step in enumerate(core_steps[k]):
             packed = math.prod(shape[axis + 1 :]) * width * target.itemsize
-            steps.append(f.op(f"select i1 {direct}, i64 {step}, i64 {packed}"))
-        places.append((start, direct, base, steps))
-
-    def copy(k: int, inward: bool) -> None:
-        start, direct, _, _ = places[k]
-        done = f.op(f"or i1 {direct}, {f.op(f'and i1 {same[k]}, {later}')}") if inward else direct
-        _unless(f, done, full, _Transfer(f, start, lane_steps[k], core_steps[k], shapes[k], buffers[k], lanes, inward))
+            steps.append(f.op(f"select i1 {direct[k]}, i64 {step}, i64 {packed}"))
+        places.append((base, steps))
 
     f.line(f"br i1 {ready}, label %compute, label %fetch")
     f.label("fetch")
     for k in range(len(inputs)):
-        copy(k, inward=True)
+        there = f.op(f"or i1 {direct[k]}, {f.op(f'and i1 {same[k]}, {later}')}")
+        either(f, there, lambda: None, transfers[k].write)
     f.line("br label %compute")
     f.label("compute")
 
-    def element(k: int) -> Iterator[str]:
-        _, _, base, steps = places[k]
-        for index in _indices(shapes[k]):
-            address = base
-            for i, step in zip(index, steps, strict=True):
-                if i:
-                    address = f.op(f"getelementptr i8, ptr {address}, i64 {f.op(f'mul i64 {step}, {i}')}")
-            yield address
-
     def loads() -> list[str]:
-        addresses = [address for k in range(len(inputs)) for address in element(k)]
-        return [f.op(f"load {vector}, ptr {address}, align {target.itemsize}") for address in addresses]
+        each = [place for k, (base, steps) in enumerate(places) for place in addresses(f, base, steps, shapes[k])]
+        return [f.op(f"load {vector}, ptr {place}, align {target.itemsize}") for place in each]
 
-    results = f.graph(graph, {p: Ref(v, "f", False) for p, v in zip(graph.params, loads(), strict=True)})
-    ends = [f.vector(result) for result in results]
+    refs = {p: Ref(v, "f", False) for p, v in zip(graph.params, loads(), strict=True)}
+    f.graph(graph, refs, lambda node: results.put(node, refs))
     masks = target.vector("b")
-    found, before = any_nan(f, ends), f.block
+    found, before = results.nans.mask(), f.block
     f.line(f"br i1 {f.reduce('or', found, 'b')}, label %nan, label %store")
     f.label("nan")  # rare: only now look at what went in
     made = f.op(f"and {masks} {found}, {f.op(f'xor {masks} {any_nan(f, loads())}, splat (i1 true)')}")
@@ -107,16 +112,8 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     f.label("store")
     new = f.op(f"phi {masks} [zeroinitializer, %{before}], [{made}, %nan]")
     invalid_so_far = f.op(f"or {masks} {invalid}, {new}")
-    rest = iter(ends)
-    for k in range(len(inputs), len(shapes)):
-        for address in element(k):
-            f.line(f"store {vector} {next(rest)}, ptr {address}, align {target.itemsize}")
-    f.line(f"br i1 {ready}, label %next, label %deliver")
-    f.label("deliver")
-    for k in range(len(inputs), len(shapes)):
-        copy(k, inward=False)
-    f.line("br label %next")
-    f.label("next")
+    for k, transfer in enumerate(transfers[len(inputs) :]):
+        results.deliver(k, transfer, direct[len(inputs) + k])
     following = f.op(f"add i64 {first}, {width}")
     f.line("br label %blocks")
     f.lines[position:position] = [
@@ -124,6 +121,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         f"  {invalid} = phi {masks} [zeroinitializer, %start], [{invalid_so_far}, %{f.block}]",
     ]
     f.label("end")
+    either(f, much, lambda: fence(f))
     restore_flags(f, flags)
     some = f.reduce("or", invalid, "b")
     f.line(f"br i1 {some}, label %raise, label %return")
@@ -139,13 +137,91 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     return module.text()
 
 
+def _past_caches(f: Function, much: str, base: str, lane_step: str) -> tuple[str, str]:
+    """Whether an output should go past the caches, and how many elements lie before the first whole line then."""
+    line = f.target.width * f.target.itemsize
+    if line < 32:
+        return "false", "0"
+    even = f.op(f"icmp eq i64 {f.op(f'and i64 {lane_step}, {line - 1}')}, 0")
+    past = f.op(f"and i1 {much}, {even}")
+    address = f.op(f"ptrtoint ptr {base} to i64")
+    before = f.op(f"and i64 {f.op(f'sub i64 0, {address}')}, {line - 1}")
+    return past, f.op(f"select i1 {past}, i64 {f.op(f'udiv i64 {before}, {f.target.itemsize}')}, i64 0")
+
+
+class _Results:
+    """What comes out of the graph, on its way to the buffers: numbers that are known once for all blocks, many results
+    as soon as they are there, few when all of them are."""
+
+    def __init__(self, f: Function, graph: Graph, shapes: Sequence[Shape], buffers: Sequence[str]) -> None:
+        self.f, self.nans, self.buffers = f, _NaNs(f), buffers
+        self._values: list[list[str]] = [[""] * math.prod(shape) for shape in shapes]
+        self._homes: dict[Node, list[tuple[int, int]]] = {}
+        slots = ((k, i) for k, values in enumerate(self._values) for i in range(len(values)))
+        for node, (k, i) in zip(graph.outputs, slots, strict=True):
+            self._homes.setdefault(node, []).append((k, i))
+        for node in [node for node in self._homes if node.op == "const" and node.data == node.data]:
+            ref = f.literal(node)
+            for k, i in self._homes.pop(node):
+                self._values[k][i] = f.vector(ref)
+                f.store(buffers[k], i, ref)
+
+    def put(self, node: Node, refs: Mapping[Node, Ref]) -> None:
+        """The node has been written: if it is a result, take it."""
+        if node not in self._homes:
+            return
+        value = self.f.vector(refs[node])
+        self.nans.look(value)
+        for k, i in self._homes[node]:
+            self._values[k][i] = value
+            if not self._few(k):
+                self.f.store(self.buffers[k], i, refs[node])
+
+    def _few(self, k: int) -> bool:
+        return len(self._values[k]) <= _FEW
+
+    def deliver(self, k: int, transfer: Transfer, direct: str) -> None:
+        """Write output number k; `direct` if its lanes lie side by side."""
+
+        def through_buffer() -> None:
+            for i, value in enumerate(self._values[k]):
+                self.f.store(self.buffers[k], i, Ref(value, "f", False))
+            transfer.write()
+
+        if self._few(k):
+            either(self.f, direct, lambda: transfer.write_values(self._values[k]), through_buffer)
+        else:
+            either(self.f, direct, transfer.write_lanes, transfer.write)
+
+
+class _NaNs:
+    """The lanes in which any of several values is no number."""
+
+    def __init__(self, f: Function) -> None:
+        self.f, self._mask, self._waiting = f, "zeroinitializer", ""
+
+    def look(self, value: str) -> None:
+        """An unordered comparison looks at two values at once."""
+        if self._waiting:
+            self._compare(self._waiting, value)
+        self._waiting = "" if self._waiting else value
+
+    def mask(self) -> str:
+        if self._waiting:
+            self._compare(self._waiting, self._waiting)
+        return self._mask
+
+    def _compare(self, a: str, b: str) -> None:
+        vector, masks = self.f.target.vector("f"), self.f.target.vector("b")
+        self._mask = self.f.op(f"or {masks} {self._mask}, {self.f.op(f'fcmp uno {vector} {a}, {b}')}")
+
+
 def any_nan(f: Function, values: Sequence[str]) -> str:
     """The lanes in which any of the values is no number."""
-    vector, mask = f.target.vector("f"), "zeroinitializer"
-    pairs = [*zip(values[::2], values[1::2], strict=False), *([(values[-1],) * 2] if len(values) % 2 else [])]
-    for a, b in pairs:  # an unordered comparison looks at two at once
-        mask = f.op(f"or {f.target.vector('b')} {mask}, {f.op(f'fcmp uno {vector} {a}, {b}')}")
-    return mask
+    nans = _NaNs(f)
+    for value in values:
+        nans.look(value)
+    return nans.mask()
 
 
 def save_flags(f: Function) -> str | None:
@@ -168,98 +244,3 @@ def restore_flags(f: Function, flags: str | None) -> None:
     elif f.target.processor == "arm":
         f.module.declarations["set.fpsr"] = "declare void @llvm.aarch64.set.fpsr(i64)"
         f.line(f"call void @llvm.aarch64.set.fpsr(i64 {flags})")
-
-
-def _indices(shape: Shape) -> Iterator[Shape]:
-    if not shape:
-        yield ()
-        return
-    for i in range(shape[0]):
-        for rest in _indices(shape[1:]):
-            yield (i, *rest)
-
-
-def _unless(f: Function, done: str, full: str, transfer: "_Transfer") -> None:
-    """Write the transfer between an argument and its buffer, to be done unless it was, or need not be."""
-    number = f.fresh()[2:]
-    f.line(f"br i1 {done}, label %join{number}, label %copy{number}")
-    f.label(f"copy{number}")
-    if math.prod(transfer.shape) > 1:
-        f.line(f"br i1 {transfer.by_rows(full)}, label %rows{number}, label %each{number}")
-        f.label(f"rows{number}")
-        transfer.write_rows()
-        f.line(f"br label %join{number}")
-        f.label(f"each{number}")
-    transfer.write()
-    f.line(f"br label %join{number}")
-    f.label(f"join{number}")
-
-
-class _Transfer:
-    """Copy between an argument in any layout and its buffer, lane by lane, element by element."""
-
-    def __init__(
-        self,
-        f: Function,
-        start: str,
-        lane_step: str,
-        core_steps: Sequence[str],
-        shape: Shape,
-        buffer: str,
-        lanes: str,
-        inward: bool,
-    ) -> None:
-        self.f, self.start, self.lane_step, self.core_steps = f, start, lane_step, core_steps
-        self.shape, self.buffer, self.lanes, self.inward = shape, buffer, lanes, inward
-
-    def write(self) -> None:
-        """Lanes beyond the last instance read that one again: their results are thrown away."""
-        f, width = self.f, self.f.target.width
-        with Repeat(f, str(width) if self.inward else self.lanes) as lane:
-            source = lane
-            if self.inward:
-                last = f.op(f"sub i64 {self.lanes}, 1")
-                source = f.op(f"select i1 {f.op(f'icmp slt i64 {lane}, {last}')}, i64 {lane}, i64 {last}")
-            outside = f.op(f"getelementptr i8, ptr {self.start}, i64 {f.op(f'mul i64 {source}, {self.lane_step}')}")
-            inside = f.op(f"getelementptr {f.target.scalar('f')}, ptr {self.buffer}, i64 {lane}")
-            self._elements(0, outside, inside)
-
-    def _elements(self, axis: int, outside: str, inside: str) -> None:
-        f, scalar = self.f, self.f.target.scalar("f")
-        if axis == len(self.shape):
-            source, sink = (outside, inside) if self.inward else (inside, outside)
-            value = f.op(f"load {scalar}, ptr {source}, align {f.target.itemsize}")
-            f.line(f"store {scalar} {value}, ptr {sink}, align {f.target.itemsize}")
-            return
-        packed = math.prod(self.shape[axis + 1 :]) * f.target.width * f.target.itemsize
-        with Repeat(f, str(self.shape[axis])) as i:
-            out = f.op(f"getelementptr i8, ptr {outside}, i64 {f.op(f'mul i64 {i}, {self.core_steps[axis]}')}")
-            into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
-            self._elements(axis + 1, out, into)
-
-    def by_rows(self, full: str) -> str:
-        """Whether the block is full and each of its instances lies in one piece, in C order."""
-        f, test = self.f, full
-        for axis, step in enumerate(self.core_steps):
-            dense = math.prod(self.shape[axis + 1 :]) * f.target.itemsize
-            test = f.op(f"and i1 {test}, {f.op(f'icmp eq i64 {step}, {dense}')}")
-        return test
-
-    def write_rows(self) -> None:
-        """Pieces of `width` instances by at most `width` elements are transposed in registers."""
-        f, size, width = self.f, math.prod(self.shape), self.f.target.width
-        offsets = [f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(width)]
-        starts = [f.op(f"getelementptr i8, ptr {self.start}, i64 {offset}") for offset in offsets]
-        for first in range(0, size, width):
-            first = max(0, min(first, size - width))  # the last piece overlaps the one before, rather than the edge
-            count = min(width, size)
-            outside = [f.op(f"getelementptr i8, ptr {start}, i64 {first * f.target.itemsize}") for start in starts]
-            inside = [f.address(self.buffer, str(first + k)) for k in range(count)]
-            if self.inward:
-                columns = columns_of(f, [load_row(f, address, count) for address in outside], count)
-                for address, column in zip(inside, columns, strict=True):
-                    store_row(f, column, address, width)
-            else:
-                rows = rows_of(f, [load_row(f, address, width) for address in inside])
-                for address, row in zip(outside, rows, strict=True):
-                    store_row(f, row, address, count)

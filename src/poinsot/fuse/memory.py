@@ -12,6 +12,8 @@ import numpy as np
 from .build import build, lift
 from .graph import Node, Value, current, tracing_into, type_of
 
+UNSET = float("nan")  # this one object fills `np.empty`: what was never set
+
 
 def array_of(values: Sequence[Value]) -> Node:
     """The values gathered into one array in memory, made in the innermost graph that any of them belongs to."""

@@ -31,6 +31,13 @@ def store_row(f: Function, row: str, address: str, count: int) -> None:
     f.line(f"call void @{name}({kind} {row}, ptr {address}, i32 {f.target.itemsize}, {masks} {mask})")
 
 
+def store_past_caches(f: Function, row: str, address: str) -> None:
+    """A whole vector, to a multiple of its size, straight to memory."""
+    f.module.declarations["!1"] = "!1 = !{i32 1}"
+    kind = f.target.vector("f")
+    f.line(f"store {kind} {row}, ptr {address}, align {f.target.width * f.target.itemsize}, !nontemporal !1")
+
+
 def _kind(f: Function, count: int) -> tuple[str, int]:
     size = power_of_two(count)
     return f"<{size} x {f.target.scalar('f')}>", size

@@ -111,7 +111,7 @@ class Traced:
             return self.data[static]
         offsets, base = self._offsets(static, moving)
         array = self._in_memory()
-        return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel()], offsets.shape)
+        return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel().tolist()], offsets.shape)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(value, Traced) and value._origin is not None:
@@ -132,7 +132,7 @@ class Traced:
         if moving or self._memory is not None:
             offsets, base = self._offsets(index, moving)
             array = self._in_memory()
-            for k, v in zip(offsets.ravel(), np.broadcast_to(new, offsets.shape).ravel(), strict=True):
+            for k, v in zip(offsets.ravel().tolist(), np.broadcast_to(new, offsets.shape).ravel(), strict=True):
                 array = memory.set_(array, build("add", base, k), v)
             if self._data is None:
                 self._memory = array

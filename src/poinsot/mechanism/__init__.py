@@ -1,6 +1,6 @@
 """Joints, trees, forward and inverse dynamics, the two-body problem."""
 
-from poinsot.mechanism.dynamics import forward_dynamics, inverse_dynamics, mass_matrix
+from poinsot.mechanism.dynamics import forward_dynamics, inverse_dynamics, inverse_mass_matrix, mass_matrix
 from poinsot.mechanism.joints import (
     Joint,
     cylindrical,
@@ -28,6 +28,7 @@ __all__ = [
     "free",
     "helical",
     "inverse_dynamics",
+    "inverse_mass_matrix",
     "mass_matrix",
     "planar",
     "prismatic",

@@ -1,7 +1,9 @@
 """The articulated-body algorithm, body by body: what happens at one body on the way out, in, and out again.
 
-Featherstone, Rigid Body Dynamics Algorithms (2008), table 7.1. The same three functions serve a tree that is written
-out body after body and one whose recursion stays a loop.
+Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7. The accelerations that the bodies would have if no joint
+accelerated are carried outwards with the velocities; what the joints add to them is found on the last way out. So
+there is nothing but a wrench to remember at a body. The same three functions serve a tree that is written out body
+after body and one whose recursion stays a loop.
 """
 
 import numpy as np
@@ -11,34 +13,57 @@ from poinsot.fuse import solve_spd
 from poinsot.mechanism import screws
 from poinsot.mechanism.screws import mirrored
 from poinsot.mechanism.tree import Here
-from poinsot.spatial import motion
 
 
-def outward(here: Here, v: Array, V_P: Array, F: Array) -> tuple[Array, Array, Array]:
-    """Twist V, velocity-product acceleration c and bias wrench pA, from the parent's twist and an external wrench F."""
+def outward(here: Here, v: Array, K_P: Array, F: Array, vdot: Array | None = None) -> tuple[Array, Array]:
+    """The body's rates K (`screws.rates`), and the wrench that the motion takes beyond the external wrench F.
+
+    K_P (3, 3): the parent's; without vdot, the joint does not accelerate. With w = w_P + wJ, S v = (wJ, vJ):
+    alpha = alpha_P + w x wJ, a = a_P + (w_P + w) x vJ, and S' v + S vdot to both.
+    """
+    K_P = screws.rates(here.moves, K_P)
     vJ = here.S @ v
-    V = screws.motion(here.moves, V_P) + vJ
-    return V, here.bias + motion.bracket(V, vJ), -motion.ad_dual(V, here.G @ V) - F
+    added = here.bias if vdot is None else here.bias + here.S @ vdot
+    w = K_P[0] + vJ[:3]
+    alpha = K_P[1] + np.cross(w, vJ[:3]) + added[:3]
+    a = K_P[2] + np.cross(K_P[0] + w, vJ[3:]) + added[3:]
+    K = np.stack([w, alpha, a])
+    return K, wrench(here.G, K) - F
 
 
-def inward(here: Here, tau: Array, IA: Array, pA: Array, c: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """U = IA S, the inverse D of S^T U, u = D (tau - S^T pA), and what the parent feels: inertia Ia and bias pa."""
+def wrench(G: Array, K: Array) -> Array:
+    """F (6,) that a body with inertia G (6, 6) needs to move with the rates K: Newton's and Euler's equations.
+
+    m = I alpha + w x I w + h x a, f = m a + alpha x h + w x (w x h), with the first moment of mass h [kg m].
+    """
+    w, alpha, a = K
+    mass, h, I = G[5, 5], np.stack([G[2, 4], G[0, 5], G[1, 3]]), G[:3, :3]
+    moment = I @ alpha + np.cross(w, I @ w) + np.cross(h, a)
+    return np.concatenate([moment, mass * a + np.cross(alpha, h) + np.cross(w, np.cross(w, h))])
+
+
+def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, Array, Array]:
+    """W = IA S D and u = D (tau - S^T pA), D the inverse of S^T IA S; and what the parent feels: inertia Ia, wrench pa.
+
+    The joint accelerates with u - W^T A, where A is what the joints before it add to the acceleration.
+    """
     S, k = here.S, here.direction
     U = IA @ S
     if not S.shape[1]:  # fixed: the parent feels it all
-        return U, np.zeros((0, 0)), np.zeros(0), IA, pA + IA @ c
+        return U, np.zeros(0), IA, pA
     D = solve_spd(mirrored(S.T @ U) + np.diag(here.armature), np.eye(S.shape[1]))
-    u = D @ (tau - S.T @ pA)
-    Ia = mirrored(IA - (U @ D) @ U.T)
+    W, u = U @ D, D @ (tau - S.T @ pA)
+    Ia = mirrored(IA - W @ U.T)
     pa = pA + U @ u
     if k is not None:  # through the joint no inertia is felt along S, and the force there is tau
         keep = np.array([0.0 if i == k else 1.0 for i in range(6)])
-        Ia, pa = Ia * np.outer(keep, keep), np.concatenate([pa[:k], tau, pa[k + 1 :]])
-    return U, D, u, Ia, pa + Ia @ c
+        W, Ia = W * keep[:, None] + S, Ia * np.outer(keep, keep)
+        pa = np.concatenate([pa[:k], tau, pa[k + 1 :]])
+    return W, u, Ia, pa
 
 
-def onward(here: Here, A_P: Array, c: Array, U: Array, D: Array, u: Array) -> tuple[Array, Array]:
-    """The body's acceleration A (less gravity) and the joint's vdot, from the parent's acceleration."""
-    A = screws.motion(here.moves, A_P) + c
-    vdot = u - D @ (U.T @ A)
+def onward(here: Here, A_P: Array, W: Array, u: Array) -> tuple[Array, Array]:
+    """What the joints add to the body's acceleration, A (6,), and the joint's vdot, from the parent's A_P."""
+    A = screws.motion(here.moves, A_P)
+    vdot = u - W.T @ A
     return A + here.S @ vdot, vdot

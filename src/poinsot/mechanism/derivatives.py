@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import solve_spd
-from poinsot.mechanism import tree
+from poinsot.mechanism import screws, tree
 from poinsot.mechanism.dynamics import External, external_wrenches, forward_dynamics, rows
+from poinsot.mechanism.factor import inverse_factors
 from poinsot.mechanism.model import Mechanism, sized
 from poinsot.mechanism.screws import Move, mirrored
 from poinsot.spatial import Pose, motion, rotation
@@ -33,9 +33,12 @@ def inverse_dynamics_derivatives(
     X, S, V, A, psi_dot, psi_ddot, S_dot, I, B, f = rows(n, 10)
     for i, body in enumerate(T.bodies):
         p = body.parent
-        X[i] = _compose(Pose() if p < 0 else X[p], body.moves(q[body.q]))
+        if p < 0:
+            X[i], V_P = Pose(), np.zeros(6)
+            A_P = screws.motion(body.moves(q[body.q]), tree.falling(T))
+        else:
+            X[i], V_P, A_P = _compose(X[p], body.moves(q[body.q])), V[p], A[p]
         S[i] = X[i].adjoint() @ body.subspace(q)
-        V_P, A_P = (np.zeros(6), np.concatenate([np.zeros(3), -T.gravity])) if p < 0 else (V[p], A[p])
         V[i] = V_P + S[i] @ v[body.v]
         A[i] = A_P + S[i] @ vdot[body.v] + motion.bracket(V[i], S[i] @ v[body.v])
         psi_dot[i] = motion.ad(V_P) @ S[i]
@@ -43,13 +46,13 @@ def inverse_dynamics_derivatives(
         S_dot[i] = motion.ad(V[i]) @ S[i]
         I[i] = _in_world(X[i], body.G)
         h = I[i] @ V[i]
-        B[i] = 0.5 * (-motion.ad(V[i]).T @ I[i] - I[i] @ motion.ad(V[i]) + _bar(h))
+        B[i] = _coriolis(I[i], V[i])
         f[i] = I[i] @ A[i] - motion.ad_dual(V[i], h) - motion.wrench_in_frame(X[i], given[i])
     dq, dv, M = (np.zeros((mech.nv, mech.nv)) for _ in range(3))
     for i, body in reversed(list(enumerate(T.bodies))):
-        IS, BS = I[i] @ S[i], 2 * (B[i].T @ S[i])  # what S_i^T I and S_i^T 2B see of an ancestor's motion
-        along = I[i] @ psi_ddot[i] + 2 * (B[i] @ psi_dot[i]) + _bar(f[i]) @ S[i]
-        with_v = I[i] @ (psi_dot[i] + S_dot[i]) + 2 * (B[i] @ S[i])
+        IS, BS = I[i] @ S[i], B[i].T @ S[i]  # what S_i^T I and S_i^T B see of an ancestor's motion
+        along = I[i] @ psi_ddot[i] + B[i] @ psi_dot[i] + _bar(f[i]) @ S[i]
+        with_v = I[i] @ (psi_dot[i] + S_dot[i]) + B[i] @ S[i]
         j = i
         while j >= 0:
             other = T.bodies[j]
@@ -73,8 +76,8 @@ def forward_dynamics_derivatives(
     """d vdot/dq, d vdot/dv and d vdot/d tau = M^-1, each (nv, nv): d vdot = -M^-1 d tau, at the vdot that tau gives."""
     vdot = forward_dynamics(mech, q, v, tau, external)
     dq, dv, M = inverse_dynamics_derivatives(mech, q, v, vdot, external)
-    M_inv = mirrored(solve_spd(M, np.eye(mech.nv)))
-    return -M_inv @ dq, -M_inv @ dv, M_inv
+    L_inv, half = inverse_factors(tree.of(mech), M)  # M^-1 = L_inv @ half, both sparse
+    return L_inv @ (-half @ dq), L_inv @ (-half @ dv), mirrored(L_inv @ half)
 
 
 def _compose(X: Pose, moves: Sequence[Move]) -> Pose:
@@ -91,6 +94,18 @@ def _in_world(X_WB: Pose, G: Array) -> Array:
     I_W = mirrored(R @ I @ R.T - (H @ P + (H @ P).T) - m * (P @ P))
     C = rotation.skew(h_W + m * X_WB.p)
     return np.block([[I_W, C], [C.T, m * np.eye(3)]])
+
+
+def _coriolis(I: Array, V: Array) -> Array:
+    """B (6, 6) = bar(I V) - ad(V)^T I - I ad(V): what a body's wrench I A - ad(V)^T I V changes with V, less I ad(V).
+
+    With the second moments Sigma = tr(J)/2 - J, the first moments c and the momentum p, it is
+    -2 [[(w x) Sigma + (c x)(v x), 0], [(p x), 0]].
+    """
+    J, C, p = I[:3, :3], I[:3, 3:], (I @ V)[3:]
+    W, U = rotation.skew(V[:3]), rotation.skew(V[3:])
+    Sigma = 0.5 * np.trace(J) * np.eye(3) - J
+    return -2 * np.block([[W @ Sigma + C @ U, np.zeros((3, 3))], [rotation.skew(p), np.zeros((3, 3))]])
 
 
 def _bar(F: Array) -> Array:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import is_traced, solve_spd
-from poinsot.mechanism import articulated, rolled, screws, tree
+from poinsot.fuse import solve_spd
+from poinsot.mechanism import articulated, division, rolled, screws, tree
 from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.mechanism.screws import mirrored
-from poinsot.mechanism.tree import falling
+from poinsot.mechanism.tree import falling, still
 from poinsot.spatial import motion
 
 External = Mapping[str, ArrayLike] | ArrayLike | None
@@ -28,9 +28,22 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     """
     q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
     T = tree.of(mech)
-    F, _ = _newton_euler(T, q, v, vdot, external_wrenches(mech, T, external))
-    tau = [body.subspace(q).T @ F[i] + body.armature * vdot[body.v] for i, body in enumerate(T.bodies)]
-    return np.concatenate([np.zeros(0), *tau])
+    given = external_wrenches(mech, T, external)
+    written, rest = division.split(T, q)
+    here = {i: T.bodies[i].at(q, v) for i in written}
+    K, F, tau = {-1: still(T)}, {}, {}  # type: dict[int, Array], dict[int, Array], dict[int, Array]
+    for i in written:
+        body = T.bodies[i]
+        K[i], F[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i], vdot[body.v])
+    for bodies in rest:
+        loop = rolled.Loop(T, bodies, q, v, given)
+        loop.outward(K, vdot)
+        tau |= loop.through(F)
+    for i in reversed(written):
+        tau[i] = here[i].S.T @ F[i]
+        if (p := T.bodies[i].parent) >= 0:
+            F[p] = F[p] + screws.force(here[i].moves, F[i])
+    return np.concatenate([np.zeros(0), *(tau[i] + b.armature * vdot[b.v] for i, b in enumerate(T.bodies))])
 
 
 def link_wrenches(
@@ -84,28 +97,55 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
     """vdot (nv,) under joint forces tau (nv,) [N m, N]. Articulated bodies.
 
     `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). In a kernel, the recursion
-    over the bodies of a long tree stays a loop (`rolled`).
+    over most bodies of a large tree stays a loop (`rolled`).
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     T = tree.of(mech)
     given = external_wrenches(mech, T, external)
-    if is_traced(q) and rolled.pays(T):
-        return rolled.forward_dynamics(T, q, v, tau, given)
-    here = [body.at(q, v) for body in T.bodies]
-    V, c, IA, pA, U, D, u, A, vdot = rows(len(here), 9)
-    for i, body in enumerate(T.bodies):
-        V_P = np.zeros(6) if body.parent < 0 else V[body.parent]
-        V[i], c[i], pA[i] = articulated.outward(here[i], v[body.v], V_P, given[i])
-        IA[i] = body.G
+    written, rest = division.split(T, q)
+    here, IA = {i: T.bodies[i].at(q, v) for i in written}, {i: T.bodies[i].G for i in written}
+    K, A = {-1: still(T)}, {-1: np.zeros(6)}
+    pA, W, u, vdot = {}, {}, {}, {}  # type: dict[int, Array], dict[int, Array], dict[int, Array], dict[int, Array]
+    for i in written:
+        body = T.bodies[i]
+        K[i], pA[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i])
+    loops = [rolled.Loop(T, bodies, q, v, given) for bodies in rest]
+    for loop in loops:
+        loop.outward(K)
+        loop.inward(tau, IA, pA)
+    for i in reversed(written):
+        W[i], u[i], Ia, pa = articulated.inward(here[i], tau[T.bodies[i].v], IA[i], pA[i])
+        if (p := T.bodies[i].parent) >= 0:
+            IA[p] = IA[p] + screws.inertia(here[i].moves, Ia)
+            pA[p] = pA[p] + screws.force(here[i].moves, pa)
+    for i in written:
+        A[i], vdot[i] = articulated.onward(here[i], A[T.bodies[i].parent], W[i], u[i])
+    for loop in loops:
+        vdot |= loop.onward(A)
+    return np.concatenate([np.zeros(0), *(vdot[i] for i in range(len(T.bodies)))])
+
+
+def inverse_mass_matrix(mech: Mechanism, q: Array) -> Array:
+    """M^-1 (nv, nv), without M: its columns are the accelerations, from rest and without gravity, of unit joint forces.
+
+    Articulated bodies, with a column for each of the unit forces in place of every vector. Carpentier and Mansard,
+    RSS (2018), section IV.
+    """
+    (q,) = sized(mech, q=q)
+    T, none = tree.of(mech), np.zeros((6, mech.nv))
+    here = [body.at(q, np.zeros(mech.nv)) for body in T.bodies]
+    IA, pA = [body.G for body in T.bodies], [none for _ in T.bodies]
+    W, u, A, vdot = rows(len(here), 4)
     for i, body in reversed(list(enumerate(T.bodies))):
-        U[i], D[i], u[i], Ia, pa = articulated.inward(here[i], tau[body.v], IA[i], pA[i], c[i])
+        W[i], u_i, Ia, pa = articulated.inward(here[i], np.eye(mech.nv)[body.v], IA[i], pA[i])
+        u[i] = u_i.reshape(body.joint.nv, mech.nv)
         if body.parent >= 0:
             IA[body.parent] = IA[body.parent] + screws.inertia(here[i].moves, Ia)
             pA[body.parent] = pA[body.parent] + screws.force(here[i].moves, pa)
     for i, body in enumerate(T.bodies):
-        A_P = falling(T) if body.parent < 0 else A[body.parent]
-        A[i], vdot[i] = articulated.onward(here[i], A_P, c[i], U[i], D[i], u[i])
-    return np.concatenate([np.zeros(0), *vdot])
+        A_P = none if body.parent < 0 else A[body.parent]
+        A[i], vdot[i] = articulated.onward(here[i], A_P, W[i], u[i])
+    return mirrored(np.concatenate([np.zeros((0, mech.nv)), *vdot]))
 
 
 def rows(n: int, count: int) -> tuple[list[Any], ...]:

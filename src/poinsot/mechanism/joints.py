@@ -21,8 +21,10 @@ from poinsot.spatial._arrays import as_array, vector
 class Joint:
     """A joint: its kind, a key of `TYPES`, its axes (k, 3), and what resists motion in it, per degree of freedom.
 
-    `lower`, `upper`: limits of q [rad, m]. `stiffness` and `rest` of a spring, `damping`, dry `friction`, and
-    `armature`, the inertia of a motor's rotor seen through its gear [kg m^2, kg]; each a number or (nv,), in SI units.
+    `lower`, `upper`: limits of q [rad, m], `velocity_limit` of |v| [rad/s, m/s], `effort_limit` of a motor's force
+    [N m, N]: data, which the equations of motion do not apply. `stiffness` and `rest` of a spring, `damping`, dry
+    `friction`, and `armature`, the inertia of a motor's rotor seen through its gear [kg m^2, kg]; each a number or
+    (nv,), in SI units.
     """
 
     kind: str
@@ -30,6 +32,8 @@ class Joint:
     pitch: float = 0.0
     lower: float | Array = -np.inf
     upper: float | Array = np.inf
+    velocity_limit: float | Array = np.inf
+    effort_limit: float | Array = np.inf
     stiffness: float | Array = 0.0
     rest: float | Array = 0.0
     damping: float | Array = 0.0
@@ -70,6 +74,7 @@ class JointType:
     rate: Function = lambda joint, q, v: v  # dq/dt (nq,)
     move: Function = lambda joint, q, u: q + u  # q after one unit of time at the constant velocity u
     difference: Function = lambda joint, a, b: b - a  # the u with move(a, u) = b
+    unit: Function = lambda joint, q: q  # q, its quaternion made one of length 1 again
 
 
 # Constructors, as a user calls them.
@@ -144,9 +149,10 @@ def _axes(*axes: ArrayLike) -> Array:
 
 
 def _across(n: Array) -> Array:
-    """A unit vector across n: the body axis that is farthest from it, projected."""
-    e = np.eye(3)[np.argmin(np.abs(n))] - n * np.min(np.abs(n)) * np.sign(n[np.argmin(np.abs(n))])
-    return e / np.linalg.norm(e)
+    """A unit vector across the unit vector n; for the z axis, x. Duff et al., J. Comput. Graph. Tech. 6 (2017)."""
+    sign = np.copysign(1.0, n[2])
+    a = -1.0 / (sign + n[2])
+    return np.stack([1.0 + sign * n[0] * n[0] * a, sign * n[0] * n[1] * a, -sign * n[0]])
 
 
 # The table.
@@ -275,6 +281,7 @@ TYPES: dict[str, JointType] = {
         rate=lambda j, q, v: quaternion.derivative(q, v),
         move=lambda j, q, u: quaternion.integrate(q, u, 1.0),
         difference=lambda j, a, b: _between(a, b),
+        unit=lambda j, q: quaternion.normalise(q),
     ),
     "translation": JointType(3, 3, lambda j, q: Pose._from(np.eye(3), q), _constant(lambda j: np.eye(6)[:, 3:])),
     "free": JointType(
@@ -286,5 +293,6 @@ TYPES: dict[str, JointType] = {
         rate=lambda j, q, v: np.concatenate([quaternion.derivative(q[:4], v[:3]), quaternion.rotate(q[:4], v[3:])]),
         move=_free_move,
         difference=_free_difference,
+        unit=lambda j, q: np.concatenate([quaternion.normalise(q[:4]), q[4:]]),
     ),
 }

@@ -155,6 +155,13 @@ def position_rate(mech: Mechanism, q: Array, v: Array) -> Array:
     return np.concatenate([link.joint.type.rate(link.joint, q[sq], v[sv]) for link, sq, sv in parts])
 
 
+def unit(mech: Mechanism, q: Array) -> Array:
+    """q (nq,) with every quaternion in it made one of length 1 again."""
+    (q,) = sized(mech, q=q)
+    parts = zip(mech.links, mech.q_slices, strict=True)
+    return np.concatenate([link.joint.type.unit(link.joint, q[sq]) for link, sq in parts])
+
+
 def move(mech: Mechanism, q: Array, u: Array) -> Array:
     """q (nq,) after one unit of time at the constant joint velocities u (nv,): on the group, exactly."""
     q, u = sized(mech, q=q, u=u)

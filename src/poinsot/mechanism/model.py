@@ -77,18 +77,18 @@ class Mechanism:
     def index(self, name: str) -> int:
         """The number of the link with this name."""
         if name not in self._index:
-            raise KeyError(f"there is no link {name!r}{_hint(name, self._index)}.")
+            raise KeyError(f"there is no link {name!r}{hint(name, self._index)}.")
         return self._index[name]
 
-    def is_traced(self) -> bool:
-        """Whether any number of the description is being traced: left free, to be given at run time."""
+    def is_traced(self, gravity: bool = True) -> bool:
+        """Whether any number of the description (and gravity) is being traced: left free, to be given at run time."""
         for link in self.links:
             inertia, joint = link.inertia, link.joint
             if inertia is not None and is_traced(inertia.mass, inertia.com, inertia.moment):
                 return True
             if is_traced(link.placement.R, link.placement.p, joint.axes, joint.pitch, joint.armature):
                 return True
-        return is_traced(self.gravity)
+        return gravity and is_traced(self.gravity)
 
     def neutral(self) -> Array:
         """The q (nq,) at which every link lies on its joint's frame."""
@@ -103,7 +103,8 @@ class Mechanism:
         return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"
 
 
-def _hint(name: str, names: Iterable[str]) -> str:
+def hint(name: str, names: Iterable[str]) -> str:
+    """What was probably meant by a name that is not among these, as the end of an error message."""
     near = get_close_matches(name, list(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
@@ -118,7 +119,7 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
             raise ValueError(f"two links are called {name!r}; every link needs a name of its own.")
     for link in links:
         if link.parent is not None and link.parent not in names:
-            raise ValueError(f"parent {link.parent!r} of link {link.name!r} does not exist{_hint(link.parent, names)}.")
+            raise ValueError(f"parent {link.parent!r} of link {link.name!r} does not exist{hint(link.parent, names)}.")
     done: dict[str, Link] = {}
     waiting = list(links)
     while waiting:
@@ -143,8 +144,6 @@ def _circle(parent: Mapping[str, str]) -> list[str]:
 
 def _check_masses(mech: Mechanism) -> None:
     """Every degree of freedom must move some mass: the articulated inertia must not be singular along it."""
-    from poinsot.mechanism.dynamics import mass_matrix
-
     if mech.is_traced():
         return
     carried = [link.inertia is not None for link in mech.links]
@@ -157,19 +156,14 @@ def _check_masses(mech: Mechanism) -> None:
             )
         if carried[i] and mech.parents[i] >= 0:
             carried[mech.parents[i]] = True
-    if not mech.nv:
-        return
     # A generic configuration, so that a lucky alignment does not hide or fake a singularity.
     rng = np.random.default_rng(0)
     q = mech.neutral()
     for link, sq in zip(mech.links, mech.q_slices, strict=True):
         if link.joint.nv:
             q[sq] = link.joint.type.move(link.joint, q[sq], rng.uniform(-1, 1, link.joint.nv))
-    M = mass_matrix(mech, q)
-    scale = np.sqrt(np.outer(np.diag(M), np.diag(M)))
-    values = np.linalg.eigvalsh(M / np.where(scale > 0, scale, 1)) if np.all(np.diag(M) > 0) else np.zeros(1)
-    if values[0] < 1e-12:
-        worst = _first_singular(mech, M)
+    worst = _first_singular(mech, q)
+    if worst is not None:
         raise ValueError(
             f"the inertia that the joint of link {worst!r} has to move is singular: the mass lies on the joint's axis, "
             "or in a line or point. Give the link (or one that hangs on it) an inertia with extent, or use a joint "
@@ -177,16 +171,29 @@ def _check_masses(mech: Mechanism) -> None:
         )
 
 
-def _first_singular(mech: Mechanism, M: Array) -> str:
-    """The last link whose joint, with all those after it, cannot be moved apart."""
-    for link, sv in reversed(list(zip(mech.links, mech.v_slices, strict=True))):
-        block = M[sv.start :, sv.start :]
-        diagonal = np.diag(block)
-        if block.size and (
-            np.any(diagonal <= 0) or np.linalg.eigvalsh(block / np.sqrt(np.outer(diagonal, diagonal)))[0] < 1e-12
-        ):
-            return link.name
-    return mech.links[0].name
+def _first_singular(mech: Mechanism, q: Array) -> str | None:
+    """The last link whose joint feels no inertia, once the joints behind it give way as they can.
+
+    That is the pivot of the mass matrix, S^T IA S with the articulated inertia IA, next to its diagonal S^T I S, with
+    the inertia I of all that the joint carries.
+    """
+    from poinsot.mechanism import articulated, screws, tree
+
+    T = tree.of(mech)
+    rigid = [body.G for body in T.bodies]
+    loose = list(rigid)
+    for i, body in reversed(list(enumerate(T.bodies))):
+        here = body.at(q, np.zeros(mech.nv))
+        S, p = here.S, body.parent
+        pivot, whole = (S.T @ I @ S + np.diag(here.armature) for I in (loose[i], rigid[i]))
+        scale = np.sqrt(np.maximum(np.diag(whole), 0.0))
+        if S.shape[1] and (np.any(scale == 0) or np.linalg.eigvalsh(pivot / np.outer(scale, scale))[0] < 1e-12):
+            return next(k.name for k, v in zip(mech.links, mech.v_slices, strict=True) if body.v.start in range(v.stop))
+        if p >= 0:
+            _, _, felt, _ = articulated.inward(here, np.zeros(S.shape[1]), loose[i], np.zeros(6))
+            rigid[p] = rigid[p] + screws.inertia(here.moves, rigid[i])
+            loose[p] = loose[p] + screws.inertia(here.moves, felt)
+    return None
 
 
 def sized(mech: Mechanism, **vectors: ArrayLike) -> list[Array]:

@@ -1,123 +1,344 @@
-"""The articulated-body recursion as loops in the machine code, for trees too long to be written out.
+"""Recursions over the bodies of a tree that stay loops in the machine code, for trees too large to be written out.
 
-The numbers of the model lie in tables, what the sweeps hand to each other in memory, and the bodies are those of
-`articulated`, given their numbers at run time. Code size and compile time do not grow with the tree.
+A tree is a row of chains, each hanging on the end of an earlier one or on a body outside of the loop. One loop runs
+over the chains, and one inside of it along a chain: what a body hands to the next is carried, what the sweeps hand to
+each other lies in memory, the numbers of the model lie in tables, and the bodies are those of `articulated`, given
+their numbers at run time. Code size and compile time do not grow with the tree.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import fori_loop
+from poinsot.fuse import TraceError, fori_loop
 from poinsot.mechanism import articulated, screws
-from poinsot.mechanism.screws import Move, Shift, Turn
-from poinsot.mechanism.tree import Here, Tree, falling, screw_numbers
+from poinsot.mechanism.division import sums
+from poinsot.mechanism.screws import General, Move, Shift, Turn, packed, unpacked
+from poinsot.mechanism.tree import Body, Here, Tree, screw_numbers
+from poinsot.spatial import Pose
 
-WRITTEN_OUT = 60  # bodies: beyond that, compiling takes longer than most people wait, and the loop is hardly slower
-_UPPER = tuple(zip(*np.triu_indices(6), strict=True))
-
-
-def pays(T: Tree) -> bool:
-    """Whether the tree is long, and all of its joints turn about one axis, without motors' inertia."""
-    return len(T.bodies) > WRITTEN_OUT and all(body.direction == 2 and body.is_bare for body in T.bodies)
+Columns = Sequence[Array]  # one array for each number that is kept of a body
+Visit = Callable[..., tuple[Array, Any]]
+Transform = Callable[[Sequence[Move], Array], Array]
 
 
-def forward_dynamics(T: Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
-    """vdot (nv,), as `dynamics.forward_dynamics`. The world is body number n."""
-    n = len(T.bodies)
-    model, F = _Model(T), np.stack(list(given))
-    order = np.array([body.v.start for body in T.bodies])
-    q, v, tau = (np.stack([x[k] for k in order]) for x in (q, v, tau))
+class Loop:
+    """The bodies of a tree that stay in a loop, between those that are written out.
 
-    def outward(i: Array, carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        V, c, pA, turns = carry
-        angle = model.offset(i) + q[i]
-        turns[i] = np.stack([np.cos(angle), np.sin(angle)])
-        here = model.at(i, turns)
-        V[i], c[i], pA[i] = articulated.outward(here, v[i][None], V[model.parent(i)], F[i])
-        return V, c, pA, turns
+    `outward`, `inward` and `onward` are the sweeps of the articulated-body algorithm, `outward` and `through` those of
+    inverse dynamics. Dicts hold what is known of the bodies that are written out, by number; -1 is the world.
+    """
 
-    def inward(k: Array, carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        IA, pA, U, D, u = carry
-        i = n - 1 - k
-        p, here = model.parent(i), model.at(i, turns)
-        U_i, D_i, u_i, Ia, pa = articulated.inward(here, tau[i][None], _unpacked(IA[i]), pA[i], c[i])
-        IA[p] = IA[p] + _packed(screws.inertia(here.moves, Ia))
-        pA[p] = pA[p] + screws.force(here.moves, pa)
-        U[i], D[i], u[i] = U_i[:, 0], D_i[0, 0], u_i[0]
-        return IA, pA, U, D, u
+    def __init__(self, T: Tree, bodies: Sequence[int], q: Array, v: Array, given: Sequence[Array]) -> None:
+        chains = _chains(T, bodies)
+        self.bodies = [i for chain in chains for i in chain]
+        self.outside = sorted({T.bodies[i].parent for i in bodies} - set(bodies))
+        self.sizes = np.array([len(chain) for chain in chains], dtype=int)
+        self.firsts = np.cumsum([0, *self.sizes[:-1]])
+        parents = [T.bodies[chain[0]].parent for chain in chains]
+        self.starts, self.ends, self.rows = _rows(parents, [chain[-1] for chain in chains], self.outside)
+        self.is_last = np.array([parents[c] not in parents[c + 1 :] for c in range(len(chains))])
+        chosen = [T.bodies[i] for i in self.bodies]
+        self.dofs = [list(range(body.v.start, body.v.stop)) for body in chosen]
+        self.model = (_Screws if all(body.is_simple for body in chosen) else _Poses)(chosen, self.firsts, q)
+        self.v, self.F = self._of_joints(v), np.stack([given[i] for i in self.bodies])
 
-    def onward(i: Array, carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        A, vdot = carry
-        here, A_P = model.at(i, turns), A[model.parent(i)]
-        A[i], vdot_i = articulated.onward(here, A_P, c[i], U[i][:, None], D[i][None, None], u[i][None])
-        vdot[i] = vdot_i[0]
-        return A, vdot
+    def outward(self, K: dict[int, Array], vdot: Array | None = None) -> None:
+        """From the rates (3, 3) of the bodies outside, the wrenches that the motion takes, with vdot if given."""
+        accelerations = None if vdot is None else self._of_joints(vdot)
 
-    empty = (np.zeros((n + 1, 6)), np.zeros((n, 6)), np.zeros((n + 1, 6)), np.zeros((n, 2)))
-    _, c, pA, turns = fori_loop(n, outward, empty)
-    inertias = np.concatenate([model.G, np.zeros((1, 21))])
-    _, _, U, D, u = fori_loop(n, inward, (np.array(inertias), pA, np.zeros((n, 6)), np.zeros(n), np.zeros(n)))
-    A = np.zeros((n + 1, 6))
-    A[n] = falling(T)
-    _, vdot = fori_loop(n, onward, (A, np.zeros(n)))
-    return np.stack([vdot[int(k)] for k in np.argsort(order)])
+        def visit(i: Array, K: Array, memory: tuple[Columns, Columns]) -> tuple[Array, tuple[Columns, Columns]]:
+            wrenches, places = memory
+            self.model.enter(i, places)
+            here = self.model.at(i, places)
+            K, F = articulated.outward(here, self.v(i), K, _row(self.F, i), accelerations and accelerations(i))
+            _write(wrenches, i, F)
+            return K, (wrenches, places)
+
+        empty = [np.empty(len(self.bodies)) for _ in range(self.model.width)]
+        self.memory, self.places = self._along(visit, screws.rates, K, (empty, self.model.places))
+
+    def inward(self, tau: Array, IA: dict[int, Array], pA: dict[int, Array]) -> None:
+        """Add to inertias and wrenches of the bodies outside what they feel of those in the loop."""
+        forces = self._of_joints(tau)
+
+        def through(moves: Sequence[Move], Ia: Array, pa: Array) -> Array:
+            return np.concatenate([packed(screws.inertia(moves, Ia)), screws.force(moves, pa)])
+
+        def visit(i: Array, felt: Array, memory: Columns) -> tuple[Array, Columns]:
+            here = self.model.at(i, self.places)
+            I, p = here.G + unpacked(felt[:21]), felt[21:] + _read(memory[:6], i)
+            W, u, Ia, pa = articulated.inward(here, forces(i), I, p)
+            _write(memory, i, self.model.packed(W, u))
+            return through(here.moves, Ia, pa), memory
+
+        def leave(moves: Sequence[Move], felt: Array) -> Array:
+            return through(moves, unpacked(felt[:21]), felt[21:])
+
+        felt, self.memory = self._against(visit, leave, 27, self.memory)
+        for p, x in felt.items():
+            if p >= 0:
+                IA[p], pA[p] = IA[p] + unpacked(x[:21]), pA[p] + x[21:]
+
+    def onward(self, A: dict[int, Array]) -> dict[int, Array]:
+        """vdot of each body, from what the joints add to the accelerations of the bodies outside."""
+
+        def visit(i: Array, A: Array, memory: Columns) -> tuple[Array, Columns]:
+            W, u = self.model.unpacked(_read(memory, i))
+            A, vdot = articulated.onward(self.model.at(i, self.places), A, W, u)
+            _write([memory[k] for k in self.model.u], i, vdot)  # where u was
+            return A, memory
+
+        memory = self._along(visit, screws.motion, A, self.memory)
+        return self._by_body([memory[k] for k in self.model.u])
+
+    def through(self, F: dict[int, Array]) -> dict[int, Array]:
+        """S^T F of each body, from the wrenches F through the joints; what bodies outside feel is added to theirs."""
+
+        def visit(i: Array, felt: Array, memory: tuple[Columns, Columns]) -> tuple[Array, tuple[Columns, Columns]]:
+            wrenches, tau = memory
+            here = self.model.at(i, self.places)
+            felt = felt + _read(wrenches[:6], i)
+            _write(tau, i, here.S.T @ felt)
+            return screws.force(here.moves, felt), (wrenches, tau)
+
+        empty = [np.empty(len(self.bodies)) for _ in self.model.u]
+        felt, (_, tau) = self._against(visit, screws.force, 6, (self.memory, empty))
+        for p, x in felt.items():
+            if p >= 0:
+                F[p] = F[p] + x
+        return self._by_body(tau)
+
+    def _of_joints(self, x: Array) -> Callable[[Array], Array]:
+        """The entries of a vector (nv,) that belong to a body, (k,), with zeros where its joint has fewer."""
+        k = self.model.nv
+        if all(len(dofs) == k for dofs in self.dofs):
+            places = np.array(self.dofs, dtype=int)
+            return lambda i: np.stack([x[_entry(column, i)] for column in places.T])
+        blank = [np.zeros(())] * k
+        copy = np.stack([np.stack([*(x[k] for k in dofs), *blank][:k]) for dofs in self.dofs])
+        return lambda i: copy[i]
+
+    def _by_body(self, columns: Columns) -> dict[int, Array]:
+        return {i: np.stack([x[k] for x in columns[: len(self.dofs[k])]]) for k, i in enumerate(self.bodies)}
+
+    def _along(self, visit: Visit, into: Transform, start: dict[int, Array], memory: Any) -> Any:
+        """Body after body, outwards: carry, memory = visit(i, carry, memory), starting from the bodies outside.
+
+        `into` takes what is carried through the first moves of a chain, which the bodies inside of chains do not have.
+        """
+        blank = np.zeros(start[self.outside[0]].shape)
+        rows = np.stack([*(start[p] for p in self.outside), *[blank] * (self.rows - len(self.outside))])
+
+        def chain(c: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+            rows, memory = carry
+            first = _entry(self.firsts, c)
+
+            def body(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+                return visit(first + k, *carry)
+
+            begin = into(self.model.first_moves(c), rows[_entry(self.starts, c)])
+            rows[_entry(self.ends, c)], memory = fori_loop(_entry(self.sizes, c), body, (begin, memory))
+            return rows, memory
+
+        return _each(len(self.sizes), chain, (rows, memory))[1]
+
+    def _against(self, visit: Visit, out: Transform, size: int, memory: Any) -> tuple[dict[int, Array], Any]:
+        """Body after body, inwards, what comes from several chains added up: for each body outside, and the memory."""
+        rows = np.zeros((self.rows, size))
+
+        def chain(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+            rows, memory = carry
+            c = len(self.sizes) - 1 - k
+            last = _entry(self.firsts + self.sizes - 1, c)
+
+            def body(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+                return visit(last - k, *carry)
+
+            felt, memory = fori_loop(_entry(self.sizes, c), body, (rows[_entry(self.ends, c)], memory))
+            p = _entry(self.starts, c)
+            rows[p] = np.where(_entry(self.is_last, c), 0.0, rows[p]) + out(self.model.first_moves(c), felt)
+            return rows, memory
+
+        rows, memory = _each(len(self.sizes), chain, (rows, memory))
+        return {p: rows[k] for k, p in enumerate(self.outside)}, memory
 
 
-class _Model:
-    """The tree's numbers in tables, read at a run-time index; columns that are zero in all rows are left out."""
-
-    def __init__(self, T: Tree) -> None:
-        self.numbers = np.array([screw_numbers(body.rest) for body in T.bodies])
-        self.G = np.array([[body.G[i, j] for i, j in _UPPER] for body in T.bodies])
-        self.parents = np.array([body.parent if body.parent >= 0 else len(T.bodies) for body in T.bodies])
-
-    def parent(self, i: Array) -> Array:
-        return np.asarray(self.parents)[i]
-
-    def offset(self, i: Array) -> Array:
-        """The angle [rad] that is added to q."""
-        return self._number(i, 7)
-
-    def at(self, i: Array, turns: Array) -> Here:
-        zero = np.zeros(1)
-        G = _unpacked(np.stack([_column(self.G, i, k) for k in range(21)]))
-        return Here(self._moves(i, turns), np.eye(6)[:, 2:3], np.zeros(6), G, zero, 2)
-
-    def _moves(self, i: Array, turns: Array) -> list[Move]:
-        """As `tree`: turn and shift along the parent's z, across, tilt about x, shift along the body's z, the joint."""
-        moves: list[Move] = []
-        if self._any_turn(0):
-            moves.append(Turn(2, self._number(i, 0), self._number(i, 1)))
-        for axis, k in ((2, 2), (0, 3), (1, 4)):
-            moves += [Shift(axis, self._number(i, k))] if np.any(self.numbers[:, k]) else []
-        if self._any_turn(5):
-            moves.append(Turn(0, self._number(i, 5), self._number(i, 6)))
-        moves += [Shift(2, self._number(i, 8))] if np.any(self.numbers[:, 8]) else []
-        return [*moves, Turn(2, turns[i, 0], turns[i, 1])]
-
-    def _any_turn(self, k: int) -> bool:
-        """Whether the turns with cosine k and sine k + 1 do anything; half a turn has no sine."""
-        return bool(np.any(self.numbers[:, k : k + 2] != (1.0, 0.0)))
-
-    def _number(self, i: Array, k: int) -> Array:
-        return _column(self.numbers, i, k)
+def _read(columns: Columns, i: Array) -> Array:
+    return np.stack([x[i] for x in columns])
 
 
-def _column(table: Array, i: Array, k: int) -> Array:
-    """table[i, k], known at once if the column is the same in all rows."""
-    column = table[:, k]
-    return np.asarray(column[0]) if np.all(column == column[0]) else np.asarray(column)[i]
+def _write(columns: Columns, i: Array, values: Array) -> None:
+    for x, value in zip(columns, values, strict=False):
+        x[i] = value
 
 
-def _packed(I: Array) -> Array:
-    """The upper triangle of a symmetric matrix (6, 6), as (21,)."""
-    return np.stack([I[i, j] for i, j in _UPPER])
+def _chains(T: Tree, bodies: Sequence[int]) -> list[list[int]]:
+    """The bodies in rows without branches; on the end of a row hang those that follow it, the small ones first."""
+    children: dict[int, list[int]] = {}
+    sizes = sums(T, [int(i in bodies) for i in range(len(T.bodies))])
+    for i in sorted(bodies, key=lambda i: sizes[i]):
+        children.setdefault(T.bodies[i].parent, []).append(i)
+    chains: list[list[int]] = []
+    waiting = [i for i in reversed(bodies) if T.bodies[i].parent not in bodies]
+    while waiting:
+        chains.append([waiting.pop()])
+        while len(following := children.get(chains[-1][-1], [])) == 1:
+            chains[-1] += following
+        waiting += reversed(following)
+    return chains
 
 
-def _unpacked(x: Array) -> Array:
-    I = np.zeros((6, 6))
-    for k, (i, j) in enumerate(_UPPER):
-        I[i, j] = I[j, i] = x[k]
-    return I
+def _rows(parents: Sequence[int], ends: Sequence[int], outside: Sequence[int]) -> tuple[Array, Array, int]:
+    """In which row of a scratch each chain finds what it starts from, and in which it leaves what it ends with.
+
+    The first rows are those of the bodies outside. The row of an end is used again when no chain waits for it any more;
+    the last row is for ends on which nothing hangs. Also the number of rows.
+    """
+    row = {p: k for k, p in enumerate(outside)}
+    free: list[int] = []
+    count = len(outside)
+    starts, leaves = [], []
+    for c, (parent, end) in enumerate(zip(parents, ends, strict=True)):
+        starts.append(row[parent])
+        if parent not in outside and parent not in parents[c + 1 :]:
+            free.append(row[parent])
+        if end not in parents:
+            leaves.append(-1)
+            continue
+        row[end] = free.pop() if free else count
+        count = max(count, row[end] + 1)
+        leaves.append(row[end])
+    return np.array(starts, dtype=int), np.array([count if k < 0 else k for k in leaves], dtype=int), count + 1
+
+
+def _each(n: int, body: Callable[..., Any], carry: Any) -> Any:
+    return body(0, carry) if n == 1 else fori_loop(n, body, carry)
+
+
+def _entry(table: Array, i: Array) -> Array:
+    """table[i] of a constant table, known at once if all its entries are the same, or their places."""
+    if np.all(table == table[0]):
+        return table[0]
+    if table.dtype == int and np.array_equal(table, np.arange(len(table))):
+        return i
+    return np.asarray(table)[i]
+
+
+def _row(table: Array, i: Array) -> Array:
+    """table[i] (k,), columns that are the same in all rows known at once."""
+    try:
+        table = np.asarray(table).__array__()
+    except TraceError:  # numbers that are left free
+        return table[i]
+    return np.stack([np.asarray(_entry(column, i)) for column in table.T])
+
+
+class _Screws:
+    """Bodies on simple joints, in canonical form: (a, b) q about and along z, after shifts and turns along the axes.
+
+    What is kept of a place are the cosine and the sine of the joint's angle.
+    """
+
+    nv = 1
+
+    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array) -> None:
+        self.numbers = np.array([screw_numbers(body.rest) for body in bodies if body.rest is not None], dtype=float)
+        self.first_numbers = np.array([(*self.numbers[k, :3], 0.0, 0.0, 1.0, 0.0) for k in firsts])
+        self.numbers[firsts, :3] = (1.0, 0.0, 0.0)
+        self.about = np.array([float(body.joint.kind != "prismatic") for body in bodies])
+        self.beside = np.array([_slide(body) for body in bodies])
+        self.G = np.array([packed(body.G) for body in bodies], dtype=float)
+        self.armature = np.array([body.armature for body in bodies], dtype=float)
+        directions = {body.direction if body.is_bare else None for body in bodies}
+        self.direction = directions.pop() if len(directions) == 1 else None
+        self.u = [6 if self.direction is None else self.direction]
+        self.width = 6 + (self.direction is None)
+        self.q, self.indices = q, np.array([body.q.start for body in bodies], dtype=int)
+        self.turns = bool(np.any(self.about) or np.any(self.numbers[:, 7]))
+        self.places = [np.empty(len(bodies)) for _ in ("cosine", "sine")] if self.turns else []
+
+    def enter(self, i: Array, places: Columns) -> None:
+        """Keep the cosine and the sine of the joint's angle."""
+        if self.turns:
+            angle = _entry(self.numbers[:, 7], i) + _entry(self.about, i) * self._q(i)
+            _write(places, i, np.stack([np.cos(angle), np.sin(angle)]))
+
+    def _q(self, i: Array) -> Array:
+        return self.q[_entry(self.indices, i)]
+
+    def at(self, i: Array, places: Columns) -> Here:
+        S = np.zeros((6, 1))
+        S[2, 0], S[5, 0] = _entry(self.about, i), _entry(self.beside, i)
+        moves = [*_moves(self.numbers[:, :7], i)]
+        if np.any(self.numbers[:, 8]) or np.any(self.beside):
+            moves.append(Shift(2, _entry(self.numbers[:, 8], i) + _entry(self.beside, i) * self._q(i)))
+        if self.turns:
+            moves.append(Turn(2, *_read(places, i)))
+        return Here(moves, S, np.zeros(6), unpacked(_row(self.G, i)), _row(self.armature, i), self.direction)
+
+    def first_moves(self, c: Array) -> list[Move]:
+        return _moves(self.first_numbers, c)
+
+    def packed(self, W: Array, u: Array) -> Array:
+        """What one sweep leaves to the next; where W is one by its definition, u."""
+        if self.direction is None:
+            return np.concatenate([W[:, 0], u])
+        return np.concatenate([W[: self.direction, 0], u, W[self.direction + 1 :, 0]])
+
+    def unpacked(self, x: Array) -> tuple[Array, Array]:
+        k = self.direction
+        if k is None:
+            return x[:6, None], x[6:]
+        return np.concatenate([x[:k], np.ones(1), x[k + 1 :]])[:, None], x[k : k + 1]
+
+
+def _moves(numbers: Array, i: Array) -> list[Move]:
+    """As `tree`: turn and shift along the parent's z, across, tilt about x; without those that do nothing anywhere."""
+    moves: list[Move] = []
+    for k, move in ((0, Turn(2, 0, 0)), (2, Shift(2, 0)), (3, Shift(0, 0)), (4, Shift(1, 0)), (5, Turn(0, 0, 0))):
+        if isinstance(move, Turn) and np.any(numbers[:, k : k + 2] != (1.0, 0.0)):
+            moves.append(Turn(move.axis, _entry(numbers[:, k], i), _entry(numbers[:, k + 1], i)))
+        elif isinstance(move, Shift) and np.any(numbers[:, k : k + 1]):
+            moves.append(Shift(move.axis, _entry(numbers[:, k], i)))
+    return moves
+
+
+def _slide(body: Body) -> float:
+    """How far [m] a simple joint moves along its axis for one unit of q."""
+    return {"revolute": 0.0, "prismatic": 1.0, "helical": float(body.joint.pitch)}[body.joint.kind]
+
+
+class _Poses:
+    """Bodies on joints of any kind: their poses lie in memory, and a joint has as many directions as the largest."""
+
+    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array) -> None:
+        self.nv = max(body.joint.nv for body in bodies)
+        self.width = 7 * self.nv
+        self.u = range(6 * self.nv, 7 * self.nv)
+        fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, and an inertia that is not 0
+        parts = list(zip(bodies, fill, strict=True))
+        self.S = np.stack([np.concatenate([body.subspace(q), np.zeros((6, k))], axis=1).ravel() for body, k in parts])
+        self.armature = np.stack([np.concatenate([body.armature, np.ones(k)]) for body, k in parts])
+        self.G = np.stack([packed(body.G) for body in bodies])
+        poses = [screws.pose(body.moves(q[body.q])) for body in bodies]
+        self.places = list(np.stack([np.concatenate([X.R.ravel(), X.p]) for X in poses]).T)
+
+    def enter(self, i: Array, places: Columns) -> None:
+        """They are all known."""
+
+    def at(self, i: Array, places: Columns) -> Here:
+        X, S = _read(places, i), _row(self.S, i).reshape(6, self.nv)
+        move = General(Pose._from(X[:9].reshape(3, 3), X[9:]))
+        return Here([move], S, np.zeros(6), unpacked(_row(self.G, i)), _row(self.armature, i), None)
+
+    def first_moves(self, c: Array) -> list[Move]:
+        return []
+
+    def packed(self, W: Array, u: Array) -> Array:
+        return np.concatenate([W.ravel(), u])
+
+    def unpacked(self, x: Array) -> tuple[Array, Array]:
+        return x[: 6 * self.nv].reshape(6, self.nv), x[6 * self.nv :]

@@ -1,9 +1,12 @@
 """The small moves that lead from one frame to the next, and what they do to twists, wrenches and inertias.
 
-A frame is reached from its parent by shifts and turns along coordinate axes, or by a general pose. Each move has three
+A frame is reached from its parent by shifts and turns along coordinate axes, or by a general pose. Each move has these
 methods: `motion` takes a twist (6,) of the parent's frame to the child's, `force` takes a wrench (6,) or several
 (6, k) of the child's frame to the parent's, and `inertia` a symmetric inertia (6, 6). One simple move after the other
 costs about half of what one general transformation does.
+
+`rates` takes what the laws of Newton and Euler need to know of a rigid motion: K (3, 3), whose rows are the angular
+velocity, the angular acceleration and the acceleration of the frame's origin, in the frame's axes.
 """
 
 from collections.abc import Sequence
@@ -18,6 +21,22 @@ from poinsot.spatial import Pose
 def mirrored(A: Array) -> Array:
     """A symmetric matrix made exactly so, from its upper triangle: the lower one need not be computed."""
     return np.triu(np.ones(A.shape)) * A + np.triu(np.ones(A.shape), 1).T * A.T
+
+
+_UPPER = tuple(zip(*np.triu_indices(6), strict=True))
+
+
+def packed(I: Array) -> Array:
+    """The upper triangle of a symmetric matrix (6, 6), as (21,)."""
+    return np.stack([I[i, j] for i, j in _UPPER])
+
+
+def unpacked(x: Array) -> Array:
+    """The symmetric matrix (6, 6) with this upper triangle (21,)."""
+    I = np.zeros((6, 6))
+    for k, (i, j) in enumerate(_UPPER):
+        I[i, j] = I[j, i] = x[k]
+    return I
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +54,11 @@ class General:
     def inertia(self, I: Array) -> Array:
         Ad = self.X.inverse().adjoint()
         return mirrored(Ad.T @ I @ Ad)
+
+    def rates(self, K: Array) -> Array:
+        w, alpha, a = K
+        p = self.X.p
+        return np.stack([w, alpha, a + np.cross(alpha, p) + np.cross(w, np.cross(w, p))]) @ self.X.R
 
     def pose(self) -> Pose:
         return self.X
@@ -66,6 +90,16 @@ class Shift:
     def inertia(self, I: Array) -> Array:
         Ad = np.block([[np.eye(3), np.zeros((3, 3))], [-self._cross, np.eye(3)]])
         return mirrored(Ad.T @ I @ Ad)
+
+    def rates(self, K: Array) -> Array:
+        """The acceleration of the new origin: a + alpha x d + w x (w x d)."""
+        w, alpha, a = K
+        i, j, k = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
+        there = np.zeros(3)
+        there[i] = a[i] + self.d * (w[i] * w[k] + alpha[j])
+        there[j] = a[j] + self.d * (w[j] * w[k] - alpha[i])
+        there[k] = a[k] - self.d * (w[i] * w[i] + w[j] * w[j])
+        return np.stack([w, alpha, there])
 
     def pose(self) -> Pose:
         return Pose._from(np.eye(3), self.d * np.eye(3)[self.axis])
@@ -113,6 +147,9 @@ class Turn:
             B[k, i], B[k, j] = c * A[k, i] - s * A[k, j], s * A[k, i] + c * A[k, j]
         return B
 
+    def rates(self, K: Array) -> Array:
+        return K @ self._R
+
     def pose(self) -> Pose:
         return Pose._from(self._R, np.zeros(3))
 
@@ -127,6 +164,13 @@ def motion(moves: Sequence[Move], V: Array) -> Array:
     return V
 
 
+def rates(moves: Sequence[Move], K: Array) -> Array:
+    """The rates (3, 3) of the parent's frame, continued to the child's as if they were one body."""
+    for move in moves:
+        K = move.rates(K)
+    return K
+
+
 def force(moves: Sequence[Move], F: Array) -> Array:
     """A wrench in the child's frame, in the parent's."""
     for move in reversed(moves):
@@ -139,3 +183,11 @@ def inertia(moves: Sequence[Move], I: Array) -> Array:
     for move in reversed(moves):
         I = move.inertia(I)
     return I
+
+
+def pose(moves: Sequence[Move]) -> Pose:
+    """The child's frame in the parent's."""
+    X = moves[0].pose()
+    for move in moves[1:]:
+        X = X @ move.pose()
+    return X

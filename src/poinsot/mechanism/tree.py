@@ -8,7 +8,7 @@ forces, not for the wrenches between links.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -57,7 +57,7 @@ class Body:
     q: slice
     v: slice
     direction: int | None = None
-    rest: Pose = field(default_factory=Pose)  # of a simple joint's frame in the parent's, at q = 0
+    rest: Pose | None = None  # in canonical form, of a simple joint's frame in the parent's, at q = 0
 
     def subspace(self, q: Array) -> Array:
         """S (6, nv) in the body's frame."""
@@ -73,6 +73,11 @@ class Body:
     def armature(self) -> Array:
         """(nv,) [kg m^2, kg]."""
         return np.ones(self.joint.nv) * self.joint.armature
+
+    @property
+    def is_simple(self) -> bool:
+        """On a simple joint, in canonical form."""
+        return self.rest is not None
 
     @property
     def is_bare(self) -> bool:
@@ -92,11 +97,17 @@ class Tree:
     bodies: tuple[Body, ...]
     gravity: Array
     carriers: tuple[tuple[int, Pose], ...]
+    is_canonical: bool = False
 
 
 def falling(T: Tree) -> Array:
     """The acceleration (6,) of the world less gravity."""
     return np.concatenate([np.zeros(3), -T.gravity])
+
+
+def still(T: Tree) -> Array:
+    """The rates (3, 3) of the world (`screws.rates`), less gravity."""
+    return np.concatenate([np.zeros((2, 3)), -T.gravity[None]])
 
 
 def as_given(mech: Mechanism, split: bool = False) -> Tree:
@@ -119,10 +130,10 @@ def as_given(mech: Mechanism, split: bool = False) -> Tree:
 
 
 def of(mech: Mechanism) -> Tree:
-    """The canonical tree of a mechanism, made once; a mechanism with traced numbers is taken as it is."""
+    """The canonical tree of a mechanism, made once; one with traced numbers (but gravity) is taken as it is."""
     tree = mech.__dict__.get("_canonical")
     if tree is None:
-        if mech.is_traced():
+        if mech.is_traced(gravity=False):
             return as_given(mech, split=True)
         tree = canonical(mech)
         object.__setattr__(mech, "_canonical", tree)
@@ -197,7 +208,8 @@ def canonical(mech: Mechanism) -> Tree:
             screw = _screw(stages[stage.parent].X.inverse() @ stage.X)
             back = Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2))
             stage.reframe(stage.X @ back)
-    frames = [_at_rest(mech)[stage.link].inverse() @ stage.X for stage in stages]  # of the body's frame in its link's
+    rest = _at_rest(mech)
+    frames = [rest[stage.link].inverse() @ stage.X for stage in stages]  # of the body's frame in its link's
     for stage in reversed(stages):
         _regroup(stages, stage)
     bodies = []
@@ -212,11 +224,11 @@ def canonical(mech: Mechanism) -> Tree:
                 stage.q,
                 stage.v,
                 SIMPLE.get(stage.joint.kind),
-                X_PC,
+                X_PC if stage.simple else None,
             )
         )
     where = tuple((k, frames[k].inverse() @ X if k >= 0 else X) for k, X in carriers)
-    return Tree(tuple(bodies), mech.gravity, where)
+    return Tree(tuple(bodies), mech.gravity, where, is_canonical=True)
 
 
 def _at_rest(mech: Mechanism) -> list[Pose]:

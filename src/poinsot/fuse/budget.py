@@ -1,0 +1,39 @@
+"""How much straight-line code a machine likes. Algorithms that can be written out or stay in loops ask here."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Budget:
+    """`whole`: operations that may be written out, if that is all of them; `beside`: those beside loops.
+
+    `kept`: numbers that loops may leave for later ones; with more, nothing should be written out beside them, since
+    what counts then is many threads, each with few registers.
+    """
+
+    whole: int
+    beside: int
+    kept: float
+
+
+PROCESSOR = Budget(30_000, 0, float("inf"))  # beyond that, compiling takes longer than most people wait
+GPU = {4: Budget(9_700, 5_000, 680), 8: Budget(5_600, 4_200, 450)}  # by the bytes of a float; measured on an H200
+
+_budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)
+
+
+def budget() -> Budget:
+    """The budget of the machine that is being traced for."""
+    return _budget.get()
+
+
+@contextmanager
+def tracing_for(machine: Budget) -> Iterator[None]:
+    token = _budget.set(machine)
+    try:
+        yield
+    finally:
+        _budget.reset(token)

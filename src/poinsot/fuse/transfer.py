@@ -1,0 +1,172 @@
+"""Between an argument of a loop, in any layout, and the buffer in which its elements are vectors over a block."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .llvm import Function, Repeat
+from .rows import columns_of, load_row, rows_of, store_past_caches, store_row
+
+_WRITTEN_OUT = 4  # pieces; more of them stay a loop
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A block of one argument: `start` is the address of its first instance, of `lanes` in use; `full` if that is all.
+
+    Inwards, lanes beyond the last instance read that one again: their results are thrown away. Outwards, what is more
+    than caches hold goes `past_caches`: no line of the cache is read, then, only to be written. There are `phase`
+    elements before the first whole line of an instance.
+    """
+
+    f: Function
+    start: str
+    lane_step: str
+    core_steps: Sequence[str]
+    shape: tuple[int, ...]
+    buffer: str
+    lanes: str
+    full: str
+    inward: bool
+    past_caches: str = "false"
+    phase: str = "0"
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def write(self) -> None:
+        """From or to any layout: row by row if it may be, else one by one."""
+        if self.size > 1:
+            either(self.f, self._in_rows(), self._write_rows, self._write_each)
+        else:
+            self._write_each()
+
+    def write_lanes(self) -> None:
+        """All lanes of an element at once: they lie side by side."""
+        self._elements(0, self.start, self.buffer, self.f.target.vector("f"))
+
+    def write_values(self, values: Sequence[str]) -> None:
+        """The same, with all elements at hand."""
+        t = self.f.target
+        for value, place in zip(values, addresses(self.f, self.start, self.core_steps, self.shape), strict=True):
+            self.f.line(f"store {t.vector('f')} {value}, ptr {place}, align {t.itemsize}")
+
+    def _write_each(self) -> None:
+        f, width = self.f, self.f.target.width
+        with Repeat(f, str(width) if self.inward else self.lanes) as lane:
+            source = lane
+            if self.inward:
+                last = f.op(f"sub i64 {self.lanes}, 1")
+                source = f.op(f"select i1 {f.op(f'icmp slt i64 {lane}, {last}')}, i64 {lane}, i64 {last}")
+            outside = f.op(f"getelementptr i8, ptr {self.start}, i64 {f.op(f'mul i64 {source}, {self.lane_step}')}")
+            inside = f.op(f"getelementptr {f.target.scalar('f')}, ptr {self.buffer}, i64 {lane}")
+            self._elements(0, outside, inside, f.target.scalar("f"))
+
+    def _elements(self, axis: int, outside: str, inside: str, kind: str) -> None:
+        f = self.f
+        if axis == len(self.shape):
+            source, sink = (outside, inside) if self.inward else (inside, outside)
+            value = f.op(f"load {kind}, ptr {source}, align {f.target.itemsize}")
+            f.line(f"store {kind} {value}, ptr {sink}, align {f.target.itemsize}")
+            return
+        packed = math.prod(self.shape[axis + 1 :]) * f.target.width * f.target.itemsize
+        with Repeat(f, str(self.shape[axis])) as i:
+            out = f.op(f"getelementptr i8, ptr {outside}, i64 {f.op(f'mul i64 {i}, {self.core_steps[axis]}')}")
+            into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
+            self._elements(axis + 1, out, into, kind)
+
+    def _in_rows(self) -> str:
+        """Whether the block is full and each of its instances lies in one piece, in C order."""
+        f, test = self.f, self.full
+        for axis, step in enumerate(self.core_steps):
+            dense = math.prod(self.shape[axis + 1 :]) * f.target.itemsize
+            test = f.op(f"and i1 {test}, {f.op(f'icmp eq i64 {step}, {dense}')}")
+        return test
+
+    def _write_rows(self) -> None:
+        """Pieces of `width` instances by at most `width` elements are transposed in registers."""
+        f, width, pieces = self.f, self.f.target.width, self.size // self.f.target.width
+        steps = [f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(width)]
+        rows = [f.op(f"getelementptr i8, ptr {self.start}, i64 {step}") for step in steps]
+
+        def write() -> None:
+            if pieces > _WRITTEN_OUT:
+                with Repeat(f, str(pieces)) as k:
+                    self._write_piece(rows, f.op(f"mul i64 {k}, {width}"))
+            else:
+                for i in range(pieces):
+                    self._write_piece(rows, str(i * width))
+            if self.size % width:  # the last piece overlaps the one before, rather than the edge
+                self._write_piece(rows, str(max(0, self.size - width)))
+
+        if pieces > _WRITTEN_OUT and self.past_caches != "false":
+            either(f, self.past_caches, lambda: self._write_past_caches(rows), write)
+        else:
+            write()
+
+    def _write_piece(self, rows: Sequence[str], first: str) -> None:
+        """`width` elements from number `first` on, or all if there are less."""
+        f, width, count = self.f, self.f.target.width, min(self.f.target.width, self.size)
+        if self.inward:
+            columns = columns_of(f, [load_row(f, place, count) for place in self._outside(rows, first)], count)
+            for place, column in zip(self._inside(first), columns, strict=True):
+                store_row(f, column, place, width)
+        else:
+            lines = rows_of(f, [load_row(f, place, width) for place in self._inside(first)])
+            for place, line in zip(self._outside(rows, first), lines, strict=True):
+                store_row(f, line, place, count)
+
+    def _write_past_caches(self, rows: Sequence[str]) -> None:
+        """Pieces that begin on a line of the cache, by pairs: the two lines of a lane one after the other."""
+        f, width, pieces = self.f, self.f.target.width, self.size // self.f.target.width
+        pairs = (pieces - 1) // 2
+        self._write_piece(rows, "0")  # with what lies before the first line
+        with Repeat(f, str(pairs)) as k:
+            first = f.op(f"add i64 {f.op(f'mul i64 {k}, {2 * width}')}, {self.phase}")
+            pair = first, f.op(f"add i64 {first}, {width}")
+            lines = [rows_of(f, [load_row(f, place, width) for place in self._inside(x)]) for x in pair]
+            places = [self._outside(rows, x) for x in pair]
+            for lane in range(width):
+                for side in range(2):
+                    store_past_caches(f, lines[side][lane], places[side][lane])
+        with Repeat(f, str(-(-self.size // width) - 2 * pairs)) as k:  # the last piece overlaps the one before
+            first = f.op(f"mul i64 {f.op(f'add i64 {k}, {2 * pairs}')}, {width}")
+            first = f.op(f"add i64 {first}, {self.phase}")
+            self._write_piece(rows, f.intrinsic("umin.i64", "i64", "i64", first, str(self.size - width)))
+
+    def _inside(self, first: str) -> list[str]:
+        buffer = self.f.op(f"getelementptr {self.f.target.vector('f')}, ptr {self.buffer}, i64 {first}")
+        return [self.f.address(buffer, str(k)) for k in range(min(self.f.target.width, self.size))]
+
+    def _outside(self, rows: Sequence[str], first: str) -> list[str]:
+        return [self.f.op(f"getelementptr {self.f.target.scalar('f')}, ptr {row}, i64 {first}") for row in rows]
+
+
+def addresses(f: Function, base: str, steps: Sequence[str], shape: tuple[int, ...]) -> list[str]:
+    """Of all elements, in C order."""
+    if not shape:
+        return [base]
+    found = addresses(f, base, steps[1:], shape[1:])
+    for i in range(1, shape[0]):
+        start = f.op(f"getelementptr i8, ptr {base}, i64 {f.op(f'mul i64 {steps[0]}, {i}')}")
+        found += addresses(f, start, steps[1:], shape[1:])
+    return found
+
+
+def either(f: Function, test: str, yes: Callable[[], None], no: Callable[[], None] = lambda: None) -> None:
+    """Write both, to do one of them."""
+    number = f.fresh()[2:]
+    f.line(f"br i1 {test}, label %yes{number}, label %no{number}")
+    for name, part in (("yes", yes), ("no", no)):
+        f.label(f"{name}{number}")
+        part()
+        f.line(f"br label %both{number}")
+    f.label(f"both{number}")
+
+
+def fence(f: Function) -> None:
+    """What was written past the caches is there for other threads from now on."""
+    if f.target.processor == "x86":
+        f.module.declarations["sfence"] = "declare void @llvm.x86.sse.sfence()"
+        f.line("call void @llvm.x86.sse.sfence()")
