@@ -140,7 +140,7 @@ def _keep(
         page = _replay(done, path.with_suffix(".html"), required=bool(html))
         places |= {"replay": str(page)} if page is not None else {}
     for what, place in places.items():
-        screen.say(f"{what:<8} {place}", "green")
+        screen.say(f"{what:<8} {place}{'  (open it in a browser)' if what == 'replay' else ''}", "green")
         screen.result(place)
     return places
 
