@@ -70,3 +70,10 @@ def test_output_must_be_like_the_first_input():
     half = kernel("(2)->()")(lambda y: y[0])
     with pytest.raises(ValueError, match="one output, like its first input"):
         scan(half, np.zeros(2), count=3)
+
+
+def test_many_numbers_each_from_others():
+    """More than stay in registers: none is overwritten before all that need it have read it."""
+    mixed = kernel("(40),()->(40)")(lambda y, h: y + h * (np.roll(y, 7) * y[::-1] - y))
+    y = np.random.default_rng(0).uniform(-1, 1, 40)
+    np.testing.assert_array_equal(scan(mixed, y, 0.1, count=9), one_by_one(mixed, y, [(0.1, False)], 9))

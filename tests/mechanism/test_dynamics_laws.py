@@ -61,6 +61,22 @@ def test_the_inverse_of_the_mass_matrix(mech: pt.Mechanism, rng: Rng) -> None:
     same(M_inv @ tau, more, rounding * max(1.0, np.abs(pt.forward_dynamics(mech, q, v, tau)).max()))
 
 
+@law(10)
+def test_the_factors_of_the_inverse_are_as_sparse_as_the_tree(mech: pt.Mechanism, rng: Rng) -> None:
+    """Zero but where the joint of the row carries that of the column."""
+    q, _, _ = random_motion(rng, mech)
+    A, B = dynamics.inverse_mass_factors(mech, q)
+    carried = np.zeros((mech.nv, mech.nv), dtype=bool)
+    for i, sv in enumerate(mech.v_slices):
+        j = i
+        while j >= 0:
+            carried[mech.v_slices[j], sv] = True
+            j = mech.parents[j]
+    assert not A[~carried].any()
+    assert not B[~carried].any()
+    same(A.T @ B, np.linalg.inv(pt.mass_matrix(mech, q)), 1e-14 * condition(mech, q))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_inverse_of_the_mass_matrix_can_be_traced(seed: int) -> None:
     """Also with a mass left free: then the tree is taken as it is given."""

@@ -49,10 +49,10 @@ STORED = {
     ("mass matrix", "pendulum"): 8,
     ("mass matrix", "arm"): 1147,
     ("mass matrix", "tree"): 10180,
-    ("inverse mass matrix", "pendulum"): 23,
-    ("inverse mass matrix", "arm"): 2470,
-    ("derivatives", "pendulum"): 165,
-    ("derivatives", "arm"): 12219,
+    ("inverse mass matrix", "pendulum"): 18,
+    ("inverse mass matrix", "arm"): 1766,
+    ("derivatives", "pendulum"): 125,
+    ("derivatives", "arm"): 9315,
 }
 LIMITS = {("forward dynamics", "arm"): 2215, ("forward dynamics", "tree"): 11652}
 

@@ -148,7 +148,7 @@ class Kernel:
             for arg in args:
                 kind = type(arg)
                 if kind is np.ndarray:
-                    if arg.size > limit or arg.dtype is _F32:
+                    if (arg.size > limit and parallel.threads() > 1) or arg.dtype is _F32:
                         break
                 elif kind is not float and kind is not int and kind is not np.float64:
                     break
@@ -168,7 +168,7 @@ class Kernel:
             return self._on_gpu(args, out)
         args = tuple(a if hasattr(a, "__array_ufunc__") else np.asarray(a) for a in args)
         if tracing() and any(isinstance(a, Traced) for a in args):
-            signature.sizes(self._in, [a.shape for a in args], self._parameter_names())
+            signature.sizes(self._in, [a.shape for a in args], self._parameter_names)
             if any(len(a.shape) > len(core) for a, core in zip(args, self._in, strict=True)):
                 raise TraceError(
                     f"{self!r} is called inside of another kernel, on a batch of shapes {[a.shape for a in args]}",
@@ -221,7 +221,7 @@ class Kernel:
     # Tracing.
     def specialise(self, *shapes: Shape) -> Program:
         """The program for arguments of these shapes (batch dimensions in front do not matter)."""
-        names = self._parameter_names()
+        names = self._parameter_names
         known = signature.sizes(self._in, shapes, names)
         inputs = tuple(signature.resolve(core, known) for core in self._in)
         if inputs not in self._programs:
@@ -247,6 +247,7 @@ class Kernel:
         program.structure = None if structure is None or structure in flat else structure
         return program
 
+    @functools.cached_property
     def _parameter_names(self) -> list[str]:
         try:
             names = list(inspect.signature(self.function).parameters) if self.function else []

@@ -1,8 +1,9 @@
 """First derivatives of inverse and forward dynamics, by recursions of their own.
 
-Everything is expressed in the world's axes at its origin, so that the twist S_j of a joint is the same vector for all
-bodies that it carries, and dS_i/dq_j = S_j x S_i for every j that carries i. By q we differentiate along v: the change
-of tau as the joints move a little with the velocities v, which for simple joints is the ordinary derivative.
+Everything is expressed in one frame at rest, so that the twist S_j of a joint is the same vector for all bodies that it
+carries, and dS_i/dq_j = S_j x S_i for every j that carries i. It is where the root of the tree is just now: there the
+twists of the root's own joint are simple. By q we differentiate along v: the change of tau as the joints move a little
+with the velocities v, which for simple joints is the ordinary derivative.
 Carpentier and Mansard, RSS (2018); symbols as in Singh, Russo and Wensing, IEEE Robot. Autom. Lett. 7 (2022).
 """
 
@@ -12,8 +13,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import screws, tree
-from poinsot.mechanism.dynamics import External, external_wrenches, forward_dynamics, rows
-from poinsot.mechanism.factor import inverse_factors
+from poinsot.mechanism.dynamics import External, external_wrenches, forward_dynamics, inverse_mass_factors, rows
 from poinsot.mechanism.model import Mechanism, sized
 from poinsot.mechanism.screws import Move, mirrored
 from poinsot.spatial import Pose, motion, rotation
@@ -34,8 +34,7 @@ def inverse_dynamics_derivatives(
     for i, body in enumerate(T.bodies):
         p = body.parent
         if p < 0:
-            X[i], V_P = Pose(), np.zeros(6)
-            A_P = screws.motion(body.moves(q[body.q]), tree.falling(T))
+            X[i], V_P, A_P = Pose(), np.zeros(6), screws.motion(body.moves(q[body.q]), tree.falling(T))
         else:
             X[i], V_P, A_P = _compose(X[p], body.moves(q[body.q])), V[p], A[p]
         S[i] = X[i].adjoint() @ body.subspace(q)
@@ -44,7 +43,7 @@ def inverse_dynamics_derivatives(
         psi_dot[i] = motion.ad(V_P) @ S[i]
         psi_ddot[i] = motion.ad(A_P) @ S[i] + motion.ad(V_P) @ psi_dot[i]
         S_dot[i] = motion.ad(V[i]) @ S[i]
-        I[i] = _in_world(X[i], body.G)
+        I[i] = _in_frame(X[i], body.G)
         h = I[i] @ V[i]
         B[i] = _coriolis(I[i], V[i])
         f[i] = I[i] @ A[i] - motion.ad_dual(V[i], h) - motion.wrench_in_frame(X[i], given[i])
@@ -75,9 +74,10 @@ def forward_dynamics_derivatives(
 ) -> tuple[Array, Array, Array]:
     """d vdot/dq, d vdot/dv and d vdot/d tau = M^-1, each (nv, nv): d vdot = -M^-1 d tau, at the vdot that tau gives."""
     vdot = forward_dynamics(mech, q, v, tau, external)
-    dq, dv, M = inverse_dynamics_derivatives(mech, q, v, vdot, external)
-    L_inv, half = inverse_factors(tree.of(mech), M)  # M^-1 = L_inv @ half, both sparse
-    return L_inv @ (-half @ dq), L_inv @ (-half @ dv), mirrored(L_inv @ half)
+    A, B = inverse_mass_factors(mech, q)
+    M_inv = mirrored(A.T @ B)
+    dq, dv, _ = inverse_dynamics_derivatives(mech, q, v, vdot, external)
+    return A.T @ (-B @ dq), A.T @ (-B @ dv), M_inv  # the factors are sparse: they cost less than M^-1
 
 
 def _compose(X: Pose, moves: Sequence[Move]) -> Pose:
@@ -86,8 +86,8 @@ def _compose(X: Pose, moves: Sequence[Move]) -> Pose:
     return X
 
 
-def _in_world(X_WB: Pose, G: Array) -> Array:
-    """The inertia (6, 6) in the world's axes about its origin, from mass and first and second moments."""
+def _in_frame(X_WB: Pose, G: Array) -> Array:
+    """The inertia (6, 6) in the axes of W about its origin, from mass and first and second moments."""
     m, h, I = G[5, 5], np.stack([G[2, 4], G[0, 5], G[1, 3]]), G[:3, :3]
     R, P = X_WB.R, rotation.skew(X_WB.p)
     h_W, H = R @ h, rotation.skew(R @ h)

@@ -126,26 +126,31 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
 
 
 def inverse_mass_matrix(mech: Mechanism, q: Array) -> Array:
-    """M^-1 (nv, nv), without M: its columns are the accelerations, from rest and without gravity, of unit joint forces.
+    """M^-1 (nv, nv), without M: from factors that articulated bodies give."""
+    A, B = inverse_mass_factors(mech, q)
+    return mirrored(A.T @ B)
 
-    Articulated bodies, with a column for each of the unit forces in place of every vector. Carpentier and Mansard,
-    RSS (2018), section IV.
+
+def inverse_mass_factors(mech: Mechanism, q: Array) -> tuple[Array, Array]:
+    """A and B (nv, nv) with M^-1 = A^T B. Both are zero but where the joint of the row carries that of the column.
+
+    Unit joint forces, a column for each, go inwards as in forward dynamics from rest without gravity. The rows of A are
+    what acts at each joint, tau - S^T pA, those of B the accelerations D (tau - S^T pA). So M^-1 = A^T D A.
+    Rodriguez and Kreutz-Delgado, IEEE Trans. Robot. Autom. 8 (1992).
     """
     (q,) = sized(mech, q=q)
-    T, none = tree.of(mech), np.zeros((6, mech.nv))
-    here = [body.at(q, np.zeros(mech.nv)) for body in T.bodies]
-    IA, pA = [body.G for body in T.bodies], [none for _ in T.bodies]
-    W, u, A, vdot = rows(len(here), 4)
+    T, unit = tree.of(mech), np.eye(mech.nv)
+    IA, pA = [body.G for body in T.bodies], [np.zeros((6, mech.nv)) for _ in T.bodies]
+    A, B = np.zeros((mech.nv, mech.nv)), np.zeros((mech.nv, mech.nv))
     for i, body in reversed(list(enumerate(T.bodies))):
-        W[i], u_i, Ia, pa = articulated.inward(here[i], np.eye(mech.nv)[body.v], IA[i], pA[i])
-        u[i] = u_i.reshape(body.joint.nv, mech.nv)
+        here = body.at(q, np.zeros(mech.nv))
+        A[body.v] = unit[body.v] - here.S.T @ pA[i]
+        _, u, Ia, pa = articulated.inward(here, unit[body.v], IA[i], pA[i])
+        B[body.v] = u.reshape(body.joint.nv, mech.nv)
         if body.parent >= 0:
-            IA[body.parent] = IA[body.parent] + screws.inertia(here[i].moves, Ia)
-            pA[body.parent] = pA[body.parent] + screws.force(here[i].moves, pa)
-    for i, body in enumerate(T.bodies):
-        A_P = none if body.parent < 0 else A[body.parent]
-        A[i], vdot[i] = articulated.onward(here[i], A_P, W[i], u[i])
-    return mirrored(np.concatenate([np.zeros((0, mech.nv)), *vdot]))
+            IA[body.parent] = IA[body.parent] + screws.inertia(here.moves, Ia)
+            pA[body.parent] = pA[body.parent] + screws.force(here.moves, pa)
+    return A, B
 
 
 def rows(n: int, count: int) -> tuple[list[Any], ...]:

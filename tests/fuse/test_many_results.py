@@ -1,0 +1,100 @@
+"""Kernels with many results: they leave the registers early, and if they are more than caches hold, go past those."""
+
+import numpy as np
+import pytest
+
+from poinsot.fuse import jit, kernel, loop
+from poinsot.fuse.llvm import Target
+
+WIDTH = jit.host()[2] // 8
+SIZES = [2, 3, 7, 12, 13, 16, 20]  # n x n results: few, many, rows of whole lines of the cache and others
+
+
+def products():
+    """Symmetric, every third diagonal zero, one constant: results that are stored twice, and some that are known."""
+
+    @kernel("(n)->(n,n),()")
+    def function(a):
+        n = len(a)
+        keep = np.subtract.outer(np.arange(n), np.arange(n)) % 3 != 0
+        return np.outer(a, a) * keep + 2.5 * (1 - keep), a @ a
+
+    return function
+
+
+def expected(a):
+    n = a.shape[1]
+    keep = np.subtract.outer(np.arange(n), np.arange(n)) % 3 != 0
+    return np.where(keep, a[:, :, None] * a[:, None, :], a.dtype.type(2.5))
+
+
+@pytest.fixture(params=[False, True], ids=["near", "past caches"])
+def function(request, monkeypatch):
+    if request.param:
+        monkeypatch.setattr(loop, "_CACHES", 0)
+    return products()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("count", [1, 2 * WIDTH - 1, 4 * WIDTH + 3])
+@pytest.mark.parametrize("n", SIZES)
+def test_results_in_rows_wherever_they_begin(function, n, count, dtype):
+    a = np.random.default_rng(n).normal(size=(count, n)).astype(dtype)
+    room, size = np.empty(count * n * n + 200, dtype), count * n * n
+    for offset in range(64 // a.itemsize):
+        room[:] = 7.0
+        out = room[50 + offset : 50 + offset + size].reshape(count, n, n)
+        function(a, out=(out, np.empty(count, dtype)))
+        assert np.array_equal(out, expected(a))
+        assert np.all(room[: 50 + offset] == 7)
+        assert np.all(room[50 + offset + size :] == 7)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_other_layouts_have_the_same_bits(function, n):
+    count = 4 * WIDTH + 3
+    a = np.random.default_rng(n).normal(size=(count, n))
+    total = function(a)[1]
+    room = np.full((2 * count, n + 1, n + 2), 7.0)
+    for out in (np.empty((n, n, count)).T, room[::2, 1:, 1:-1], np.empty((count, n, n))[::-1, :, ::-1]):
+        sums = np.empty(count)
+        function(a[::-1], out=(out, sums))
+        assert np.array_equal(out, expected(a[::-1]))
+        assert np.array_equal(sums, total[::-1])
+    assert np.all(room[1::2] == 7)
+    assert np.all(room[:, 0] == 7)
+    assert np.all(room[:, :, [0, -1]] == 7)
+
+
+def test_in_place(function):
+    """All inputs of a block are read before results are written, also to look for NaN."""
+    turn = kernel("(n,n)->(n,n)")(lambda A: np.sqrt(A.T))
+    A = np.random.default_rng(0).uniform(1, 2, (3 * WIDTH + 1, 12, 12))
+    roots = np.sqrt(np.swapaxes(A, 1, 2))
+    turn(A, out=A)
+    assert np.array_equal(A, roots)
+    A[1, 2, 3] = -1.0
+    with pytest.warns(RuntimeWarning, match="invalid"):
+        turn(A, out=A)
+    turn(A, out=A)  # the NaN was there before
+    assert np.isnan(A[1]).sum() == 1
+
+
+def test_a_constant_nan_among_many_results_is_told():
+    hole = kernel("(12)->(12,12)")(lambda a: np.outer(a, a) + np.diag([np.nan, *np.zeros(11)]))
+    with pytest.warns(RuntimeWarning, match="invalid"):
+        result = hole(np.ones((WIDTH, 12)))
+    assert np.isnan(result[:, 0, 0]).all()
+    assert np.isnan(result).sum() == WIDTH
+
+
+@pytest.mark.parametrize(("width", "float64"), [(8, True), (4, True), (16, False)])
+def test_only_whole_vectors_of_long_rows_go_past_caches(width, float64):
+    target = Target(width, float64)
+    program = products().specialise((20,))
+    assert "!nontemporal" in loop.kernel_module(program.graph, program.inputs, program.outputs, target)
+    program = products().specialise((4,))
+    assert "!nontemporal" not in loop.kernel_module(program.graph, program.inputs, program.outputs, target)
+    program = products().specialise((20,))
+    narrow = Target(1, float64)
+    assert "!nontemporal" not in loop.kernel_module(program.graph, program.inputs, program.outputs, narrow)
