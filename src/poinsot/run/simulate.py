@@ -21,6 +21,7 @@ from poinsot.run.run import Run, Stop, settings_of, writer
 from poinsot.world import System, World
 
 HAND_OVER = 2**20  # bytes of records that are given to a file together
+FIRST = 16  # steps in the first call, which tells how long they take
 CALL = 0.2  # s: about how long one call of the kernel may take, so that progress shows and Ctrl-C works
 
 
@@ -149,14 +150,15 @@ class _Course:
         changes = np.rint(self.inputs.changes() / plan.step).astype(int)
         if self.rows.until is not None:
             self.stopped_at = np.where(self.rows.condition(0.0, self.y, self.p) > 0, 0.0, self.stopped_at)
-        done, most = 0, 1
+        done, most = 0, FIRST
         try:
             with np.errstate(all="ignore"), CtrlC() as key:
                 while done < plan.steps and not self._over() and not key.pressed:
                     mark = int(marks[np.searchsorted(marks, done, side="right")])
                     change = changes[np.searchsorted(changes, done, side="right") :]
                     room = min([plan.steps, *(int(c) for c in change[:1])]) - done
-                    self.p = self._given(done * plan.step)
+                    if len(changes) > 1:
+                        self.p = self._given(done * plan.step)
                     started = clock.perf_counter()
                     records = min(room, most) // plan.stride if self._films and mark - done == plan.stride else 0
                     if records > 1:
