@@ -13,6 +13,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import solve_spd
 from poinsot.mechanism import articulated, division, rolled, screws, tree
+from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.mechanism.screws import mirrored
 from poinsot.mechanism.tree import falling, still
@@ -188,8 +189,16 @@ def joint_forces(mech: Mechanism, q: Array, v: Array) -> Array:
     q, v = sized(mech, q=q, v=v)
     parts = []
     for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
-        joint = link.joint
-        at_rest = joint.type.move(joint, joint.type.neutral(joint), np.ones(joint.nv) * joint.rest)
-        spring = joint.type.difference(joint, q[sq], at_rest)
-        parts.append(joint.stiffness * spring - joint.damping * v[sv] - joint.friction * np.tanh(v[sv] / 1e-3))
+        parts.append(link.joint.stiffness * strain(link.joint, q[sq]) - resistance(link.joint, v[sv]))
     return np.concatenate(parts)
+
+
+def strain(joint: Joint, q: Array) -> Array:
+    """u (nv,), from the coordinates of a joint to the rest of its spring; the spring's force is stiffness * u."""
+    at_rest = joint.type.move(joint, joint.type.neutral(joint), np.ones(joint.nv) * joint.rest)
+    return joint.type.difference(joint, q, at_rest)
+
+
+def resistance(joint: Joint, v: Array) -> Array:
+    """What damper and dry friction take (nv,) [N m, N]; friction is smoothed over 1e-3 rad/s or m/s."""
+    return joint.damping * v + joint.friction * np.tanh(v / 1e-3)

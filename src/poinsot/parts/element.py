@@ -107,6 +107,11 @@ class Element:
         """
         return None
 
+    @property
+    def latches(self) -> bool:
+        """Whether it has states that are set after a step, by `settle`."""
+        return type(self).settle is not Element.settle
+
     def units(self) -> Mapping[str, str]:
         """The units of its states and of what it shows."""
         return {}

@@ -13,6 +13,7 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, kinematics
+from poinsot.mechanism.dynamics import resistance, strain
 from poinsot.parts import Effect, Scene
 from poinsot.spatial import motion
 from poinsot.world import Motion, System
@@ -45,7 +46,7 @@ def held(scene: Scene, effects: Mapping[str, Effect]) -> Array:
             energy = energy + effect.stored
         for body, h in effect.carried.items():
             total = total + motion.momentum_in_frame(scene[body].pose, h)
-    return np.concatenate([mass[None] if np.ndim(mass) == 0 else mass, total[3:], total[:3], np.reshape(energy, (1,))])
+    return np.concatenate([np.reshape(mass, (1,)), total[3:], total[:3], np.reshape(energy, (1,))])
 
 
 def flows(system: System, moved: Motion) -> Array:
@@ -129,16 +130,9 @@ def _joint_springs(scene: Scene) -> Array:
     total: Array = np.zeros(())
     for i, link in enumerate(scene.mechanism.links):
         if link.joint.nv and _stores(link.joint):
-            u = _strain(scene, i)
+            u = strain(link.joint, scene.q[scene.mechanism.q_slices[i]])
             total = total + 0.5 * np.sum(link.joint.stiffness * u * u)
     return total
-
-
-def _strain(scene: Scene, i: int) -> Array:
-    """u (nv,), from the coordinates of a joint to the rest of its spring; the spring's force is stiffness * u."""
-    joint = scene.mechanism.links[i].joint
-    rest = joint.type.move(joint, joint.type.neutral(joint), np.ones(joint.nv) * joint.rest)
-    return joint.type.difference(joint, scene.q[scene.mechanism.q_slices[i]], rest)
 
 
 def _stores(joint: Joint) -> bool:
@@ -152,11 +146,11 @@ def _through_joints(scene: Scene) -> Array:
     """What dampers and dry friction in joints take [W], negative, and what springs do that store no energy."""
     total: Array = np.zeros(())
     for i, link in enumerate(scene.mechanism.links):
-        joint, v = link.joint, scene.v[scene.mechanism.v_slices[i]]
+        joint, q, v = link.joint, scene.q[scene.mechanism.q_slices[i]], scene.v[scene.mechanism.v_slices[i]]
         if joint.nv:
-            total = total - np.sum(joint.damping * v * v + joint.friction * np.tanh(v / 1e-3) * v)
+            total = total - resistance(joint, v) @ v
             if not _stores(joint):
-                total = total + np.sum(joint.stiffness * _strain(scene, i) * v)
+                total = total + np.sum(joint.stiffness * strain(joint, q) * v)
     return total
 
 

@@ -102,15 +102,19 @@ class Rows:
         booked = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
         return names + [booked[k] for k in self.places]
 
-    def row(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any]) -> Array:
-        """p (np,) from numbers by path and inputs by name, with what is not given as it is in the description."""
+    def row(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any], batch: tuple[int, ...] = ()) -> Array:
+        """p (np,) from numbers by path and inputs by name, with what is not given as it is in the description.
+
+        Of a batch, (..., np): each value is one for all, or has the batch's shape in front.
+        """
         values = {**self.system.numbers, **numbers}
         values |= {f"input {k}": v for k, v in {**self.system.inputs, **inputs}.items()}
-        return self._padded(pack({name: values[name] for name in self.given}))
-
-    @staticmethod
-    def _padded(p: Array) -> Array:
-        return p if p.size else np.zeros(1)
+        if not self.given:
+            return np.zeros((*batch, 1))
+        if not batch:
+            return pack({name: values[name] for name in self.given})
+        full = [np.broadcast_to(values[name], (*batch, *core)) for name, core in self.given.items()]
+        return np.concatenate([np.reshape(value, (*batch, -1)) for value in full], axis=-1)
 
     def setting(self, p: Array, places: Array | None = None) -> Setting:
         values = unpack(p, self.given)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.parts import Element
 from poinsot.run import limits
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.interrupt import CtrlC
@@ -70,7 +69,7 @@ def simulate(
     adaptive = method == "adaptive"
     if adaptive and n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
-    if adaptive and any(type(e).settle is not Element.settle for e in world.description.elements.values()):
+    if adaptive and any(element.latches for element in world.description.elements.values()):
         raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
     name = "rk4" if adaptive else choose(method, system)
     schedule = plan(duration, step, every, n is not None)
@@ -125,17 +124,7 @@ class _Course:
 
     def _given(self, t: float) -> Array:
         """The rows p that hold from the time t on."""
-        values = {**self.numbers, **{f"input {k}": v for k, v in self.inputs.at(t).items()}}
-        batch = () if self.n is None else (self.n,)
-        parts = []
-        for name, core in self.rows.given.items():
-            value = values.get(name)
-            if value is None:
-                system = self.rows.system
-                value = system.numbers[name] if name in system.numbers else system.inputs[name.removeprefix("input ")]
-            full = np.broadcast_to(value, (*batch, *core))
-            parts.append(np.reshape(full, (*batch, -1)))
-        return np.concatenate(parts, axis=-1) if parts else np.zeros((*batch, 1))
+        return self.rows.row(self.numbers, self.inputs.at(t), () if self.n is None else (self.n,))
 
     def _require_finite_start(self) -> None:
         if np.all(np.isfinite(self.y)):

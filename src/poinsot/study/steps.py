@@ -6,7 +6,6 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
-from poinsot.parts import Element
 from poinsot.run.plan import choose, plan
 from poinsot.run.rows import Rows
 from poinsot.run.stepping import METHODS
@@ -101,5 +100,5 @@ def _latches(system: System) -> Array:
     marks = []
     for name, value in system.states.items():
         owner = elements[name.rpartition(".")[0]]
-        marks += [type(owner).settle is not Element.settle] * np.size(value)
+        marks += [owner.latches] * np.size(value)
     return np.array(marks, bool)

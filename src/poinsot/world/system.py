@@ -15,7 +15,7 @@ from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.mechanism.model import hint
-from poinsot.parts import Effect, Element, Moving, Scene
+from poinsot.parts import Effect, Moving, Scene
 from poinsot.spatial._arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
@@ -185,7 +185,7 @@ class System:
         self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
     ) -> State:
         """The state after a step, with what elements do between steps: latches."""
-        owners = [name for name, e in self.description.acting() if type(e).settle is not Element.settle]
+        owners = [name for name, e in self.description.acting() if e.latches]
         if not owners:
             return state
         motion = self.motion(t, state, parameters, inputs)
