@@ -7,7 +7,7 @@ import poinsot
 
 ROOMS = (
     "_optional _types _version fuse spatial particles body mechanism parts environment integrate world run study files "
-    "show t_handle cli __main__"
+    "show cli __main__"
 ).split()
 SOURCE = Path(poinsot.__file__).parent
 

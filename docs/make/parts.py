@@ -1,5 +1,6 @@
 """Make docs/pictures/parts-*.png: four vehicles with spinning parts, changing mass, breaking and bending structure."""
 
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -7,8 +8,13 @@ import numpy as np
 
 import poinsot as pt
 
+ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import vehicles  # noqa: E402
+
 BLUE, RED, GREEN, GREY = "#2a6f97", "#d1495b", "#3a7d44", "#8d99ae"
-PICTURES = Path(__file__).parent.parent / "pictures"
+PICTURES = ROOT / "docs" / "pictures"
 plt.rcParams.update({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False})
 
 
@@ -24,28 +30,13 @@ def panels(n: int) -> tuple[plt.Figure, np.ndarray]:
 
 
 def propeller() -> None:
-    def aircraft(rpm: float) -> pt.World:
-        """x forward, y right, z down; moments of inertia of a light aircraft; its tail holds and damps it."""
-        world = pt.World(gravity=(0, 0, 0))
-        moment = np.diag([1285.0, 1825.0, 2667.0])
-        plane = world.add_body("plane", pt.Inertia(1043.0, np.zeros(3), moment), velocity=(60.0, 0, 0))
-        plane.add(pt.Rotor("prop", axis=(1, 0, 0), inertia=1.6, speed=pt.rpm(rpm)))
-
-        def tail(t, scene):
-            p, q, r = scene["plane"].angular_velocity
-            elevator = 1400.0 * np.where(t < 1.0, np.sin(np.pi * t) ** 2, 0.0)
-            return np.stack([-5000.0 * p, elevator - 1500.0 * q, -1200.0 * r])
-
-        world.add_torque("tail", "plane", tail, axes="body")
-        return world
-
     figure, (left, right) = panels(2)
     for rpm, colour, name in (
         (0, GREY, "propeller stopped"),
         (2400, BLUE, "2400 rpm"),
         (-2400, RED, "2400 rpm, turning left"),
     ):
-        run = aircraft(rpm).simulate(4.0, 1e-3)
+        run = vehicles.propeller(rpm).simulate(4.0, 1e-3)
         w, x, y, z = run["plane"].orientation.values.T
         pitch = np.degrees(np.arcsin(2 * (w * y - z * x)))
         yaw = np.degrees(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
@@ -55,7 +46,7 @@ def propeller() -> None:
     left.set(xlabel="time [s]", ylabel="angle [degrees]", ylim=(-8, 45))
     left.set_title("Pulled up for a second, it yaws", loc="left", fontsize=12)
     speeds = np.linspace(-3000, 3000, 121)
-    runs = aircraft(0).simulate(4.0, 1e-3, vary={"plane.prop.speed": pt.rpm(speeds)})
+    runs = vehicles.propeller(0).simulate(4.0, 1e-3, vary={"plane.prop.speed": pt.rpm(speeds)})
     w, x, y, z = runs["plane"].orientation.values[-1].T
     right.plot(speeds, np.degrees(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))), color=BLUE, lw=1.8)
     right.set(xlabel="propeller [rpm], positive: turning right", ylabel="yaw after 4 s [degrees]")
@@ -67,11 +58,7 @@ def propeller() -> None:
 
 
 def rocket() -> None:
-    world = pt.World(gravity=(0, 0, 0))
-    start = {"angular_velocity": (0.3, 0.0, pt.rpm(30))}
-    stage = world.add_body("stage", pt.Inertia.cylinder(200.0, 0.5, 3.0, inner_radius=0.45), **start)
-    stage.add(pt.Tank("fuel", capacity=900.0, contents=860.0, radius=0.44, height=2.4))
-    stage.add(pt.Thruster("engine", "", "fuel", thrust=32_000.0, exhaust_speed=2800.0, point=(0, 0, -1.6)))
+    world = vehicles.rocket()
     run = world.simulate(75.0, 2.5e-4, every=0.25)
     mass = 200.0 + run.data["stage.fuel.contents"].values
     print(
@@ -101,8 +88,9 @@ def rocket() -> None:
     middle.set(xlabel="time [s]", ylabel="angular velocity [rad/s]", ylim=(1e-4, 30))
     middle.set_title("The jet damps", loc="left", fontsize=12)
 
-    width = 8 * len(run.ledger.sources)
-    exhaust = -run.y[:, -width:].reshape(len(run.time), -1, 8).sum(axis=1)  # what went out so far
+    inflow = np.zeros((len(run.time), 8 * len(run.ledger.sources)))
+    inflow[:, run.rows.places] = run.y[:, -len(run.rows.places) :]
+    exhaust = -inflow.reshape(len(run.time), -1, 8).sum(axis=1)  # what went out so far
     for first, what, colour, name in (
         (1, "momentum", GREEN, "momentum"),
         (4, "angular_momentum", GREY, "angular momentum"),
@@ -122,43 +110,7 @@ def rocket() -> None:
 
 
 def pull_up() -> None:
-    S, C, V0 = 16.0, 5.5, 85.0  # wing area [m^2], slope of the lift, speed [m/s]
-    TRIM = 820.0 * 9.81 / (0.6125 * V0**2 * S * C)  # rad: at which the lift is the weight
-
-    def aircraft() -> pt.World:
-        """x forward, y left, z up. Lift and drag of each wing at its middle, a tail that follows the elevator."""
-        world = pt.World()
-        hull = world.add_body(
-            "hull", pt.Inertia.box(700.0, (6.0, 1.2, 1.3)), position=(0, 0, 300.0), velocity=(V0, 0, 0),
-            orientation=pt.Pose.from_euler([0, -TRIM, 0]).quaternion(),
-        )  # fmt: skip
-
-        def air(t, scene, name, area):
-            body = scene[name]
-            v = body.pose.R.T @ body.velocity
-            speed2 = v @ v
-            angle = np.clip(np.arctan2(-v[2], v[0]), -0.3, 0.3)
-            lift, drag = 0.6125 * speed2 * area * C * angle, 0.6125 * speed2 * area * (0.03 + 0.9 * angle**2)
-            return lift * np.stack([-v[2], 0 * t, v[0]]) / np.sqrt(speed2) - drag * v / np.sqrt(speed2)
-
-        for name, side in (("left", 1.0), ("right", -1.0)):
-            X = pt.Pose(p=(0.1, 2.6 * side, 0.3))
-            wing = world.add_body(name, pt.Inertia.box(60.0, (1.4, 4.0, 0.2)), hull, pt.free(), X)
-            world.add_force(f"{name}_air", name, lambda t, scene, name=name: air(t, scene, name, S / 2), axes="body")
-            wing.add(pt.Cut("root", at=(0, -2.0 * side, 0), axis=(0, side, 0)))
-            wing.add(pt.Limit("limit", cut="root", bending=38e3 if name == "left" else 40e3, then="part"))
-
-        def tail(t, scene):
-            w = scene["hull"].angular_velocity
-            v = scene["hull"].pose.R.T @ scene["hull"].velocity
-            elevator = -np.radians(9.0) * np.clip((t - 0.5) / 0.8, 0.0, 1.0)
-            angle = np.arctan2(-v[2], v[0]) - TRIM - 4.0 * w[1] / V0 + elevator  # of the air at the tail
-            return np.stack([-9000.0 * w[0], 0.6125 * (v @ v) * 2.5 * 3.0 * 4.0 * angle, -9000.0 * w[2]])
-
-        world.add_torque("tail", "hull", tail, axes="body")
-        return world
-
-    world = aircraft()
+    world = vehicles.pull_up()
     run = world.simulate(3.0, 5e-4)
     print(run.limits)
     print(f"pull-up: largest remainder {run.ledger.relative.max():.1e}")
@@ -189,36 +141,8 @@ def pull_up() -> None:
 
 
 def gust() -> None:
-    span, n, speed = 12.0, 5, 60.0
-
-    def aircraft(stiffness: float) -> pt.World:
-        world = pt.World(gravity=(0, 0, 0))  # in level flight, weight and lift cancel: only what the gust adds
-        hull = world.add_body("hull", pt.Inertia.box(1500.0, (8.0, 1.5, 1.5)))
-        world.add_input("length", 40.0)
-        for name, side in (("left", 1.0), ("right", -1.0)):
-            beam = pt.Beam(
-                name, span, EI=lambda x: 8e5 * stiffness * (1 - 0.06 * x) ** 3,
-                GJ=lambda x: 6e5 * stiffness * (1 - 0.06 * x) ** 3,
-                mass_per_length=lambda x: 14 * (1 - 0.05 * x), polar=lambda x: 2.0 * (1 - 0.05 * x),
-                n=n, damping=0.01 / stiffness,
-            )  # fmt: skip
-            X = pt.Pose.from_euler([0, 0, side * np.pi / 2], p=(0, 0.7 * side, 0))
-            for k, segment in enumerate(world.add_beam(beam, hull, X)):
-
-                def lift(t, scene, segment=str(segment)):
-                    """0.5 rho V S C (w - vertical speed), for a gust w = 5 m/s (1 - cos)."""
-                    phase = np.clip(speed * t / scene.inputs["length"], 0.0, 1.0)
-                    w = 5.0 * (1 - np.cos(2 * np.pi * phase))
-                    body = scene[segment]
-                    up = w - body.velocity_of((span / n / 2, 0, 0))[2]
-                    return np.stack([0 * t, 0 * t, 0.6125 * speed * 5.5 * (span / n) * 1.3 * up])
-
-                world.add_force(f"{name}_lift{k}", str(segment), lift, point=(span / n / 2, 0, 0))
-            world.add(pt.Cut(f"{name}_root", f"{name}0", axis=(1, 0, 0)))
-            world.add(pt.Limit(f"{name}_limit", cut=f"{name}_root", bending=1e7))
-        return world
-
-    soft, stiff = aircraft(1.0), aircraft(100.0)
+    span, n = vehicles.SPAN, vehicles.SEGMENTS
+    soft, stiff = vehicles.gust(1.0), vehicles.gust(100.0)
     figure, (left, right) = panels(2)
     run = soft.simulate(2.5, 5e-4)
     print(f"gust: largest remainder {run.ledger.relative.max():.1e}")

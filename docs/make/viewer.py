@@ -7,19 +7,19 @@ import numpy as np
 
 import poinsot as pt
 from poinsot.spatial import quaternion
-from poinsot.t_handle import t_handle
 
-PICTURES = Path(__file__).parent.parent / "pictures"
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "pictures"
 
 
 def flipping_handle() -> pt.Run:
     """A T-handle spun about its middle axis, and Poinsot's construction: its ellipsoid rolls on the plane below."""
-    world = pt.World(gravity=(0.0, 0.0, 0.0))
-    body, omega = t_handle(), np.array([6.0, 1.0, 0.6])
-    L = body.moment @ omega
+    world = pt.load_scenario(ROOT / "examples" / "t-handle.toml").world
+    body, omega = world.description.bodies["handle"], np.array([6.0, 1.0, 0.6])
+    L = body.inertia.moment @ omega
     axis = np.cross(L, (0.0, 0.0, -1.0))
     turn = axis / np.linalg.norm(axis) * np.arccos(-L[2] / np.linalg.norm(L))  # so that L points down
-    world.add_body("handle", body, orientation=quaternion.exp(turn), angular_velocity=omega)
+    world["handle.orientation"], world["handle.angular_velocity"] = quaternion.exp(turn), omega
     return world.simulate(30.0, 1e-3, every=0.02)
 
 

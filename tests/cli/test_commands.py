@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,7 @@ def test_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (("new", "spin"), "'spin.toml' is there already"),
         (("sweep", "spin.toml", "--vary", "box.mass=1:2"), "expected"),
         (("sweep", "spin.toml", "--engine", "spark"), "engine must be one of local, dask"),
+        (("sweep", "spin.toml", "--device", "gpu"), "device must be 'cpu' or 'cuda', not 'gpu'"),
         (("examples", "nothing"), "nor an example of that name"),
         (("fly",), "No such command 'fly'"),
         (("run", "--fast"), "No such option"),
@@ -259,6 +261,33 @@ def test_sweep(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     assert "30 of 30 runs" in said(capsys, "info", "results/spin.zarr")
     said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
     assert (here / "q.png").is_file()
+
+
+def test_a_sweep_on_the_gpu_needs_one(
+    capsys: pytest.CaptureFixture[str], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
+    out = said(capsys, "sweep", "spin.toml", "--device", "cuda", code=2)
+    assert "needs the package 'cupy': pip install 'poinsot[cuda]'" in out.replace("\n", " ")
+    runtime = SimpleNamespace(CUDARuntimeError=RuntimeError, getDeviceCount=lambda: 0)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))  # or without a GPU
+    out = said(capsys, "sweep", "spin.toml", "--device", "cuda", code=2)
+    assert "error: --device cuda: no GPU was found" in out.replace("\n", " ")
+    assert not list((here / "results").glob("*.zarr"))  # nothing was begun
+
+
+def test_a_sweep_names_its_device(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    def swept(*_: Any, **options: Any) -> None:
+        given.append(options.get("device"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("poinsot.study.sweeps.sweep", swept)
+    monkeypatch.setattr("poinsot.fuse.gpu.cupy", lambda: None)
+    for device in ((), ("--device", "cpu"), ("--device", "cuda")):
+        said(capsys, "sweep", "spin.toml", *device, code=1)
+    assert given == [None, None, "cuda"]
 
 
 def test_a_sweep_that_was_killed_goes_on(capsys: pytest.CaptureFixture[str], here: Path) -> None:

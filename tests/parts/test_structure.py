@@ -23,8 +23,7 @@ def plane(then: str = "warn", rise: float = 4.0, bending: float = 30e3) -> pt.Wo
         "hull", pt.Inertia.box(800.0, (6.0, 1.2, 1.2)), velocity=(60.0, 0, 0), angular_velocity=(0.1, 0.2, 0)
     )
     for name, side in (("left", 1.0), ("right", -1.0)):
-        joint = pt.free() if then == "part" else None
-        wing = world.add_body(name, pt.Inertia.box(60.0, (1.2, 4.0, 0.2)), hull, joint, pt.Pose(p=(0, 2.6 * side, 0)))
+        wing = world.add_body(name, pt.Inertia.box(60.0, (1.2, 4.0, 0.2)), hull, placement=(0, 2.6 * side, 0))
 
         def lift(t, scene, side=side):
             return np.stack([0.0 * t, 0.0 * t, 4500.0 * (1 + (rise + 0.2 * side) * np.minimum(t, 1.0))])
@@ -147,6 +146,20 @@ def test_worst_moment_between_records() -> None:
     assert run.limits["limit"]["latched"] == 0
 
 
+def test_a_load_that_is_worst_at_the_start() -> None:
+    """A force that fades: the first instant counts, and a limit that is passed then lets go at once."""
+    world = wall()
+    world.add_force("tip", "arm", lambda t, scene: np.stack([0.0 * t, 0.0 * t, -100.0 * np.exp(-t)]), point=(1.0, 0, 0))
+    world.add(pt.Cut("root", "arm", at=(-1.0, 0, 0)))
+    world.add(pt.Limit("limit", cut="root", shear=1000.0))
+    world.add(pt.Limit("weak", "arm", cut="root", shear=100.0, then="part"))
+    run = world.simulate(0.1, 1e-3)
+    assert run.limits["limit"]["worst"] == pytest.approx((6 * G + 100) / 1000, rel=1e-12)
+    assert run.limits["limit"]["worst_at"] == 0
+    assert (run.limits["weak"]["latched"], run.limits["weak"]["latched_at"]) == (1, 0)
+    np.testing.assert_allclose(run["arm"].velocity.values[1, 2], -0.01 * G - 100 / 6 * (1 - np.exp(-0.01)), rtol=1e-9)
+
+
 def test_combined_loads_and_a_law_of_ones_own() -> None:
     world = wall()
     world.add_force("tip", "arm", (40.0, 0.0, 0.0), point=(1.0, 0, 0))
@@ -237,9 +250,8 @@ def test_errors_name_the_cut_and_the_limit() -> None:
     with pytest.raises(ValueError, match="shear of limit 'a' must be above zero"):
         pt.Limit("a", cut="c", shear=-1.0)
     world = wall()
-    world.add(pt.Cut("root", "arm"))
-    world.add(pt.Limit("limit", "arm", cut="root", shear=1.0, then="part"))
-    with pytest.raises(ValueError, match="'arm' is fixed, it has no joint to move"):
+    world.add(pt.Limit("limit", "arms", cut="root", shear=1.0, then="part"))
+    with pytest.raises(ValueError, match="Limit 'limit' acts on 'arms', which is no body; did you mean 'arm'"):
         world.motion()
     world = wall(joint=pt.free(), v=[0, 0, 0, 1.0, 0, 0])
     world.add(pt.Cut("root", "arm"))

@@ -1,11 +1,23 @@
-"""Small runs that the tests of pictures share."""
+"""What the tests of pictures share: small runs, and patience."""
 
+import time as clock
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import poinsot as pt
-from poinsot.t_handle import t_handle
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def eventually(true: Callable[[], bool], seconds: float = 30.0) -> bool:
+    """Whether it becomes true within some seconds."""
+    until = clock.monotonic() + seconds
+    while clock.monotonic() < until and not true():
+        clock.sleep(0.02)
+    return true()
 
 
 @cache
@@ -21,8 +33,8 @@ def pendulum() -> pt.Run:
 @cache
 def handle() -> pt.Run:
     """A T-handle that flips in free fall."""
-    world = pt.World(gravity=(0.0, 0.0, 0.0))
-    world.add_body("handle", t_handle(), angular_velocity=(6.0, 0.1, 0.1), velocity=(0.1, 0.0, 0.0))
+    world = pt.load_scenario(EXAMPLES / "t-handle.toml").world
+    world["handle.angular_velocity"], world["handle.velocity"] = (6.0, 0.1, 0.1), (0.1, 0.0, 0.0)
     return world.simulate(4.0, 1e-3, every=0.02)
 
 

@@ -3,12 +3,12 @@
 import socket
 import threading
 import time as clock
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import runs_to_show
+from runs_to_show import eventually
 
 import poinsot as pt
 from poinsot import show
@@ -34,15 +34,6 @@ def of_record(run: pt.Run, k: int, body: str = "lower") -> np.ndarray:
 def same(a: np.ndarray, b: np.ndarray) -> bool:
     """Equal poses, q and -q being one rotation."""
     return bool(np.allclose(a[:3], b[:3], atol=SINGLE) and np.isclose(abs(a[3:] @ b[3:]), 1.0, atol=SINGLE))
-
-
-def eventually(true: Callable[[], bool], seconds: float = 30.0) -> bool:
-    until = clock.monotonic() + seconds
-    while clock.monotonic() < until:
-        if true():
-            return True
-        clock.sleep(0.1)
-    return true()
 
 
 def holds(page: Any) -> bool:

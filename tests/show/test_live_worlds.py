@@ -1,22 +1,16 @@
 """Worlds that run live: what pushes, sliders and the mouse do, without a browser."""
 
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from runs_to_show import eventually
 
 import poinsot as pt
 from poinsot import show
 from poinsot.show.live import Live, usual_range
-
-
-def eventually(true: Callable[[], bool], seconds: float = 20.0) -> bool:
-    until = clock.monotonic() + seconds
-    while clock.monotonic() < until and not true():
-        clock.sleep(0.02)
-    return true()
 
 
 def floating() -> pt.World:

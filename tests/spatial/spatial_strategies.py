@@ -38,6 +38,14 @@ def same(a: Any, b: Any, tolerance: float = ROUNDING) -> None:
     np.testing.assert_allclose(a, b, rtol=0.0, atol=tolerance * max(1.0, np.max(np.abs(b), initial=0.0)))
 
 
+def same_mass(a: Any, b: Any, rtol: float) -> None:
+    """Mass properties a equal b: moments up to rtol of the largest, the centre up to rtol of the size."""
+    size = np.sqrt(b.moment.max() / b.mass)
+    np.testing.assert_allclose(a.mass, b.mass, rtol=rtol)
+    np.testing.assert_allclose(a.com, b.com, rtol=0, atol=rtol * size)
+    np.testing.assert_allclose(a.moment, b.moment, rtol=0, atol=rtol * b.moment.max())
+
+
 def vectors(n: int = 3, size: float = 3.0) -> st.SearchStrategy[np.ndarray]:
     return st.lists(st.floats(-size, size, allow_subnormal=False), min_size=n, max_size=n).map(np.array)
 

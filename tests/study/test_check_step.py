@@ -43,3 +43,25 @@ def test_breaking_down_is_said():
     assert not check.fine
     assert "breaks down" in str(check)
     assert check.advised < check.step
+
+
+def test_friction_that_a_step_jumps_over():
+    """On a stone at rest, friction acts like a damper mu m g/slip: at the rate mu g/slip. Halving does not tell."""
+
+    def stone(slip):
+        world = pt.World()
+        world.add_particle("stone", 2.0, (0, 0, -2.0 * 9.81 / 1e4))
+        world.add_contact("ground", "stone", (0, 0, 0), stiffness=1e4, friction=0.6, slip=slip)
+        return world
+
+    rate = 0.6 * 9.81 / 1e-4
+    check = stone(1e-4).check_step(1e-3, 0.2)
+    assert check.decay == pytest.approx(rate, rel=1e-3)
+    assert check.slowed == "stone"
+    assert check.jumps
+    assert not check.fine
+    assert check.advised == pytest.approx(1 / rate, rel=1e-3)
+    assert f"slow 'stone' down within {1 / rate:.2g} s, and the step jumps over that" in str(check)
+    smooth = stone(0.1).check_step(1e-3, 0.2, 1e-3)
+    assert smooth.fine, str(smooth)
+    assert "jumps" not in str(smooth)

@@ -2,15 +2,19 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import xarray
 from scipy.stats import spearmanr
 
 import poinsot as pt
+from poinsot.fuse import Kernel
+from poinsot.run import rows
 from poinsot.study import sweeps
 from poinsot.study.quantities import names, pick
 from poinsot.study.sweeps import points, sweep
@@ -63,6 +67,31 @@ def test_chunks_do_not_change_a_bit(tmp_path: Path) -> None:
     for name in first:
         if name != "done":
             assert np.array_equal(first.data[name].values, second.data[name].values), name
+
+
+def test_a_sweep_can_run_on_another_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the processor in the place of the GPU: steps go there, chunk by chunk, and it is another sweep."""
+    sent: list[int] = []
+
+    def on_device(kernel: Any) -> Any:
+        return lambda x, *others: sent.append(len(x)) or kernel(x, *others)
+
+    monkeypatch.setattr(Kernel, "to", lambda kernel, backend: kernel)
+    monkeypatch.setattr(rows, "_on_device", on_device)
+    there = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, device="cuda", **OPTIONS)
+    assert set(sent) == {1, 32, 26}  # the first one, to lay out the store, and 90 in chunks
+    here = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=32, **OPTIONS)
+    for name in here:
+        assert np.array_equal(here.data[name].values, there.data[name].values), name
+    with pytest.raises(FileExistsError, match="holds another sweep"):
+        sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
+
+
+def test_a_sweep_without_its_device_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
+    with pytest.raises(ImportError, match=r"needs the package 'cupy': pip install 'poinsot\[cuda\]'"):
+        sweep(world(), VARY, save=tmp_path / "a.zarr", device="cuda", **OPTIONS)
+    assert not list(tmp_path.iterdir())
 
 
 def test_inputs_can_be_varied(tmp_path: Path) -> None:
@@ -186,6 +215,14 @@ def test_names_of_quantities(tmp_path: Path) -> None:
     assert pick(run.data, "arm.q").values[0] == 0.5
     with pytest.raises(ValueError, match=r"'arm\.qq' was not recorded; did you mean 'arm\.q'"):
         pick(run.data, "arm.qq")
+
+
+def test_names_of_quantities_with_several_dimensions() -> None:
+    """An element may show a matrix: each entry has a name, by which it can be had."""
+    loads = np.arange(12.0).reshape(2, 2, 3)
+    data = xarray.Dataset({"grid.loads": (("time", "grid.loads.0", "grid.loads.1"), loads)})
+    assert names(data) == [f"grid.loads.{i}.{j}" for i in range(2) for j in range(3)]
+    assert pick(data, "grid.loads.1.2").values.tolist() == [5.0, 11.0]
 
 
 def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path: Path) -> None:

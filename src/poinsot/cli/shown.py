@@ -30,7 +30,7 @@ def tree(world: World) -> Tree:
     for name, value in description.inputs.items():
         root.add(f"[dim]input {escape(name)} = {vector(value)}[/]")
     branches: dict[str | None, Tree] = {None: root}
-    for link in world.mechanism.links:
+    for link in world.system().bodies.links:
         mass = f"{short(float(link.inertia.mass))} kg" if link.inertia is not None else "no mass"
         line = f"[bold]{escape(link.name)}[/]  {link.joint.kind}, {mass}"
         branches[link.name] = branches[link.parent].add(line)
@@ -46,7 +46,7 @@ def tree(world: World) -> Tree:
 def masses(screen: Screen, world: World) -> None:
     """The mass properties of all bodies."""
     rows = []
-    for link in world.mechanism.links:
+    for link in world.system().bodies.links:
         if link.inertia is not None:
             moments, _ = link.inertia.principal()
             rows.append((link.name, short(float(link.inertia.mass)), vector(link.inertia.com, ".3g"), vector(moments)))

@@ -35,6 +35,7 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Of a Dask cluster, tcp://host:8786.")
     ] = None,
+    device: Annotated[str, typer.Option(help="cpu, or cuda: the GPU.")] = "cpu",
     fresh: Annotated[bool, typer.Option("--fresh", help="Start anew, and replace what is there.")] = False,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw quantiles over time.")] = True,
     changes: Set = None,
@@ -54,7 +55,7 @@ def sweep(
     screen = Screen(quiet, json)
     scenario = finding.load(file, changes, allow_code)
     path = finding.result_path(out, scenario.name, ".zarr")
-    options = _options(scenario, every)
+    options = _options(scenario, every, device)
     values = _varied(scenario, vary)
     screen.say(scenario.title, "bold")
     given = scenario.sweep
@@ -119,8 +120,8 @@ def _varied(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _options(scenario: "Scenario", every: float | None) -> dict[str, Any]:
-    """Of the runs: about a hundred records, at whole steps."""
+def _options(scenario: "Scenario", every: float | None, device: str) -> dict[str, Any]:
+    """Of the runs: about a hundred records, at whole steps; and the device, where it is not the usual one."""
     options = {k: v for k, v in scenario.options.items() if k not in ("every", "seed", "tolerance")}
     if options.get("method") == "adaptive":
         del options["method"]
@@ -130,7 +131,18 @@ def _options(scenario: "Scenario", every: float | None) -> dict[str, Any]:
     options["every"] = wanted if wanted is not None else stride * step
     if "record" in scenario.sweep:
         options["record"] = scenario.sweep["record"]
-    return options
+    if device == "cuda":
+        _require_gpu()
+    return options if device == "cpu" else {**options, "device": device}
+
+
+def _require_gpu() -> None:
+    from poinsot.fuse.gpu import cupy
+
+    try:
+        cupy()
+    except RuntimeError as error:  # of the machine, not of Poinsot
+        raise OSError(f"--device cuda: {error}") from None
 
 
 def tell(screen: Screen, found: "Sweep", names: Any, places: dict[str, str] | None = None) -> None:

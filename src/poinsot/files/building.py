@@ -3,31 +3,25 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
 
 from poinsot.environment import CentralGravity
-from poinsot.files import kinds, readers
+from poinsot.files import checking, kinds, making, readers
 from poinsot.files.dimensions import units_at
 from poinsot.files.expressions import RESERVED, Expression
 from poinsot.files.lines import Path as Place
-from poinsot.files.making import body_of, joint_of, mass_of, model_in, particles_of, pose_of, shape_of
 from poinsot.files.problems import ABSENT, Problem, ScenarioError, at, dotted, unknown
 from poinsot.files.readers import Context, Table
 from poinsot.files.scenario import Scenario
 from poinsot.files.validation import from_pydantic
-from poinsot.files.varied import varied
 from poinsot.mechanism.model import hint
-from poinsot.parts import WORLD, Beam, Input
+from poinsot.parts import WORLD, Input
 from poinsot.parts.structure import beyond
-from poinsot.run.observe import LABELS, observables
-from poinsot.run.plan import choose, plan
-from poinsot.run.rows import Rows
 from poinsot.spatial import Inertia
-from poinsot.study.quantities import expand, names
 from poinsot.world import World
 
 STEP = 1e-3  # s, where nothing is said
@@ -193,86 +187,77 @@ class Builder:
 
     def _bodies(self) -> None:
         """Bodies, particles, models and beams: parents first."""
-        waiting = [
-            (kind, k, item)
-            for kind in ("body", "particle", "particles", "model", "beam")
-            for k, item in self._items(kind)
-        ]
-        lost = object()
+        waiting = [(kind, k, item) for kind in ("body", *making.OTHERS) for k, item in self._items(kind)]
         while waiting:
             there = self.world.description.bodies
-            ready = [x for x in waiting if x[2].get("parent", lost) is lost or x[2]["parent"] in there]
+            ready = [x for x in waiting if "parent" not in x[2] or x[2]["parent"] in there]
             if not ready:
                 break
             for entry in ready:
                 self._body(*entry)
             waiting = [x for x in waiting if x not in ready]
-        failed = bool(self.problems)
+        self._parentless(waiting)
+
+    def _parentless(self, waiting: list[tuple[str, int, dict[str, Any]]]) -> None:
+        """Bodies whose parents are not there: say so, unless it follows from another problem; and read the rest."""
+        failed, names = bool(self.problems), [item.get("name") for _, _, item in waiting]
+        known = [*self.world.description.bodies, *names, *self.places]
         for kind, k, item in waiting:
             self.lost = self.lost or kind in SETS
-            parent = item["parent"]
-            made = {*self.world.description.bodies, *(i.get("name") for _, _, i in waiting)}
-            model = kinds.lists()[kind]
-            if isinstance(parent, str) and parent not in made and parent not in self.places:
-                near = hint(parent, [str(x) for x in (*made, *self.places)])
-                self.problems.append(Problem((kind, k, "parent"), f"there is no such body{near}", parent))
-            elif not failed and parent in {i.get("name") for _, _, i in waiting}:
-                self.problems.append(
-                    Problem((kind, k, "parent"), "these bodies hang on each other in a circle", parent)
-                )
-            self._read(model, item, (kind, k), replace(self.context, body=str(item.get("name", ""))))
+            parent, where = item["parent"], (kind, k, "parent")
+            if isinstance(parent, str) and parent not in known:
+                near = hint(parent, map(str, known))
+                self.problems.append(Problem(where, f"there is no such body{near}", parent))
+            elif not failed and parent in names:
+                self.problems.append(Problem(where, "these bodies hang on each other in a circle", parent))
+            self._read(kinds.lists()[kind], item, (kind, k), self._context_of(item))
+
+    def _context_of(self, item: Mapping[str, Any]) -> Context:
+        return replace(self.context, body=str(item.get("name", "")))
 
     def _body(self, kind: str, k: int, item: dict[str, Any]) -> None:
         place: Place = (kind, k)
-        context = replace(self.context, body=str(item.get("name", "")))
         again = kind not in SETS and self.places.get(str(item.get("name"))) not in (None, place)
-        table = self._read(kinds.lists()[kind], item, place, context)
-        self.lost = self.lost or (kind in SETS and table is None)
         count = len(self.problems)
-        inertia = self._inertia(table, place) if kind == "body" and table is not None else None
-        joint = None
+        table = self._read(kinds.lists()[kind], item, place, self._context_of(item))
         if kind == "body" and table is not None:
-            with self._within((*place, "joint")):
-                joint = joint_of(table.joint)
-        if table is None or again or len(self.problems) > count:
+            self._one_body(table, place, again)
+        elif table is not None and not again:
+            with self._within(place):
+                making.OTHERS[kind](self.world, table)
+        self.lost = self.lost or (kind in SETS and len(self.problems) > count)
+
+    def _one_body(self, table: Any, place: Place, again: bool) -> None:
+        """A body and the elements inside of it, if all of it can be made; not if there is one of its name, `again`."""
+        count, joint = len(self.problems), None
+        inertia = self._inertia(table, place)
+        with self._within((*place, "joint")):
+            joint = making.joint_of(table.joint)
+        if again or len(self.problems) > count:
             return
         with self._within(place):
-            if kind == "body":
-                body_of(self.world, table, inertia, joint)
-                self._parts(table, place)
-            elif kind == "particle":
-                self.world.add_particle(**table.given())
-            elif kind == "particles":
-                particles_of(self.world, table)
-            elif kind == "model":
-                model_in(self.world, table)
-            else:
-                given = table.given()
-                parent, placement = given.pop("parent", None), pose_of(given.pop("placement", None))
-                self.world.add_beam(Beam(**given), parent, placement)
-        self.lost = self.lost or (kind in SETS and len(self.problems) > count)
+            making.body_of(self.world, table, inertia, joint)
+            self._parts(table, place)
 
     def _inertia(self, table: Table, place: Place) -> Inertia | None:
         """The sum of all shapes and mass properties in a table."""
         given, parts = table.given(), []
         for k, shape in enumerate(given.get("shape") or ()):
             with self._within((*place, "shape", k)):
-                parts.append(shape_of(shape))
+                parts.append(making.shape_of(shape))
         if given.get("inertia") is not None:
             with self._within((*place, "inertia")):
-                parts.append(mass_of(given["inertia"]))
+                parts.append(making.mass_of(given["inertia"]))
         return sum(parts[1:], start=parts[0]) if parts else None
 
-    def _parts(self, table: Table, place: Place) -> None:
+    def _parts(self, table: Any, place: Place) -> None:
         """The elements inside of a body."""
         for kind, cls in kinds.elements().items():
             for k, part in enumerate(getattr(table, kind, None) or ()):
                 where = (*place, kind, k)
-                owner = next(name for name in kinds.OWNERS if name in {f.name for f in fields(cls)})
                 with self._within(where):
-                    given = part.given()
-                    given["name"] = f"{table.name}.{given['name']}"  # type: ignore[attr-defined]
-                    self._element(cls, {**given, owner: table.name}, where)  # type: ignore[attr-defined]
+                    own = {"name": f"{table.name}.{part.name}", kinds.owner_of(cls): table.name}
+                    self._element(cls, part.given() | own, where)
 
     def _elements(self) -> None:
         for kind, cls in kinds.elements().items():
@@ -359,57 +344,15 @@ class Builder:
         return ()
 
     def _options(self, tables: Mapping[str, Any]) -> None:
-        run, system = tables["run"].given(), self.world.system()
-        checks = {
-            "method": lambda: run.get("method") == "adaptive" or choose(run.get("method"), system),
-            ("every" if "every" in run else "step"): lambda: plan(
-                run["duration"], min(run.get("step", STEP), run["duration"]), run.get("every"), False
-            ),
-            "record": lambda: observables(Rows(system, "rk4", {}, False), run.get("record")),
-            "until": lambda: "until" in run and run["until"](0.0, self.world.scene()),
-        }
-        for key, check in checks.items():
+        run, vary = tables["run"].given(), tables["sweep"].vary if tables["sweep"] is not None else {}
+        for key, check in checking.of_run(self.world, {"step": STEP, **run}).items():
             with self._within(("run", key)):
                 check()
         if tables["show"] is not None and not self.problems:
-            self._shown(tables["show"].given(), run.get("record"))
-        for path, text in tables["sweep"].vary.items() if tables["sweep"] is not None else ():
+            self.problems += checking.not_shown(self.world, tables["show"].given(), run.get("record"))
+        for path, text in vary.items():
             with self._within(("sweep", "vary", path)):
-                if path not in self.world.description.inputs and not self._has(path):
-                    raise ValueError(f"there is no such number{hint(path, self.world.paths())}")
-                varied(path, text, self.world.description)
-
-    def _has(self, path: str) -> bool:
-        try:
-            self.world[path]
-        except KeyError:
-            return False
-        return True
-
-    def _shown(self, show: Mapping[str, Any], record: Any) -> None:
-        """What is to be drawn must be among what is recorded."""
-        data = _sample(self.world, record)
-        known = names(data)
-        for key, given in {"draw": [show.get("draw")], "plot": show.get("plot", ())}.items():
-            for name in filter(None, given):
-                if name not in known and (
-                    key == "draw" or not (expand(data, name) or name in (*data, *kinds.PICTURES))
-                ):
-                    near = hint(name, [*known, *(kinds.PICTURES if key == "plot" else ())])
-                    text = f"{name!r} is not recorded{near or '; there are ' + ', '.join(known[:20]) + ', ...'}"
-                    self.problems.append(Problem(("show", key), text))
-
-
-def _sample(world: World, record: Any) -> Any:
-    """The data of a run that has not begun: one record, the start."""
-    import xarray
-
-    system = world.system()
-    motion = system.motion(0.0, system.start())
-    chosen = observables(Rows(system, "rk4", {}, False), record)
-    arrays = {name: (("time", *x.dims), np.asarray(x.of(motion))[None]) for name, x in chosen.items()}
-    used = {dim for x in chosen.values() for dim in x.dims}
-    return xarray.Dataset(arrays, {dim: list(label(system)) for dim, label in LABELS.items() if dim in used})
+                checking.of_sweep(self.world, path, text)
 
 
 def _message(error: Exception) -> str:

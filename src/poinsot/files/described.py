@@ -15,9 +15,9 @@ was, comes back as `Missing`.
 
 import importlib
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import reduce
 from pathlib import PurePath
 from typing import Any
 
@@ -33,17 +33,8 @@ from poinsot.spatial.inertia import Solid
 from poinsot.spatial.shapes import Shape
 from poinsot.world import Body, Description
 
-OWN: tuple[type, ...] = (
-    Body,
-    Description,
-    Inertia,
-    Input,
-    Joint,
-    Pose,
-    Solid,
-    Table,
-    Tabulated,
-)  # beside all elements and shapes
+# Beside all elements and shapes.
+OWN: tuple[type, ...] = (Body, Description, Inertia, Input, Joint, Pose, Solid, Table, Tabulated)
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
 
@@ -134,18 +125,17 @@ def _name(cls: type) -> str:
 def known() -> dict[str, type]:
     """The classes that can be brought back without importing anything: Poinsot's by their own names."""
     found: dict[str, type] = {cls.__name__: cls for cls in OWN}
-    kinds: list[type] = [*_kinds(Element), *_kinds(Shape)]
-    for cls in kinds:
+    for cls in (*subclasses(Element), *subclasses(Shape)):
         ours = cls.__module__.partition(".")[0] == "poinsot"
         found[cls.__name__ if ours else f"{cls.__module__}:{cls.__qualname__}"] = cls
     return found
 
 
-def _kinds(base: type) -> Iterator[type]:
-    below: list[type] = base.__subclasses__()
-    for cls in below:
+def subclasses(base: Any) -> Iterator[Any]:
+    """All classes below this one, each before those below it."""
+    for cls in base.__subclasses__():
         yield cls
-        yield from _kinds(cls)
+        yield from subclasses(cls)
 
 
 # And back.
@@ -195,10 +185,7 @@ def _instance(data: Mapping[str, Any], allow_code: bool, owner: str) -> Any:
         made = cls(**values)
     except TypeError as error:
         raise ValueError(f"{owner} cannot be made: {error}") from error
-    for (
-        key,
-        value,
-    ) in values.items():  # a constructor may round once more, as it makes a quaternion unit: the bits count
+    for key, value in values.items():  # a constructor may round again, as it makes a quaternion unit: the bits count
         if isinstance(value, np.ndarray) and np.shape(getattr(made, key)) == value.shape:
             object.__setattr__(made, key, value)
     return made
@@ -223,13 +210,15 @@ def _imported_function(data: Mapping[str, Any], allow_code: bool, owner: str) ->
 
 def _find(reference: str, allow_code: bool) -> tuple[Any, str]:
     """What "module:name" stands for, or None and why not."""
-    module, _, name = reference.partition(":")
     if not allow_code:
         return None, "files may import code only if they are loaded with allow_code=True"
     try:
-        found: Any = sys.modules.get(module) or importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        return imported(reference), ""
     except Exception as error:  # whatever the module does when it is imported
         return None, str(error) or type(error).__name__
-    return found, ""
+
+
+def imported(reference: str) -> Any:
+    """What "module:name" stands for; the name may have dots."""
+    module, _, name = reference.partition(":")
+    return reduce(getattr, name.split("."), importlib.import_module(module))

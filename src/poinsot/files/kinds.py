@@ -4,10 +4,10 @@ A new element of `poinsot.parts` appears in scenarios by itself; `dimensions.UNI
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 from functools import cache
-from types import NoneType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import numpy as np
@@ -16,6 +16,7 @@ from pydantic import Field as Key
 
 from poinsot.environment import CentralGravity
 from poinsot.files import readers
+from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name, units_of
 from poinsot.files.readers import Table
 from poinsot.mechanism import joints
@@ -33,6 +34,7 @@ ARGUMENTS = {
     "beam": ("x",),
 }
 CHOICES = {"force.axes": ("world", "body"), "torque.axes": ("world", "body"), "limit.then": ("warn", "stop", "part")}
+A_BODY = readers.text("the name of a body")
 OWNERS = ("body", "joint")  # the key of an element that names what it sits on; inside of a body it is that one
 ROAMING = ("flow", "limit")  # elements that may do without, as they name tanks or cuts in full
 
@@ -44,21 +46,20 @@ ROAMING = ("flow", "limit")  # elements that may do without, as they name tanks 
 def elements() -> dict[str, Any]:
     """All kinds of elements by the names of their tables: "spring", "joint_stop", ..."""
     ours = ("poinsot.parts.", "poinsot.environment.")
-    found = [c for c in _subclasses(Element) if c.__module__.startswith(ours) and c is not CentralGravity]
+    found = [c for c in subclasses(Element) if c.__module__.startswith(ours) and c is not CentralGravity]
     return {table_name(cls): cls for cls in sorted(found, key=lambda c: c.__name__.lower())}
 
 
-def _subclasses(base: Any) -> Iterator[Any]:
-    for cls in base.__subclasses__():
-        yield cls
-        yield from _subclasses(cls)
+def owner_of(cls: Any) -> str | None:
+    """The key of an element that names what it sits on."""
+    return next((key for key in OWNERS if key in {f.name for f in fields(cls)}), None)
 
 
 @cache
 def model_of(cls: Any, inside: bool = False) -> type[Table]:
     """The keys of an element; `inside` of a body, which it then sits on."""
     kind, keys = table_name(cls), {}  # type: str, dict[str, Any]
-    owner = next((name for name in OWNERS if name in {f.name for f in fields(cls)}), None)
+    owner = owner_of(cls)
     for f in fields(cls):
         if inside and f.name == owner:
             continue
@@ -74,12 +75,12 @@ def _first_line(cls: type) -> str:
 
 def _type_of(kind: str, f: "Field[Any]") -> Any:
     """What may stand at a field of an element, by its type."""
-    choices = set(get_args(f.type)) if get_origin(f.type) in (Union, type(int | str)) else {f.type}
+    choices = set(get_args(f.type)) if get_origin(f.type) in (Union, UnionType) else {f.type}
     choices -= {NoneType}
-    functions = [c for c in choices if get_origin(c) is not None and isinstance(get_args(c)[0], (list, type(...)))]
+    functions = [c for c in choices if get_origin(c) is Callable]
     units, path = units_of(kind, f.name), f"{kind}.{f.name}"
     if f.name == "name":
-        return readers.text('a name, such as "box"')
+        return readers.name("box")
     if path in CHOICES:
         return readers.choice(*CHOICES[path])
     if path in ARGUMENTS or (kind in ARGUMENTS and functions):
@@ -106,10 +107,13 @@ def _type_of(kind: str, f: "Field[Any]") -> Any:
 
 def table(name: str, about: str, needed: dict[str, Any], **keys: Any) -> Any:
     """A table with keys that it needs, and others that it may have."""
-    rows: dict[str, Any] = {key: (kind, ...) for key, kind in needed.items()} | {
-        k: (kind, None) for k, kind in keys.items()
-    }
+    rows = {key: (kind, ...) for key, kind in needed.items()} | optional(**keys)
     return create_model(name, __base__=Table, __doc__=about, **rows)
+
+
+def optional(**keys: Any) -> dict[str, Any]:
+    """Keys that may be left out, as a model wants them."""
+    return {key: (kind, None) for key, kind in keys.items()}
 
 
 Orientation = table(
@@ -120,7 +124,7 @@ Orientation = table(
     roll=readers.number("rad"),
     pitch=readers.number("rad"),
     yaw=readers.number("rad"),
-    axis=readers.array("1", shape=(3,)),
+    axis=readers.vector("1"),
     angle=readers.number("rad"),
 )
 Turned = readers.wrapped(Orientation, "wxyz", list)
@@ -128,7 +132,7 @@ Placement = table(
     "Placement",
     "Where a frame is: its position [m], and how it is turned.",
     {},
-    position=readers.array("m", shape=(3,)),
+    position=readers.vector("m"),
     orientation=Turned,
 )
 Placed = readers.wrapped(Placement, "position", list)
@@ -136,13 +140,13 @@ Placed = readers.wrapped(Placement, "position", list)
 
 # Bodies: shapes, inertia, joints.
 
-SHAPED: dict[str, Any] = {
-    "mass": (readers.number("kg"), None),
-    "density": (readers.number("kg/m^3", "kg/m^2", "kg/m"), None),
-    "position": (readers.array("m", shape=(3,)), None),
-    "orientation": (Turned, None),
-    "axis": (readers.array("1", shape=(3,)), None),
-}
+SHAPED = optional(
+    mass=readers.number("kg"),
+    density=readers.number("kg/m^3", "kg/m^2", "kg/m"),
+    position=readers.vector("m"),
+    orientation=Turned,
+    axis=readers.vector("1"),
+)
 
 
 def _by_kind(models: dict[str, dict[str, Any]]) -> Any:
@@ -160,7 +164,7 @@ def _by_kind(models: dict[str, dict[str, Any]]) -> Any:
 
 def shapes() -> dict[str, type[Shape]]:
     """All shapes by their names, meshes apart."""
-    return {cls.__name__.lower(): cls for cls in _subclasses(Shape) if cls is not Mesh}
+    return {cls.__name__.lower(): cls for cls in subclasses(Shape) if cls is not Mesh}
 
 
 def _shape_keys(cls: type[Shape]) -> dict[str, Any]:
@@ -186,7 +190,7 @@ MassProperties = table(
     "MassProperties",
     "Mass [kg], centre of mass [m], moment of inertia [kg m^2] about it: three numbers along the axes, or 3 x 3.",
     {"mass": readers.number("kg")},
-    com=readers.array("m", shape=(3,)),
+    com=readers.vector("m"),
     moment=readers.array("kg m^2"),
 )
 PieceOf = table(
@@ -218,7 +222,7 @@ def _joint_keys(kind: str, maker: Callable[..., Joint]) -> dict[str, Any]:
                 chosen = [turn] * (kind not in SLIDES) + [slide] * (kind not in TURNS)
                 keys[key] = (readers.array(*chosen), None)
         else:
-            keys[name] = (readers.number("m/rad") if name == "pitch" else readers.array("1", shape=(3,)), ...)
+            keys[name] = (readers.number("m/rad") if name == "pitch" else readers.vector("1"), ...)
     return keys
 
 
@@ -232,22 +236,22 @@ def body_model() -> type[Table]:
         "shape": Annotated[list[AnyShape], Key(description="tables [[body.shape]]")],  # type: ignore[valid-type]
         "inertia": MassProperties,
         "origin": readers.choice("given", "com"),
-        "parent": readers.text("the name of a body"),
+        "parent": A_BODY,
         "joint": AnyJoint,
         "placement": Placed,
-        "position": readers.array("m", shape=(3,)),
+        "position": readers.vector("m"),
         "orientation": Turned,
-        "velocity": readers.array("m/s", shape=(3,)),
-        "angular_velocity": readers.array("rad/s", shape=(3,)),
+        "velocity": readers.vector("m/s"),
+        "angular_velocity": readers.vector("rad/s"),
         "q": readers.array("rad", "m", "1"),
         "v": readers.array("rad/s", "m/s"),
     }
     parts = {
         name: Annotated[list[model_of(cls, True)], Key(description=_first_line(cls))]  # type: ignore[misc]
         for name, cls in elements().items()
-        if set(OWNERS) & {f.name for f in fields(cls)} and name not in own
+        if owner_of(cls) and name not in own
     }
-    return table("Body", "A body.", {"name": readers.text('a name, such as "box"')}, **own, **parts)
+    return table("Body", "A body.", {"name": readers.name("box")}, **own, **parts)
 
 
 # The rest.
@@ -255,9 +259,9 @@ def body_model() -> type[Table]:
 Particle = table(
     "Particle",
     "A point mass.",
-    {"name": readers.text('a name, such as "ball"'), "mass": readers.number("kg")},
-    position=readers.array("m", shape=(3,)),
-    velocity=readers.array("m/s", shape=(3,)),
+    {"name": readers.name("ball"), "mass": readers.number("kg")},
+    position=readers.vector("m"),
+    velocity=readers.vector("m/s"),
 )
 Net = table(
     "Net",
@@ -270,7 +274,7 @@ ParticleSet = table(
     "ParticleSet",
     "Many point masses, called name0, name1, ..., and springs between them.",
     {
-        "name": readers.text('a name, such as "net"'),
+        "name": readers.name("net"),
         "masses": readers.array("kg"),
         "positions": readers.array("m", shape=(None, 3)),
     },
@@ -285,14 +289,12 @@ Model = table(
     mjcf=readers.file(".xml"),
     floating=readers.flag(),
     prefix=readers.text(),
-    parent=readers.text("the name of a body"),
+    parent=A_BODY,
     placement=Placed,
     q=readers.array("rad", "m", "1"),
     v=readers.array("rad/s", "m/s"),
 )
-Centre = table(
-    "Centre", "The pull of a planet.", {}, mu=readers.number("m^3/s^2"), centre=readers.array("m", shape=(3,))
-)
+Centre = table("Centre", "The pull of a planet.", {}, mu=readers.number("m^3/s^2"), centre=readers.vector("m"))
 RunOptions = table(
     "RunOptions",
     "How long and how to simulate.",
@@ -331,8 +333,7 @@ SweepOptions = table(
 @cache
 def beam_model() -> type[Table]:
     """A flexible beam on a body, or on the world."""
-    hangs: dict[str, Any] = {"parent": (readers.text("the name of a body"), None), "placement": (Placed, None)}
-    return create_model("BeamInWorld", __base__=model_of(Beam), **hangs)
+    return create_model("BeamInWorld", __base__=model_of(Beam), **optional(parent=A_BODY, placement=Placed))
 
 
 TABLES: dict[str, type[Table]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}

@@ -1,5 +1,6 @@
 """Bodies from the tables of a scenario."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from poinsot.files.readers import Table
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Joint
 from poinsot.particles import Particles, Springs
+from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
 from poinsot.spatial.mesh import Mesh, as_mesh
 from poinsot.world import World
@@ -147,3 +149,24 @@ def model_in(world: World, table: Table) -> None:
         if key in options and n == 1:
             options[key] = np.reshape(options[key], (1,))
     world.add_mechanism(mech, placement=pose_of(given.get("placement")), **options)
+
+
+def particle_of(world: World, table: Table) -> None:
+    """Put a point mass into a world."""
+    world.add_particle(**table.given())
+
+
+def beam_of(world: World, table: Table) -> None:
+    """Put a flexible beam into a world."""
+    given = table.given()
+    parent, placement = given.pop("parent", None), pose_of(given.pop("placement", None))
+    world.add_beam(Beam(**given), parent, placement)
+
+
+# What puts bodies into a world, beside `body_of`, by the names of their tables.
+OTHERS: dict[str, Callable[[World, Table], None]] = {
+    "particle": particle_of,
+    "particles": particles_of,
+    "model": model_in,
+    "beam": beam_of,
+}

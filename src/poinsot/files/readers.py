@@ -3,7 +3,6 @@
 Each reader turns what a TOML file says into what Poinsot takes, or raises an error that says what was expected.
 """
 
-import importlib
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from poinsot.files.described import imported
 from poinsot.files.expressions import Expression, Law
 from poinsot.files.problems import shown
 from poinsot.files.units import is_quantity, to_si, wanted
@@ -120,6 +120,11 @@ def array(*units: str, shape: tuple[int | None, ...] | None = None) -> Any:
     return _typed(read, what, {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}]})
 
 
+def vector(*units: str) -> Any:
+    """Three numbers."""
+    return array(*units, shape=(3,))
+
+
 WORDS = {2: "two", 3: "three", 4: "four"}
 
 
@@ -135,23 +140,39 @@ def _lists(shape: tuple[int | None, ...], units: Sequence[str]) -> str:
 # What may change with time and state.
 
 
+def _is_formula(value: Any) -> bool:
+    """Whether it is a text that is no number with a unit: a formula, or "module:function"."""
+    return isinstance(value, str) and not is_quantity(value)
+
+
 def _value(value: Any, units: Sequence[str], context: Context) -> Any:
     """A constant, a formula, {times, values}, {input, factor}, or "module:function"."""
     if isinstance(value, dict):
         return _table(value, units)
-    if isinstance(value, str) and not is_quantity(value):
-        return _code(value, context) if FUNCTION.fullmatch(value) else _formula(value, context)
-    if isinstance(value, list) and any(isinstance(x, str) and not is_quantity(x) for x in value):
-        texts = [x if isinstance(x, str) and not is_quantity(x) else repr(number_of(x, units)) for x in value]
+    if _is_formula(value):
+        return _computed(value, context)
+    if isinstance(value, list) and any(map(_is_formula, value)):
+        texts = [x if _is_formula(x) else repr(number_of(x, units)) for x in value]
         return _formula(f"[{', '.join(texts)}]", context)
     return array_of(value, units)
 
 
+def _computed(text: str, context: Context) -> Callable[..., Any]:
+    return _code(text, context) if FUNCTION.fullmatch(text) else _formula(text, context)
+
+
 def _formula(text: str, context: Context) -> Expression:
-    used = {name: x for name, x in context.constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
-    return Expression(
-        text, used, tuple(n for n in context.inputs if re.search(rf"\b{re.escape(n)}\b", text)), context.body
-    )
+    inputs = tuple(name for name in context.inputs if _names(text, name))
+    return Expression(text, _constants_in(text, context), inputs, context.body)
+
+
+def _constants_in(text: str, context: Context) -> dict[str, float]:
+    return {name: number for name, number in context.constants.items() if _names(text, name)}
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a formula names this."""
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
 def _table(value: dict[str, Any], units: Sequence[str]) -> Any:
@@ -166,17 +187,15 @@ def _code(text: str, context: Context) -> Callable[..., Any]:
     """The function that "module:function" names, if code is allowed."""
     if not context.allow_code:
         raise ValueError("this names code, which a scenario may run only with --allow-code")
-    module, _, name = text.partition(":")
     sys.path.insert(0, str(context.folder.absolute()))  # modules beside the scenario come first
     try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        found = imported(text)
     except Exception as error:  # whatever the module does when it is imported
         raise ValueError(f"it cannot be imported: {error}") from None
     finally:
         sys.path.remove(str(context.folder.absolute()))
     if not callable(found):
+        module, _, name = text.partition(":")
         raise ValueError(f"{name!r} of module {module!r} is no function")
     return found
 
@@ -190,13 +209,14 @@ def value(*units: str) -> Any:
 
 def condition() -> Any:
     """A formula that becomes true, such as 'altitude("box") < 0'."""
+    expected = "a formula, such as 'altitude(\"box\") < 0'"
 
     def read(value: Any, context: Context) -> Any:
         if not isinstance(value, str):
-            raise ValueError("expected a formula, such as 'altitude(\"box\") < 0'")
-        return _code(value, context) if FUNCTION.fullmatch(value) else _formula(value, context)
+            raise ValueError(f"expected {expected}")
+        return _computed(value, context)
 
-    return _typed(read, "a formula, such as 'altitude(\"box\") < 0'", {"type": "string"})
+    return _typed(read, expected, {"type": "string"})
 
 
 def law(arguments: tuple[str, ...], *units: str) -> Any:
@@ -207,9 +227,8 @@ def law(arguments: tuple[str, ...], *units: str) -> Any:
     def read(value: Any, context: Context) -> Any:
         if isinstance(value, str) and FUNCTION.fullmatch(value):
             return _code(value, context)
-        if isinstance(value, str) and not is_quantity(value):
-            used = {n: x for n, x in context.constants.items() if re.search(rf"\b{re.escape(n)}\b", value)}
-            return Law(value, arguments, used)
+        if _is_formula(value):
+            return Law(value, arguments, _constants_in(value, context))
         if not units:
             raise ValueError(f"expected {expected}")
         return number_of(value, units)
@@ -220,15 +239,36 @@ def law(arguments: tuple[str, ...], *units: str) -> Any:
 # Words.
 
 
-def text(expected: str = "a text") -> Any:
-    """A text."""
+def _taken(fits: Callable[[Any], bool], expected: str, schema: dict[str, Any]) -> Any:
+    """A value that is taken as it stands, if it fits."""
 
-    def read(value: Any, _: Context) -> str:
-        if not isinstance(value, str):
+    def read(value: Any, _: Context) -> Any:
+        if not fits(value):
             raise ValueError(f"expected {expected}")
         return value
 
-    return _typed(read, expected, {"type": "string"})
+    return _typed(read, expected, schema)
+
+
+def text(expected: str = "a text") -> Any:
+    """A text."""
+    return _taken(lambda x: isinstance(x, str), expected, {"type": "string"})
+
+
+def name(example: str) -> Any:
+    """The name of something."""
+    return text(f'a name, such as "{example}"')
+
+
+def flag() -> Any:
+    """true or false."""
+    return _taken(lambda x: isinstance(x, bool), "true or false", {"type": "boolean"})
+
+
+def whole(least: int = 0) -> Any:
+    """A whole number."""
+    schema = {"type": "integer", "minimum": least}
+    return _taken(lambda x: type(x) is int and x >= least, f"a whole number, {least} or more", schema)
 
 
 def choice(*words: str) -> Any:
@@ -242,28 +282,6 @@ def choice(*words: str) -> Any:
         return value
 
     return _typed(read, f"one of {listed}", {"enum": list(words)})
-
-
-def flag() -> Any:
-    """true or false."""
-
-    def read(value: Any, _: Context) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError("expected true or false")
-        return value
-
-    return _typed(read, "true or false", {"type": "boolean"})
-
-
-def whole(least: int = 0) -> Any:
-    """A whole number."""
-
-    def read(value: Any, _: Context) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"expected a whole number, {least} or more")
-        return value
-
-    return _typed(read, f"a whole number, {least} or more", {"type": "integer", "minimum": least})
 
 
 def names(expected: str = "a list of names") -> Any:

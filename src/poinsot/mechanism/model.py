@@ -196,6 +196,13 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     return None
 
 
+def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
+    """Of each entry of "q" or "v": the name of its link, and its place "[k]" in the joint, "" if it is alone there."""
+    slices = mech.q_slices if letter == "q" else mech.v_slices
+    sizes = [(link.name, where.stop - where.start) for link, where in zip(mech.links, slices, strict=True)]
+    return [(name, f"[{k}]" if n > 1 else "") for name, n in sizes for k in range(n)]
+
+
 def sized(mech: Mechanism, **vectors: ArrayLike) -> list[Array]:
     """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it."""
     arrays = []

@@ -92,8 +92,8 @@ class Element:
         """The moments of inertia (3, 3) [kg m^2] that bodies do not feel, because they turn by themselves."""
         return {}
 
-    def armatures(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
-        """The inertia [kg m^2, kg] that it adds to the joints of bodies, given its own states."""
+    def holds(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The joints of bodies that may part: 1 while it holds one together, 0 once it has let it go."""
         return {}
 
     def settle(self, motion: Any, states: Mapping[str, Array]) -> Mapping[str, Array]:

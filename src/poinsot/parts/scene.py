@@ -14,6 +14,7 @@ from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial._arrays import as_array
 
 WORLD = "world"  # the name of the frame that does not move
+MOUNT = ".mount"  # the end of the names of links that are no bodies: the mounts of joints that may part
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,11 @@ class Scene:
     def twists(self) -> list[Array]:
         """V_WB_B (6,) of every link, in order."""
         return kinematics.twists(self.mechanism, self.q, self.v)
+
+    @cached_property
+    def bodies(self) -> list[str]:
+        """The names of all bodies, in order."""
+        return [link.name for link in self.mechanism.links if not link.name.endswith(MOUNT)]
 
     def __getitem__(self, name: str) -> Moving:
         """The body with this name; "world" is the frame at rest."""

@@ -21,7 +21,6 @@ COMPONENTS = ("axial", "shear", "bending", "torsion")
 THEN = ("warn", "stop", "part")
 LATCHES = ("latched", "latched_at", "worst", "worst_at", "case")
 NEVER = 1e30  # s
-HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +114,8 @@ class Limit(Element):
     at the time `latched_at` [s]. `worst` is the largest load so far, of all steps, at `worst_at` [s]; `case` tells
     which of the limits it was, counted from 0 in the order above.
 
-    then: "warn"; "stop" the run; or "part": the joint of the `body` lets go, at that time. Give that body the joint
-    that is left then, pt.free(); it is held in place before.
+    then: "warn"; "stop" the run; or "part": the joint of the `body`, fixed or moving, lets go at that time. A free
+    joint is held until then, as if it were fixed.
     """
 
     body: str = ""
@@ -143,14 +142,11 @@ class Limit(Element):
     def bodies(self) -> tuple[str, ...]:
         return (self.body,) if self.then == "part" else ()
 
-    def joints(self) -> tuple[str, ...]:
-        return (self.body,) if self.then == "part" else ()
-
     def states(self) -> Mapping[str, Array]:
         return {name: np.zeros(()) for name in (*LATCHES, "last", "last_at")}
 
-    def armatures(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
-        return {self.body: np.where(states["latched"] > 0, 0.0, HELD)} if self.then == "part" else {}
+    def holds(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        return {self.body: np.where(states["latched"] > 0, 0.0, 1.0)} if self.then == "part" else {}
 
     def effect(self, scene: Scene) -> Effect:
         cut = self._cut(scene)
@@ -196,13 +192,24 @@ class Limit(Element):
         return at, {"latched": np.ones(()), "latched_at": after["latched_at"]}
 
     def _check(self, scene: Scene, cut: Cut) -> None:
-        """The joint that it lets go must be that of its cut, and held still until then."""
-        mech, owner = scene.mechanism, f"limit {self.name!r} lets the joint of {self.body!r} go"
-        if cut.body != self.body or cut.piece is not None or mech.parents[mech.index(self.body)] < 0:
-            raise ValueError(f"{owner}: its cut must go through that joint, and the body must hang on another one.")
+        """The joint that it lets go must be that of its cut; a free one is held still until then."""
+        owner = f"limit {self.name!r} lets the joint of {self.body!r} go"
+        if cut.body != self.body:
+            raise ValueError(
+                f"{owner}, but its cut {self.cut!r} goes through {cut.body!r}; put the cut on {self.body!r}."
+            )
+        if cut.piece is not None:
+            raise ValueError(
+                f"{owner}, but its cut {self.cut!r} goes through the body itself. Make the piece a body of its own, "
+                "fixed to the other one, and cut through its joint."
+            )
         v, latched = scene.joint(self.body)[1], scene.states[f"{self.name}.latched"]
-        if not is_traced(v, latched) and not latched and np.any(np.abs(v) > 1e-9):
-            raise ValueError(f"{owner}, and holds it before; but it starts with v = {v}.")
+        is_free = scene.mechanism.links[scene.mechanism.index(self.body)].joint.kind == "free"
+        if is_free and not is_traced(v, latched) and not latched and np.any(np.abs(v) > 1e-9):
+            raise ValueError(
+                f"{owner}, and holds it before; but it starts with v = {v}. Start it with its parent, or give it a "
+                "joint in which it may move."
+            )
 
     def _cut(self, scene: Scene) -> Cut:
         cut = scene.element(self.cut, self.body)

@@ -1,9 +1,13 @@
 """Single runs with steps of adaptive length: SciPy's DOP853 on the compiled derivative."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from poinsot import _optional
 from poinsot._types import Array
+from poinsot.run import fates
 from poinsot.run.plan import Inputs, Plan
 from poinsot.run.progress import Progress
 from poinsot.run.rows import Rows
@@ -18,12 +22,12 @@ def advance_adaptively(
     Records between steps come from the interpolant of order seven.
     """
     integrate = _optional.require("scipy.integrate", "adaptive", "Adaptive time stepping")
-    if len(inputs.changes()) > 1:
+    if inputs.jump:
         raise ValueError("an input that jumps cannot be stepped adaptively: give a function of time, or a Tabulated.")
     times, found = plan.times, [np.asarray(rows.start(p))]
-    scale = 1e-3 * tolerance * (1 + np.abs(found[0]))
     if rows.until is not None and rows.condition(0.0, found[0], p) > 0:
-        return times[:1], np.stack(found), Stop("condition", 0.0, "the condition was met at t = 0 s")
+        return times[:1], np.stack(found), fates.met(0.0)
+    scale = 1e-3 * tolerance * (1 + np.abs(found[0]))
     solver = integrate.DOP853(
         lambda t, y: rows.derivative(t, y, p), 0.0, found[0], plan.duration, rtol=tolerance, atol=scale
     )
@@ -32,28 +36,27 @@ def advance_adaptively(
             message = solver.step()
             t, y = solver.t, solver.y
             if solver.status == "failed" or not np.all(np.isfinite(y)):
-                what = rows.labels()[int(np.argmax(~np.isfinite(y)))] if not np.all(np.isfinite(y)) else "the step"
-                text = f"{what} broke down at t = {t:g} s: {message or 'not finite'}"
-                return times[: len(found)], np.stack(found), Stop("broken", t, text)
+                return times[: len(found)], np.stack(found), _broken(rows, t, y, message)
             between = solver.dense_output()
             met = rows.until is not None and bool(rows.condition(t, y, p) > 0)
             end = _moment(rows, p, between, solver.t_old, t) if met else t
             while len(found) < len(times) and times[len(found)] <= end:
                 found.append(y if times[len(found)] == t else rows.unit(between(times[len(found)])))
             if met:
-                stop = Stop("condition", end, f"the condition was met at t = {end:.9g} s")
-                return np.append(times[: len(found)], end), np.stack([*found, rows.unit(between(end))]), stop
+                there = rows.unit(between(end))
+                return np.append(times[: len(found)], end), np.stack([*found, there]), fates.met(end)
             bar.at(int(t / plan.step))
     except KeyboardInterrupt:
-        stop = Stop("interrupted", solver.t, f"interrupted at t = {solver.t:g} s")
-        return times[: len(found)], np.stack(found), stop
-    return times, np.stack(found), Stop("duration", plan.duration, "the duration was over")
+        return times[: len(found)], np.stack(found), fates.interrupted(solver.t)
+    return times, np.stack(found), fates.over(plan.duration)
 
 
-def _moment(rows: Rows, p: Array, between: Array, low: float, high: float) -> float:
-    """When the condition comes true between two times, by bisection to rounding."""
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        true = rows.condition(middle, rows.unit(between(middle)), p) > 0  # type: ignore[operator]
-        low, high = (low, middle) if true else (middle, high)
-    return high
+def _broken(rows: Rows, t: float, y: Array, message: str | None) -> Stop:
+    bad = ~np.isfinite(y)
+    what = rows.labels()[int(np.argmax(bad))] if np.any(bad) else "the step"
+    return Stop("broken", t, f"{what} broke down at t = {t:g} s: {message or 'not finite'}")
+
+
+def _moment(rows: Rows, p: Array, between: Callable[[Any], Array], low: float, high: float) -> float:
+    """When the condition comes true between two times [s], to rounding."""
+    return float(fates.onset(lambda t: rows.condition(t, rows.unit(between(t)), p) > 0, low, high, 60))

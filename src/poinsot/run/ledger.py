@@ -30,6 +30,11 @@ def sources(system: System) -> tuple[str, ...]:
     return (*names, "supports", "joints", *(name for name, _ in system.description.acting()))
 
 
+def losses(system: System) -> int:
+    """The place of the energy that is lost in joints, in the table of sources and accounts taken row by row."""
+    return WIDTH * sources(system).index("joints") + COLUMNS.index("energy")
+
+
 def held(scene: Scene, effects: Mapping[str, Effect]) -> Array:
     """(8,): mass, momentum, angular momentum about the world's origin in world axes, energy with all that is stored."""
     mech = scene.mechanism

@@ -8,19 +8,19 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.model import hint
+from poinsot.mechanism.model import coordinates, hint
 from poinsot.run import ledger
 from poinsot.run.rows import Rows
 from poinsot.world import Motion, System
 
 AXES = ("x", "y", "z")
 LABELS: dict[str, Callable[[System], Sequence[str]]] = {
-    "body": lambda s: [link.name for link in s.mechanism.links],
+    "body": lambda s: [link.name for link in s.bodies.links],
     "axis": lambda s: AXES,
     "wxyz": lambda s: ("w", "x", "y", "z"),
     "spatial": lambda s: ("mx", "my", "mz", "fx", "fy", "fz"),
-    "coordinate": lambda s: _joint_labels(s, "q"),
-    "freedom": lambda s: _joint_labels(s, "v"),
+    "coordinate": lambda s: [name + k for name, k in coordinates(s.bodies, "q")],
+    "freedom": lambda s: [name + k for name, k in coordinates(s.bodies, "v")],
 }
 
 
@@ -35,7 +35,18 @@ class Observable:
 
 
 def _each(of: Callable[[Any], Array]) -> Callable[[Motion], Array]:
-    return lambda m: np.stack([of(m.scene[link.name]) for link in m.scene.mechanism.links])
+    return lambda m: np.stack([of(m.scene[name]) for name in m.scene.bodies])
+
+
+def _joints(of: Callable[[Motion], Array]) -> Callable[[Motion], Array]:
+    """Of a row (nq,) or (nv,), what belongs to the joints of bodies."""
+
+    def joints(m: Motion) -> Array:
+        mech, row = m.scene.mechanism, of(m)
+        slices = mech.q_slices if row.shape == m.scene.q.shape else mech.v_slices
+        return np.concatenate([np.zeros(0), *(row[slices[mech.index(name)]] for name in m.scene.bodies)])
+
+    return joints
 
 
 def _kinetic(m: Motion) -> Array:
@@ -48,8 +59,8 @@ OBSERVABLES: dict[str, Observable] = {
     "orientation": Observable(_each(lambda b: b.orientation), ("body", "wxyz"), "1", "quaternion, body to world axes"),
     "velocity": Observable(_each(lambda b: b.velocity), ("body", "axis"), "m/s", ORIGIN),
     "angular_velocity": Observable(_each(lambda b: b.angular_velocity), ("body", "axis"), "rad/s", "body axes"),
-    "q": Observable(lambda m: m.scene.q, ("coordinate",), "rad, m, 1", "joint coordinates"),
-    "v": Observable(lambda m: m.scene.v, ("freedom",), "rad/s, m/s", "joint velocities"),
+    "q": Observable(_joints(lambda m: m.scene.q), ("coordinate",), "rad, m, 1", "joint coordinates"),
+    "v": Observable(_joints(lambda m: m.scene.v), ("freedom",), "rad/s, m/s", "joint velocities"),
     "energy": Observable(
         lambda m: ledger.held(m.scene, m.effects)[7], (), "J", "kinetic and stored, gravity and springs included"
     ),
@@ -66,10 +77,10 @@ OBSERVABLES: dict[str, Observable] = {
         "of each body, about the world's origin, world axes",
     ),
     "body_kinetic_energy": Observable(_each(lambda b: b.kinetic_energy), ("body",), "J", "of each body"),
-    "acceleration": Observable(lambda m: m.vdot, ("freedom",), "rad/s^2, m/s^2", "joint accelerations"),
-    "joint_force": Observable(lambda m: m.tau, ("freedom",), "N m, N", "motors, springs and losses in joints"),
+    "acceleration": Observable(_joints(lambda m: m.vdot), ("freedom",), "rad/s^2, m/s^2", "joint accelerations"),
+    "joint_force": Observable(_joints(lambda m: m.tau), ("freedom",), "N m, N", "motors, springs and losses in joints"),
     "reaction": Observable(
-        lambda m: np.stack(m.reactions()), ("body", "spatial"), "N m, N",
+        lambda m: np.stack([m.reaction(name) for name in m.scene.bodies]), ("body", "spatial"), "N m, N",
         "wrench on the body through its joint, about its origin, body axes",
     ),
 }  # fmt: skip
@@ -176,12 +187,3 @@ def continuous(q: Array) -> Array:
     turn = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True)
     signs = np.cumprod(np.where(turn < 0, -1.0, 1.0), axis=0)
     return np.concatenate([q[:1], q[1:] * signs])
-
-
-def _joint_labels(system: System, letter: str) -> list[str]:
-    mech, labels = system.mechanism, []
-    slices = mech.q_slices if letter == "q" else mech.v_slices
-    for link, where in zip(mech.links, slices, strict=True):
-        n = where.stop - where.start
-        labels += [link.name if n == 1 else f"{link.name}[{k}]" for k in range(n)]
-    return labels

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +29,10 @@ class Plan:
     def times(self) -> Array:
         """Of the records [s]."""
         return np.append(np.arange(0, self.steps, self.stride), self.steps) * self.step
+
+    def next_record(self, done: int) -> int:
+        """The number of steps after which, `done` of them being made, the next record is due."""
+        return min((done // self.stride + 1) * self.stride, self.steps)
 
 
 def plan(duration: float, step: float, every: float | None, batched: bool) -> Plan:
@@ -78,15 +83,12 @@ def draw(
     """
     if batch is not None and (not isinstance(batch, (int, np.integer)) or batch < 1):
         raise ValueError(f"batch must be a positive whole number, not {batch!r}.")
-    values: dict[str, Array] = {}
     n = None if batch is None else int(batch)
-    for path, given in vary.items():
-        if callable(given):
-            continue
-        array = np.asarray(given, dtype=float)
-        core = np.shape(system.numbers[path])
+    values = {path: np.asarray(given, dtype=float) for path, given in vary.items() if not callable(given)}
+    cores = {path: np.shape(system.numbers[path]) for path in vary}
+    for path, array in values.items():
+        core = cores[path]
         if array.shape == core:
-            values[path] = array
             continue
         if array.ndim != len(core) + 1 or array.shape[1:] != core:
             raise ValueError(
@@ -95,23 +97,30 @@ def draw(
         if n is not None and array.shape[0] != n:
             raise ValueError(f"{path} varies over {array.shape[0]} values, but the batch has {n}.")
         n = array.shape[0]
-        values[path] = array
     for path, given in vary.items():
         if callable(given):
             if n is None:
                 raise ValueError(f"{path} is drawn at random: say how many with batch=...")
-            generator = np.random.default_rng([0 if seed is None else seed, *path.encode()])
-            core = np.shape(system.numbers[path])
-            values[path] = np.asarray(given(generator, n), dtype=float)
-            if values[path].shape != (n, *core):
+            values[path] = drawn(path, given, n, 0 if seed is None else seed)
+            if values[path].shape != (n, *cores[path]):
                 raise ValueError(
-                    f"{path} has the shape {core}, but values of shape {values[path].shape[1:]} were drawn; draw such "
-                    "as fit, or vary its entries."
+                    f"{path} has the shape {cores[path]}, but values of shape {values[path].shape[1:]} were drawn; "
+                    "draw such as fit, or vary its entries."
                 )
+    require_finite(values)
+    return {path: values[path] for path in vary}, n
+
+
+def drawn(path: str, distribution: Draw, n: int, seed: int) -> Array:
+    """n values for the number at a path, by random numbers of its own."""
+    return np.asarray(distribution(np.random.default_rng([seed, *path.encode()]), n), dtype=float)
+
+
+def require_finite(values: Mapping[str, Array]) -> None:
+    """An error that names the first path of which a value is NaN or infinite."""
     for path, array in values.items():
         if not np.all(np.isfinite(array)):
             raise ValueError(f"{path} is varied over values that are not finite.")
-    return {path: values[path] for path in vary}, n
 
 
 @dataclass(frozen=True)
@@ -151,6 +160,15 @@ class Inputs:
     def changes(self) -> Array:
         """The times [s] at which some value changes."""
         return np.unique(np.concatenate([np.zeros(1), *(times for times, _ in self.held.values())]))
+
+    def on_steps(self, h: float) -> "Inputs":
+        """The same, with each change at the nearest step of h [s]."""
+        return Inputs(self.functions, {name: (np.rint(times / h) * h, x) for name, (times, x) in self.held.items()})
+
+    @cached_property
+    def jump(self) -> bool:
+        """Whether some value changes after the start."""
+        return len(self.changes()) > 1
 
     def at(self, t: float) -> dict[str, Array]:
         """The values that hold from the time t on."""

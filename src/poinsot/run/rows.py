@@ -19,9 +19,11 @@ from poinsot.fuse import Kernel, fori_loop
 from poinsot.fuse.scan import scan
 from poinsot.fuse.tree import flatten
 from poinsot.mechanism import kinematics
+from poinsot.mechanism.model import coordinates
 from poinsot.run import ledger
 from poinsot.run.stepping import METHODS, Booked, Setting
 from poinsot.world import State, System
+from poinsot.world.paths import entries
 from poinsot.world.system import pack, unpack
 
 Condition = Callable[[Any, Any], Any]  # (t, scene) -> true or false
@@ -80,7 +82,9 @@ class Rows:
             outputs = Kernel(flows, f"(),({s.nq + s.nv + s.ns}),({self.np})->({size})").program().graph.outputs
         except Exception:  # a function that cannot be traced: any of them
             return np.arange(size)
-        return np.flatnonzero([node.op != "const" or node.data != 0 for node in outputs])
+        kept = [node.op != "const" or node.data != 0 for node in outputs]
+        kept[ledger.losses(s)] |= len(s.bodies) < len(s.mechanism)  # the rotor of a motor stops where a joint parts
+        return np.flatnonzero(kept)
 
     @cached_property
     def nx(self) -> int:
@@ -92,15 +96,10 @@ class Rows:
 
     def labels(self) -> list[str]:
         """What each number of a row y is, in words."""
-        s, names = self.system, []
-        for letter, slices in (("q", s.mechanism.q_slices), ("v", s.mechanism.v_slices)):
-            for link, where in zip(s.mechanism.links, slices, strict=True):
-                n = where.stop - where.start
-                names += [f"{letter}{f'[{k}]' if n > 1 else ''} of body {link.name!r}" for k in range(n)]
-        for name, value in s.states.items():
-            names += [f"{name}{f'[{k}]' if np.ndim(value) else ''}" for k in range(np.size(value))]
+        s = self.system
+        joints = [f"{x}{k} of body {name!r}" for x in "qv" for name, k in coordinates(s.mechanism, x)]
         booked = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
-        return names + [booked[k] for k in self.places]
+        return [*joints, *entries(s.states), *(booked[k] for k in self.places)]
 
     def row(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any], batch: tuple[int, ...] = ()) -> Array:
         """p (np,) from numbers by path and inputs by name, with what is not given as it is in the description.
@@ -133,7 +132,10 @@ class Rows:
     # Functions of one instance.
 
     def _start(self, p: Array) -> Array:
-        return self.pack(Booked(self.system.start(self.setting(p).parameters), np.zeros(len(self.places))))
+        setting = self.setting(p)
+        return self.pack(
+            setting.settled(0.0, Booked(self.system.start(setting.parameters), np.zeros(len(self.places))))
+        )
 
     def _enter(self, y: Array, p: Array) -> Array:
         """A row y as a row x (nx,) of the form in which the method steps a state."""

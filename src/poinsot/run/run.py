@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -90,10 +90,7 @@ class Run:
             variables[name] = ((*front, *observable.dims), array, attributes)
             used |= set(observable.dims)
         labels = {dim: list(label(self.rows.system)) for dim, label in LABELS.items() if dim in used}
-        coords: dict[str, Any] = {"time": ("time", self.time, {"units": "s"}), **labels}
-        for path, value in self.varied.items():
-            dims = ("batch", *(f"{path}.{k}" for k in range(value.ndim - 1)))
-            coords[f"{path}.varied" if path in variables else path] = (dims, value, {"description": "varied"})
+        coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
         return xarray.Dataset(variables, coords, attrs=self.attributes())
 
     @property
@@ -224,6 +221,16 @@ def free_numbers(rows: Rows, p: Array) -> dict[str, Array]:
             found[path] = p[..., start : start + size].reshape((*p.shape[:-1], *shape))
         start += size
     return found
+
+
+def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:
+    """Varied numbers (n, ...) as coordinates of xarray: by their paths, "path.varied" where a quantity has the name."""
+    return {
+        f"{path}.varied" if path in quantities else path: (
+            ("batch", *(f"{path}.{k}" for k in range(values.ndim - 1))), values, {"description": "varied"},
+        )
+        for path, values in varied.items()
+    }  # fmt: skip
 
 
 def writer(path: str | PathLike[str], world: World, rows: Rows, settings: Mapping[str, Any], record: Any) -> "Writer":

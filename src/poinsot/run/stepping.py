@@ -55,7 +55,14 @@ class Setting:
 
     def settled(self, t: Any, y: Booked) -> Booked:
         """After a step that ended at the time t: latches and the like brought up to date."""
-        return Booked(self.system.settle(t, y.state, self.parameters, self.given_inputs(t)), y.inflow)
+        return self.released(Booked(self.system.settle(t, y.state, self.parameters, self.given_inputs(t)), y.inflow))
+
+    def released(self, y: Booked) -> Booked:
+        """With joints that have let go at rest, and what that takes booked."""
+        if self.system.bodies is self.system.mechanism:
+            return y
+        state, lost = self.system.released(y.state, self.parameters)
+        return Booked(state, y.inflow - np.where(self.places == ledger.losses(self.system), lost, 0.0))
 
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, y, h) -> y at t + h
@@ -101,20 +108,28 @@ def _semi_implicit(setting: Setting) -> Step:
 
 
 def _watched(setting: Setting, step: Step) -> Step:
-    """The step, and what elements do after it; one in which something lets go is made again, in two parts."""
+    """The step, and what elements do after it; one in which something lets go is made again, in two parts.
+
+    So is the second part, if something else lets go in it, and so on, until everything may have let go.
+    """
+    system, settled = setting.system, once(setting.settled)
 
     def watched(t: Any, y: Booked, h: Any) -> Booked:
-        new = setting.settled(t + h, step(t, y, h))
-        switch = setting.system.switch(y.state, new.state)
-        if switch is None:
-            return new
-        at = np.clip(switch.time - t, 0.0, h)
+        new, end = setting.settled(t + h, step(t, y, h)), t + h
 
-        def again(_: Any, new: Booked) -> Booked:
-            there = setting.settled(t + at, step(t, y, at))
-            return setting.settled(t + h, step(t + at, Booked(switch.applied(there.state), there.inflow), h - at))
+        def look(_: Any, now: tuple[Any, Booked, Booked]) -> tuple[Any, Booked, Booked]:
+            switch = system.switch(now[1].state, now[2].state)
 
-        return fori_loop(np.where(switch.time < t + h, 1, 0), again, new)
+            def again(_: Any, now: tuple[Any, Booked, Booked]) -> tuple[Any, Booked, Booked]:
+                begin, y, _ = now
+                at = np.clip(switch.time, begin, end)
+                there = settled(at, step(begin, y, at - begin))
+                parted = settled(at, setting.released(Booked(switch.applied(there.state), there.inflow)))
+                return at, parted, settled(end, step(at, parted, end - at))
+
+            return fori_loop(np.where(switch.time <= end, 1, 0), again, now)
+
+        return fori_loop(len(system.letting_go), look, (t + np.zeros(()), y, new))[2] if system.letting_go else new
 
     return watched
 

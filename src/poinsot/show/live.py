@@ -15,8 +15,8 @@ from poinsot.run.rows import Rows
 from poinsot.show import server as web
 from poinsot.show.looks import look_of, looks_of
 from poinsot.show.marks import Surface
-from poinsot.show.page import Page, offer
-from poinsot.show.picture import LAYERS, Picture
+from poinsot.show.page import laid_out, layer_boxes, offer
+from poinsot.show.picture import Picture
 from poinsot.show.records import Measures, Records
 from poinsot.show.replay import layers_of
 from poinsot.show.stage import ROOT, Stage
@@ -24,6 +24,7 @@ from poinsot.show.stage import camera as looking_from
 from poinsot.show.view import SPEEDS
 from poinsot.spatial import Inertia, quaternion
 from poinsot.world import World
+from poinsot.world.paths import entries
 
 PUSH = "push"  # the name of the element and of its input
 MOST = 40  # bodies that can be pushed
@@ -90,17 +91,10 @@ class Live:
         self.grabbed: dict[str, tuple[Array, Array]] = {}  # point of the body, and where it is pulled to
         self._start_over()
         self.base = self._rehearse()
-        looking = looking_from(self.base, view)
-        self.page = Page(web.start(host, port), self._advance)
-        try:
-            web.aim(self.page.server, looking)
+        with laid_out(host, port, looking_from(self.base, view), self._advance) as self.page:
             self.stage = Stage(self.page.server.scene, self._picture(), layers)
             self._panel(free, ranges)
             self._mouse()
-        except BaseException:
-            self.close()
-            raise
-        self.page.start()
 
     # The simulation.
 
@@ -275,17 +269,13 @@ class Live:
 
             gui.add_button("Push").on_click(push)
         with tabs.add_tab("show"):
-            for name, layer in LAYERS.items():
-                if name != "ghosts":
-                    box = gui.add_checkbox(name, name in self.stage.frames, hint=layer.meaning)
-                    box.on_update(lambda e, name=name: self.page.do(lambda: self.stage.switch(name, e.target.value)))
+            layer_boxes(self.page, self.stage, ghosts=False)
 
     def _sliders(self, name: str, value: Array, bounds: tuple[float, float]) -> None:
         low, high = min(bounds[0], float(np.min(value))), max(bounds[1], float(np.max(value)))
-        labels = [name] if np.ndim(value) == 0 else [f"{name}[{k}]" for k in range(np.size(value))]
         self.sliders[name] = handles = [
             self.page.server.gui.add_slider(label, low, high, (high - low) / 1000, float(number))
-            for label, number in zip(labels, np.ravel(value), strict=True)
+            for label, number in zip(entries({name: value}), np.ravel(value), strict=True)
         ]
 
         def change(event: Any) -> None:

@@ -49,7 +49,7 @@ def look_of(given: Any) -> list[Look]:
 
 def looks_of(description: Description, given: Mapping[str, Any]) -> dict[str, list[Look]]:
     """Of every body; those with nothing to see have an empty list. What parts add to a body is drawn by themselves."""
-    mech = description.mechanism()
+    mech = description.mechanism(parts=False)
     for name in given:
         mech.index(name)  # an error if there is none
     children: dict[str, list[Link]] = {link.name: [] for link in mech.links}

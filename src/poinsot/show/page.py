@@ -6,11 +6,13 @@ import threading
 import time as clock
 import traceback
 import webbrowser
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from poinsot.show import server as web
+from poinsot.show.picture import LAYERS
+from poinsot.show.stage import Stage
 
 RATE = 30.0  # pictures a second
 GRACE = 3.0  # s that a page may be away, to be loaded again, before a program that waits for it goes on
@@ -82,16 +84,29 @@ class Page:
             self._thread.join()
         web.stop(self.server)
 
-    def __enter__(self) -> "Page":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"<page {'closed' if self._over.is_set() else self.url}>"
+
+
+@contextmanager
+def laid_out(host: str, port: int, looking: Mapping[str, Any], tick: Callable[[float], None]) -> Iterator[Page]:
+    """A page that is put together inside of the `with` and lives from its end on; if that fails, it is closed."""
+    page = Page(web.start(host, port), tick)
+    try:
+        web.aim(page.server, looking)
+        yield page
+    except BaseException:
+        page.close()
+        raise
+    page.start()
+
+
+def layer_boxes(page: Page, stage: Stage, ghosts: bool) -> None:
+    """A box to tick for each layer of the stage; that of the other instances only where there are `ghosts`."""
+    for name, layer in LAYERS.items():
+        if name != "ghosts" or ghosts:
+            box = page.server.gui.add_checkbox(name, name in stage.frames, hint=layer.meaning)
+            box.on_update(lambda e, name=name: page.do(lambda: stage.switch(name, e.target.value)))
 
 
 def offer(page: Page, browser: bool | None, block: bool | None) -> None:

@@ -68,6 +68,11 @@ def plot(
             panel(ax)
         if not sphere:
             axes[-1, 0].set_xlabel("time [s]")
+    return saved(figure, path)
+
+
+def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
+    """The figure, written to a file if a path is given: as .png, .pdf, .svg ..."""
     if path is not None:
         data = BytesIO()
         figure.savefig(data, format=Path(path).suffix.removeprefix(".") or "png", dpi=150)
@@ -77,7 +82,7 @@ def plot(
 
 def _what_moves(run: Run) -> list[str]:
     """Coordinates of joints for mechanisms, else position and angular velocity."""
-    links = run.rows.system.mechanism.links
+    links = run.rows.system.bodies.links
     free = all(link.joint.kind in ("free", "translation", "fixed") for link in links)
     wanted = ("position", "angular_velocity") if free else ("q", "v")
     return [name for name in wanted if name in quantities(run)]
@@ -170,7 +175,7 @@ def _margins(run: Run, bodies: Sequence[str | None], instance: int | None) -> li
 
 
 def _phase(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
-    mech = run.rows.system.mechanism
+    mech = run.rows.system.bodies
     q, v = history(run, "q", None, instance or 0), history(run, "v", None, instance or 0)
     lines = []
     for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
@@ -200,7 +205,7 @@ def _polhode(run: Run, bodies: Sequence[str | None], instance: int | None) -> li
 
 
 def _first_turning(run: Run) -> str:
-    for link in run.rows.system.mechanism.links:
+    for link in run.rows.system.bodies.links:
         if link.inertia is not None and link.inertia.rank == 3 and link.joint.kind in ("free", "spherical"):
             return link.name
     raise ValueError("no body of this run turns freely; name one with body=...")

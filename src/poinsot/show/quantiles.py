@@ -2,17 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from poinsot._optional import require
-from poinsot.show.plots import COLOURS, INK, STYLE
-from poinsot.show.replay import write
+from poinsot.show.plots import COLOURS, INK, STYLE, saved
 from poinsot.study.quantities import names, pick, unit_of
-from poinsot.study.swept import QUANTILES, Sweep
+from poinsot.study.swept import QUANTILES, Sweep, columns
 
 DOTS = 4000  # at most, in a scatter plot
 PANELS = 4
@@ -25,8 +20,7 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
     chosen = list(what or [name for name in names(sweep.data) if ".position." in name or name.endswith(".q")])[:PANELS]
-    varied = {label: x for path, x in sweep.varied.items() for label, x in _columns(path, x)}
-    shown = dict(list(varied.items())[:2])
+    shown = dict(list(columns(sweep.varied).items())[:2])
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(
             len(chosen), 1 + len(shown), figsize=(4.6 + 2.6 * len(shown), 0.6 + 2.5 * len(chosen)), squeeze=False,
@@ -39,17 +33,7 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
         for ax in axes[:-1].flat:
             ax.tick_params(labelbottom=False)
             ax.set_xlabel("")
-    if path is not None:
-        data = BytesIO()
-        figure.savefig(data, format=Path(path).suffix.removeprefix(".") or "png", dpi=150)
-        write(Path(path), data.getvalue())
-    return figure
-
-
-def _columns(path: str, x: Any) -> list[tuple[str, Any]]:
-    if x.ndim == 1:
-        return [(path, x)]
-    return [(path + "".join(f"[{k}]" for k in e), x[(slice(None), *e)]) for e in np.ndindex(x.shape[1:])]
+    return saved(figure, path)
 
 
 def _bands(ax: Any, sweep: Sweep, name: str) -> None:

@@ -67,7 +67,7 @@ class Records:
 
     @property
     def mechanism(self) -> Mechanism:
-        return self.measures.rows.system.mechanism
+        return self.measures.rows.system.bodies
 
     @cached_property
     def names(self) -> list[str]:
@@ -153,17 +153,15 @@ def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Rec
 
 
 def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Motion], Array]:
-    """A function of (link, pose, twist), for every body."""
-    return lambda m: np.stack(
-        [of(*item) for item in zip(m.scene.mechanism.links, m.scene.poses, m.scene.twists, strict=True)]
-    )
+    """A function of (inertia, pose, twist), for every body."""
+    return lambda m: np.stack([of(b.inertia, b.pose, b.twist) for b in (m.scene[name] for name in m.scene.bodies)])
 
 
-_positions = _each(lambda link, X, V: X.p)
-_orientations = _each(lambda link, X, V: X.quaternion())
-_angular_velocities = _each(lambda link, X, V: X.R @ V[:3])
-_centres = _each(lambda link, X, V: X.p if link.inertia is None else X @ link.inertia.com)
-_spins = _each(lambda link, X, V: np.zeros(3) if link.inertia is None else X.R @ (link.inertia.moment @ V[:3]))
+_positions = _each(lambda inertia, X, V: X.p)
+_orientations = _each(lambda inertia, X, V: X.quaternion())
+_angular_velocities = _each(lambda inertia, X, V: X.R @ V[:3])
+_centres = _each(lambda inertia, X, V: X.p if inertia is None else X @ inertia.com)
+_spins = _each(lambda inertia, X, V: np.zeros(3) if inertia is None else X.R @ (inertia.moment @ V[:3]))
 
 
 def _about_centre(m: Motion, element: str, body: str) -> Array:
@@ -174,5 +172,5 @@ def _about_centre(m: Motion, element: str, body: str) -> Array:
 
 
 def _reactions(m: Motion) -> Array:
-    rows = zip(m.scene.poses, m.reactions(), strict=True)
-    return np.stack([np.concatenate([X.R @ F[:3], X.R @ F[3:]]) for X, F in rows])
+    rows = ((m.scene[name].pose.R, m.reaction(name)) for name in m.scene.bodies)
+    return np.stack([np.concatenate([R @ F[:3], R @ F[3:]]) for R, F in rows])

@@ -10,8 +10,7 @@ from poinsot.run.run import Run
 from poinsot.show import server as web
 from poinsot.show.curves import Plot
 from poinsot.show.history import quantities
-from poinsot.show.page import Page, offer
-from poinsot.show.picture import LAYERS
+from poinsot.show.page import laid_out, layer_boxes, offer
 from poinsot.show.replay import layers_of, pace, picture_of
 from poinsot.show.stage import Stage
 from poinsot.show.stage import camera as looking_from
@@ -71,26 +70,20 @@ class Viewer:
         time = picture.records.time
         self.player = Player(time, 1.0)
         self.usual = pace(float(time[-1] - time[0]), speed)
-        looking = looking_from(picture, view, ride)
-        self.page = Page(web.start(host, port), self._advance)
-        self.server = self.page.server
-        try:
-            web.aim(self.server, looking)
+        with laid_out(host, port, looking_from(picture, view, ride), self._advance) as self.page:
+            self.server = self.page.server
             self.stage = Stage(self.server.scene, picture, layers, ride, attached)
             self.instance = instance
             self.plots: list[Plot] = []
             self._controls()
-            self._layers()
+            with self.tabs.add_tab("show"):
+                layer_boxes(self.page, self.stage, ghosts=run.batch is not None)
             self._cameras()
             if run.batch is not None:
                 self._instances()
             self._plotting(plots)
             self.player.speed = self.usual
             self._show(force=True)
-        except BaseException:
-            self.close()
-            raise
-        self.page.start()
 
     # What a program can do with it.
 
@@ -183,14 +176,6 @@ class Viewer:
 
     def _scrub(self, t: float) -> None:
         self.time = t
-
-    def _layers(self) -> None:
-        with self.tabs.add_tab("show"):
-            for name, layer in LAYERS.items():
-                if name == "ghosts" and self.run.batch is None:
-                    continue
-                box = self.server.gui.add_checkbox(name, name in self.stage.frames, hint=layer.meaning)
-                box.on_update(lambda e, name=name: self.do(lambda: self.stage.switch(name, e.target.value)))
 
     def _cameras(self) -> None:
         gui, stage = self.server.gui, self.stage

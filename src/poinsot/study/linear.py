@@ -9,8 +9,10 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import Kernel, jacobian
 from poinsot.mechanism import Mechanism, kinematics
+from poinsot.mechanism.model import coordinates
 from poinsot.spatial import motion
 from poinsot.world import State, World
+from poinsot.world.paths import entries
 from poinsot.world.system import unpack
 
 
@@ -55,8 +57,8 @@ def linearise(
     at = (np.zeros(n), np.zeros(max(nu, 1)))
     kernel = Kernel(rate, f"({n}),({len(at[1])})->({n})")
     A, B = jacobian(kernel, (0, 1))(*at)
-    names = [*_names(mech, "q"), *_names(mech, "v"), *_parts(system.states)]
-    return Linear(A, B[:, :nu], kernel(*at), tuple(names), tuple(_parts(given)))
+    joints = [f"{name}.{letter}{k}" for letter in "qv" for name, k in coordinates(mech, "v")]
+    return Linear(A, B[:, :nu], kernel(*at), (*joints, *entries(system.states)), tuple(entries(given)))
 
 
 def _departure(mech: Mechanism, q0: Array, u: Array, v: Array) -> Array:
@@ -69,17 +71,3 @@ def _departure(mech: Mechanism, q0: Array, u: Array, v: Array) -> Array:
         S = link.joint.type.subspace(link.joint, q0[sq])
         parts.append(v[sv] + 0.5 * S.T @ motion.bracket(S @ u[sv], S @ v[sv]))
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _names(mech: Mechanism, letter: str) -> list[str]:
-    return [
-        f"{link.name}.{letter}{f'[{k}]' if link.joint.nv > 1 else ''}"
-        for link in mech.links
-        for k in range(link.joint.nv)
-    ]
-
-
-def _parts(values: Mapping[str, Array]) -> list[str]:
-    return [
-        name if np.ndim(value) == 0 else f"{name}[{k}]" for name, value in values.items() for k in range(np.size(value))
-    ]

@@ -1,5 +1,6 @@
 """One number over time out of many, by a short name: "box.position.z", "arm.q", "plane.left.contents", "energy"."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ FRONT = ("time", "batch")
 
 def pick(data: Any, name: str) -> Any:
     """The xarray.DataArray (time,) or (time, batch) that a name means in the data of a run or sweep."""
-    found = _named(data, name)
-    if found is None:
-        known = names(data)
-        near = hint(name, known)
-        raise ValueError(f"{name!r} was not recorded{near or '; there are ' + ', '.join(known[:40])}.")
-    return found
+    for one, array, where in _numbers(data):
+        if one == name:
+            return array.isel(where)
+    known = names(data)
+    near = hint(name, known)
+    raise ValueError(f"{name!r} was not recorded{near or '; there are ' + ', '.join(known[:40])}.")
 
 
 def expand(data: Any, name: str) -> list[str]:
@@ -28,57 +29,32 @@ def expand(data: Any, name: str) -> list[str]:
 
 def names(data: Any) -> list[str]:
     """All such names."""
-    found = []
+    return [name for name, _, _ in _numbers(data)]
+
+
+def _numbers(data: Any) -> Iterator[tuple[str, Any, dict[str, int]]]:
+    """Each number over time: its name, the array that it is in, and its place there by dimensions."""
     for quantity, array in data.data_vars.items():
-        dims = [dim for dim in array.dims if dim not in FRONT]
-        if "time" not in array.dims:
-            continue
-        if not dims:
-            found.append(str(quantity))
-        elif dims[0] == "body":
-            rest = [f".{x}" for x in _labels(array, dims[1])] if dims[1:] else [""]
-            found += [f"{body}.{quantity}{end}" for body in _labels(array, "body") for end in rest]
-        elif dims[0] in ("coordinate", "freedom"):
-            found += [_joint(label, str(quantity)) for label in _labels(array, dims[0])]
-        else:
-            found += [f"{quantity}.{label}" for label in _labels(array, dims[0])]
-    return found
+        if "time" in array.dims:
+            dims = [dim for dim in array.dims if dim not in FRONT]
+            labels = [_labels(array, dim) for dim in dims]
+            for where in np.ndindex(*map(len, labels)):
+                words = [words[k] for words, k in zip(labels, where, strict=True)]
+                yield _name(str(quantity), dims, words), array, dict(zip(dims, where, strict=True))
 
 
 def _labels(array: Any, dim: str) -> list[str]:
     return [str(x) for x in array[dim].values] if dim in array.coords else [str(k) for k in range(array.sizes[dim])]
 
 
-def _joint(label: str, quantity: str) -> str:
-    """ "box[3]" and "q" make "box.q[3]"."""
-    body, bracket, rest = label.partition("[")
-    return f"{body}.{quantity}{bracket}{rest}"
-
-
-def _named(data: Any, name: str) -> Any:
-    for quantity, array in data.data_vars.items():
-        dims = [dim for dim in array.dims if dim not in FRONT]
-        if "time" not in array.dims:
-            continue
-        if not dims and name == quantity:
-            return array
-        if dims and dims[0] == "body":
-            for k, body in enumerate(_labels(array, "body")):
-                start = f"{body}.{quantity}"
-                if name == start and not dims[1:]:
-                    return array.isel(body=k)
-                for j, label in enumerate(_labels(array, dims[1]) if dims[1:] else ()):
-                    if name == f"{start}.{label}":
-                        return array.isel({"body": k, dims[1]: j})
-        elif dims and dims[0] in ("coordinate", "freedom"):
-            for k, label in enumerate(_labels(array, dims[0])):
-                if name == _joint(label, str(quantity)):
-                    return array.isel({dims[0]: k})
-        elif len(dims) == 1 and name.startswith(f"{quantity}."):
-            for k, label in enumerate(_labels(array, dims[0])):
-                if name == f"{quantity}.{label}":
-                    return array.isel({dims[0]: k})
-    return None
+def _name(quantity: str, dims: list[str], words: list[str]) -> str:
+    """Of the body, or the joint, first: "box.position.z"; "box[3]" and "q" make "box.q[3]"."""
+    if dims[:1] == ["body"]:
+        return ".".join([words[0], quantity, *words[1:]])
+    if dims and dims[0] in ("coordinate", "freedom"):
+        body, bracket, rest = words[0].partition("[")
+        return f"{body}.{quantity}{bracket}{rest}"
+    return ".".join([quantity, *words])
 
 
 def unit_of(array: Any, name: str, description: Description | None = None) -> str:

@@ -11,6 +11,7 @@ from poinsot.fuse import Kernel, jacobian
 from poinsot.run.observe import observables
 from poinsot.run.plan import choose, inputs_of, plan
 from poinsot.run.rows import Rows
+from poinsot.run.run import free_numbers
 from poinsot.world import World
 
 
@@ -43,7 +44,7 @@ def sensitivity(
     """
     system = world.system(tuple(parameters))
     given = inputs_of(system, inputs or {})
-    if len(given.changes()) > 1:
+    if given.jump:
         raise ValueError("an input that jumps cannot be differentiated through: give a function of time.")
     rows = Rows(system, choose(method, system), given.functions, False)
     schedule = plan(duration, step, None, True)
@@ -60,21 +61,13 @@ def sensitivity(
     cores = ",".join("(" + ",".join(map(str, np.shape(of(start)))) + ")" for of in pick.values())
     kernel = Kernel(outcome, f"({rows.np})->{cores}")
     values, slopes = (x if isinstance(x, tuple) else (x,) for x in (kernel(p), jacobian(kernel)(p)))
-    derivatives: dict[str, dict[str, Array]] = {}
-    for name, slope in zip(pick, slopes, strict=True):
-        derivatives[name], first = {}, 0
-        for path, shape in rows.given.items():
-            size = int(np.prod(shape))
-            if path in system.numbers:
-                block = slope[..., first : first + size]
-                derivatives[name][path] = block.reshape((*block.shape[:-1], *shape))
-            first += size
+    derivatives = {name: free_numbers(rows, slope) for name, slope in zip(pick, slopes, strict=True)}
     return Sensitivity(dict(zip(pick, values, strict=True)), derivatives)
 
 
 def _picked(rows: Rows, name: str) -> Any:
     """The function of a motion that gives this quantity, of all bodies or of one."""
-    names = [link.name for link in rows.system.mechanism.links]
+    names = [link.name for link in rows.system.bodies.links]
     body, _, quantity = name.partition(".")
     if body in names:
         observable = observables(rows, [quantity])[quantity]

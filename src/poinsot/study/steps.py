@@ -6,6 +6,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
+from poinsot.mechanism.model import coordinates
 from poinsot.run.plan import choose, plan
 from poinsot.run.rows import Rows
 from poinsot.run.stepping import METHODS
@@ -17,6 +18,7 @@ class StepCheck:
     """The error of a step [s] over a duration [s], relative to the size of each quantity, and the step to take.
 
     `worst`: the quantity with the largest error. `advised`: the step that would meet the tolerance [s].
+    `decay`: the fastest rate [1/s] at which friction and dampers slow something down, the joint of the body `slowed`.
     """
 
     step: float
@@ -26,26 +28,42 @@ class StepCheck:
     worst: str
     tolerance: float
     advised: float
+    decay: float = 0.0
+    slowed: str = ""
 
     @property
     def fine(self) -> bool:
-        """Whether the step meets the tolerance."""
-        return self.error <= self.tolerance
+        """Whether the step meets the tolerance, and does not jump over what friction does."""
+        return self.error <= self.tolerance and not self.jumps
+
+    @property
+    def jumps(self) -> bool:
+        """Whether friction or a damper turns a velocity around within one step, instead of slowing it down."""
+        return self.step * self.decay > 2.0
 
     def __str__(self) -> str:
         verdict = "is fine" if self.fine else f"is too long; take {self.advised:.2g} s"
         if not np.isfinite(self.error):
             return f"a step of {self.step:g} s breaks down within {self.duration:g} s; try {self.advised:.2g} s"
-        return (
+        text = (
             f"a step of {self.step:g} s {verdict}: over {self.duration:g} s, {self.method} is off by {self.error:.1e} "
             f"in {self.worst} (tolerance {self.tolerance:.0e}; {self.advised:.2g} s would do)"
         )
+        if self.jumps:
+            text += (
+                f". Friction or dampers slow {self.slowed!r} down within {1 / self.decay:.2g} s, and the step jumps "
+                "over that: take a shorter one, or smooth the friction of a contact over a larger slip."
+            )
+        return text
 
 
 def check_step(
     world: World, step: float = 1e-3, duration: float = 1.0, tolerance: float = 1e-6, method: str | None = None
 ) -> StepCheck:
-    """Run with the step and with half of it, and compare: the error of the longer is |y_h - y_h/2| / (1 - 2^-order)."""
+    """Run with the step and with half of it, and compare: the error of the longer is |y_h - y_h/2| / (1 - 2^-order).
+
+    Where friction or a damper acts faster than the step, that estimate does not hold, and the check says so.
+    """
     system = world.system()
     name = choose(method, system)
     order = METHODS[name].order
@@ -62,7 +80,27 @@ def check_step(
     if not np.isfinite(error):
         return StepCheck(schedule.step, duration, name, np.inf, "all", tolerance, schedule.step / 10)
     advised = schedule.step * min((0.5 * tolerance / max(error, 1e-16)) ** (1 / order), 100.0)
-    return StepCheck(schedule.step, duration, name, error, worst, tolerance, min(advised, duration))
+    decay, slowed = _decay(rows, system, stride * h * np.arange(1, count + 1), fine, p)
+    if schedule.step * decay > 2.0:
+        advised = min(advised, 1 / decay)
+    return StepCheck(schedule.step, duration, name, error, worst, tolerance, min(advised, duration), decay, slowed)
+
+
+def _decay(rows: Rows, system: System, t: Array, y: Array, p: Array) -> tuple[float, str]:
+    """The fastest rate [1/s] of a decay in records y (r, ny), and the body whose joint moves most in it.
+
+    It is an eigenvalue of -dv'/dv, from differences: over a speed far below those that friction is smoothed over.
+    """
+    nq, nv, beside = system.nq, system.nv, 1e-7
+    if not nv:
+        return 0.0, ""
+    off = np.zeros((nv, rows.ny))
+    off[:, nq : nq + nv] = beside * np.eye(nv)
+    near, here = (rows.derivative(t[:, None], x, p)[..., nq : nq + nv] for x in (y[:, None] + off, y[:, None]))
+    rates, modes = np.linalg.eig(-np.swapaxes(near - here, 1, 2) / beside)
+    record, k = np.unravel_index(np.argmax(rates.real), rates.shape)
+    moved = int(np.argmax(np.abs(modes[record, :, k])))
+    return max(float(rates[record, k].real), 0.0), [name for name, _ in coordinates(system.mechanism, "v")][moved]
 
 
 def _records(h: float, steps: int) -> tuple[float, int, int]:
@@ -88,9 +126,7 @@ def _difference(rows: Rows, system: System, start: Array, coarse: Array, fine: A
     relative = np.abs(off).max(axis=0) / np.where(scale > 0, scale, 1.0)
     relative[2 * nv :][_latches(system)] = 0.0
     k = int(np.argmax(relative))
-    names = [
-        f"{letter} of {link.name!r}" for letter in "qv" for link in system.mechanism.links for _ in range(link.joint.nv)
-    ]
+    names = [f"{letter} of {name!r}" for letter in "qv" for name, _ in coordinates(system.mechanism, "v")]
     return float(relative[k]), [*names, *rows.labels()[nq + nv :]][k]
 
 

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import Run, simulate
-from poinsot.run.plan import Plan, plan
+from poinsot.run.plan import Plan, drawn, plan, require_finite
 from poinsot.run.progress import Progress
-from poinsot.run.run import fingerprint, hash_of
+from poinsot.run.run import fingerprint, hash_of, varied_coords
 from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
 
@@ -138,26 +138,23 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
             raise ValueError(
                 f"{path} has the shape {cores[path]}; it can vary over (n, *{cores[path]}), not {x.shape}."
             )
-    drawn = {path: x for path, x in vary.items() if callable(x)}
+    random = {path: x for path, x in vary.items() if callable(x)}
     if samples is not None and samples < 1:
         raise ValueError(f"samples must be a positive whole number, not {samples!r}.")
-    many = (1000 if samples is None else samples) if drawn else (samples or 1)
+    many = (1000 if samples is None else samples) if random else (samples or 1)
     sizes = [len(x) for x in grid.values()]
     n = many * math.prod(sizes)
     found = {}
     for k, (path, x) in enumerate(grid.items()):
         repeat = many * math.prod(sizes[k + 1 :])
         found[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
-    for path, draw in drawn.items():
-        generator = np.random.default_rng([seed, *path.encode()])
-        found[path] = np.asarray(draw(generator, n), dtype=float)
+    for path, distribution in random.items():
+        found[path] = drawn(path, distribution, n, seed)
         if found[path].shape != (n, *cores[path]):
             raise ValueError(
                 f"{path} has the shape {cores[path]}, but numbers were drawn; vary its entries, as {path}[0]."
             )
-    for path, x in found.items():
-        if not np.all(np.isfinite(x)):
-            raise ValueError(f"{path} is varied over values that are not finite.")
+    require_finite(found)
     return {path: found[path] for path in vary}
 
 
@@ -194,36 +191,40 @@ def _waiting(job: Job, fresh: bool) -> list[int]:
 
 def _lay_out(job: Job, zarr: Any) -> None:
     """Make the store, with labels and values, and room for all that comes."""
+    sample = job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
+    _write_labels(job, sample)
+    room, each = partial(_make_room, job, zarr.open_group(job.path, mode="r+", zarr_format=2)), {"batch": job.n}
+    for name, array in sample.data_vars.items():
+        sizes = {**array.sizes, "time": len(job.schedule.times), **each}
+        room(str(name), {str(dim): sizes[dim] for dim in array.dims}, "f8", np.nan, array.attrs)
+    room("stop_time", each, "f8", -1, {"units": "s", "description": "when the instance ended"})
+    room("broken", each, "i1", -1, {"units": "1", "description": "1 if a number of it became NaN or infinite"})
+    room("done", {"chunk": job.chunks}, "i1", -1, {"description": "1 for every chunk of the batch that is there"})
+
+
+def _write_labels(job: Job, sample: Any) -> None:
+    """The store with all coordinates, of which the data of one instance tell, and what is known of the sweep."""
     import xarray
 
-    times, sample = job.schedule.times, job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
-    coords: dict[str, Any] = {"time": ("time", times, {"units": "s"})}
-    coords |= {str(dim): sample[dim] for dim in sample.dims if dim in sample.coords and dim not in ("time", "batch")}
-    for path, x in job.values.items():
-        coords[f"{path}.varied" if path in sample.data_vars else path] = (
-            ("batch", *(f"{path}.{k}" for k in range(x.ndim - 1))), x, {"description": "varied"},
-        )  # fmt: skip
+    labels = {dim: sample[dim] for dim in sample.dims if dim in sample.coords and dim not in ("time", "batch")}
+    times = {"time": ("time", job.schedule.times, {"units": "s"})}
     attributes = {
         "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash(), "chunk": job.chunk,
         "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.schedule.step,
     }  # fmt: skip
+    coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
     xarray.Dataset(coords=coords, attrs=attributes).to_zarr(job.path, mode="w", zarr_format=2, consolidated=False)
-    group = zarr.open_group(job.path, mode="r+", zarr_format=2)
-    for name, array in sample.data_vars.items():
-        sizes = {**array.sizes, "time": len(times), "batch": job.n}
-        shape = tuple(sizes[dim] for dim in array.dims)
-        chunks = tuple(min(job.chunk, job.n) if dim == "batch" else sizes[dim] for dim in array.dims)
-        labels = {"_ARRAY_DIMENSIONS": list(array.dims), **array.attrs}
-        group.create_array(str(name), shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan, attributes=labels)
-    own = {"stop_time": ("f8", {"units": "s", "description": "when the instance ended"}),
-           "broken": ("i1", {"units": "1", "description": "1 if a number of it became NaN or infinite"})}  # fmt: skip
-    for name, (dtype, attrs) in own.items():
-        labels = {"_ARRAY_DIMENSIONS": ["batch"], **attrs}
-        group.create_array(
-            name, shape=(job.n,), chunks=(min(job.chunk, job.n),), dtype=dtype, fill_value=-1, attributes=labels
-        )
-    done = {"_ARRAY_DIMENSIONS": ["chunk"], "description": "1 for every chunk of the batch that is there"}
-    group.create_array("done", shape=(job.chunks,), chunks=(1,), dtype="i1", fill_value=-1, attributes=done)
+
+
+def _make_room(
+    job: Job, group: Any, name: str, sizes: Mapping[str, int], dtype: str, fill: float, about: Mapping[str, Any]
+) -> None:
+    """An array with these dimensions, cut so that chunks of the sweep do not meet in it."""
+    pieces = {**sizes, "batch": min(job.chunk, job.n), "chunk": 1}
+    group.create_array(
+        name, shape=tuple(sizes.values()), chunks=tuple(pieces[dim] for dim in sizes), dtype=dtype, fill_value=fill,
+        attributes={"_ARRAY_DIMENSIONS": list(sizes), **about},
+    )  # fmt: skip
 
 
 def work(job: Job, k: int) -> int:

@@ -1,6 +1,6 @@
 """What came out of a sweep: statistics, quantiles, influences; read from disk when they are needed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -64,12 +64,10 @@ class Sweep:
         """Spearman's rank correlation of a quantity at the end with each varied number."""
         x = self.at_end(name)
         fine, found = np.isfinite(x), {}
-        for path, values in self.varied.items():
-            for entry in np.ndindex(values.shape[1:]):
-                label = path + "".join(f"[{k}]" for k in entry)
-                a, b = (_ranks(z[fine]) for z in (values[(slice(None), *entry)], x))
-                size = np.linalg.norm(a) * np.linalg.norm(b)
-                found[label] = float(a @ b / size) if size > 0 else 0.0
+        for label, values in columns(self.varied).items():
+            a, b = (_ranks(z[fine]) for z in (values, x))
+            size = np.linalg.norm(a) * np.linalg.norm(b)
+            found[label] = float(a @ b / size) if size > 0 else 0.0
         return found
 
     def quantiles(self, name: str, shares: tuple[float, ...] = QUANTILES) -> Array:
@@ -87,6 +85,15 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<Sweep over {', '.join(self.varied)}: {self.done} of {self.n} instances done>"
+
+
+def columns(varied: Mapping[str, Array]) -> dict[str, Array]:
+    """The values (n,) of every single number that was varied, entries of arrays by "path[k]"."""
+    return {
+        path + "".join(f"[{k}]" for k in entry): values[(slice(None), *entry)]
+        for path, values in varied.items()
+        for entry in np.ndindex(values.shape[1:])
+    }
 
 
 def _ranks(x: Array) -> Array:

@@ -13,9 +13,11 @@ from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
 from poinsot.mechanism.model import hint
 from poinsot.parts import WORLD, Element
+from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.spatial._arrays import as_array
 
+HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
 RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and what the ledger speaks of
 
 
@@ -94,13 +96,12 @@ class Body:
         assert self.joint is not None
         return self.joint
 
-    def link(self, more: Inertia | None = None, turning: Array | None = None, armature: Array | None = None) -> Link:
+    def link(self, more: Inertia | None = None, turning: Array | None = None) -> Link:
         """The body as a link of a mechanism: with the mass that its parts add, without what turns by itself."""
         inertia = self.inertia if more is None else more if self.inertia is None else self.inertia + more
         if turning is not None:
             inertia = self._without(inertia, turning)
-        joint = self.hinge if armature is None else replace(self.hinge, armature=self.hinge.armature + armature)
-        return Link(self.name, inertia, self.parent, joint, self.placement)
+        return Link(self.name, inertia, self.parent, self.hinge, self.placement)
 
     def _without(self, inertia: Inertia | None, turning: Array) -> Inertia:
         if inertia is None:
@@ -135,17 +136,28 @@ class Description:
             yield "gravity", self.gravity
         yield from self.elements.items()
 
-    def mechanism(self, states: Mapping[str, Array] | None = None) -> Mechanism:
-        """The tree of all bodies, with the mass that elements add in these states."""
+    def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
+        """The tree of all bodies, with the mass that elements add in these states, and able to part where it may."""
         states = states or initial_states(self)
-        more, turning, armatures = {}, {}, {}  # type: dict[str, Inertia], dict[str, Array], dict[str, Array]
+        more, turning = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
-            own = own_states(states, name)
-            gather(more, element.inertias(own))
+            gather(more, element.inertias(own_states(states, name)))
             gather(turning, element.turning())
-            gather(armatures, element.armatures(own))
-        links = (body.link(more.get(k), turning.get(k), armatures.get(k)) for k, body in self.bodies.items())
+        held = self.held(states) if parts else {}
+        links = (
+            link
+            for name, body in self.bodies.items()
+            for link in mounted(body.link(more.get(name), turning.get(name)), held.get(name))
+        )
         return Mechanism(tuple(links), self.field)
+
+    def held(self, states: Mapping[str, Array]) -> dict[str, Array]:
+        """The bodies whose joints may part: 1 while all that may let them go hold them, else 0."""
+        found: dict[str, Array] = {}
+        for name, element in self.elements.items():
+            for body, holds in element.holds(own_states(states, name)).items():
+                found[body] = holds if body not in found else holds * found[body]
+        return found
 
     def check(self) -> None:
         """Every name that something refers to must exist."""
@@ -161,6 +173,23 @@ class Description:
                     raise ValueError(
                         f"{type(element).__name__} {name!r}: body {body!r} is fixed, it has no joint to move."
                     )
+
+
+def mounted(link: Link, held: Array | None) -> tuple[Link, ...]:
+    """A link whose joint may part, `held` being 1 before and 0 after: on a mount, which is a frame without mass.
+
+    The mount hangs on a free joint. While that is held by a huge armature, the joint moves as ever; when it is let go,
+    the joint is held instead, as it stands, and the mount flies with the body. One of the two is always held: so there
+    are never more freedoms than the body has. A joint that is free itself needs no mount.
+    """
+    if held is None:
+        return (link,)
+    holding, jamming = np.where(held > 0, HELD, 0.0), np.where(held > 0, 0.0, HELD)
+    if link.joint.kind == "free":
+        return (replace(link, joint=replace(link.joint, armature=link.joint.armature + holding)),)
+    mount = Link(link.name + MOUNT, None, link.parent, free(armature=holding), link.placement)
+    jammed = replace(link.joint, armature=link.joint.armature + jamming) if link.joint.nv else link.joint
+    return mount, replace(link, parent=mount.name, joint=jammed, placement=Pose())
 
 
 def gather(total: dict[str, Any], added: Mapping[str, Any]) -> None:

@@ -26,14 +26,14 @@ def start(bodies: Mapping[str, Body], mech: Mechanism) -> tuple[Array, Array]:
     X, V = {}, {}  # type: dict[str | None, Pose], dict[str | None, Array]
     X[None], V[None] = Pose(), np.zeros(6)
     for link in mech.links:
-        body, joint = bodies[link.name], link.joint
+        body, joint = bodies.get(link.name), link.joint  # there is no body for the mount of a joint: it is in its place
         X_WJ = X[link.parent] @ link.placement
-        q_B = _coordinates(body, X_WJ)
+        q_B = joint.type.neutral(joint) if body is None else _coordinates(body, X_WJ)
         X_JB = joint.type.pose(joint, q_B)
         X_WB = X_WJ @ X_JB
         carried = (link.placement @ X_JB).inverse().adjoint() @ V[link.parent]
         S = joint.type.subspace(joint, q_B)
-        v_B = _velocities(body, X_WB, carried, S)
+        v_B = np.zeros(joint.nv) if body is None else _velocities(body, X_WB, carried, S)
         X[link.name], V[link.name] = X_WB, carried + S @ v_B
         q.append(q_B)
         v.append(v_B)

@@ -76,6 +76,12 @@ def known(description: Description) -> list[str]:
     return found
 
 
+def entries(values: Mapping[str, Any]) -> list[str]:
+    """The names of the single numbers in these: "name", and of an array "name[0]", "name[1]", ..."""
+    sizes = {name: (np.ndim(value), np.size(value)) for name, value in values.items()}
+    return [f"{name}[{k}]" if ndim else name for name, (ndim, size) in sizes.items() for k in range(size)]
+
+
 def _numbers_of(item: Any) -> list[str]:
     numbers = {f.name: x for f in fields(item) if _is_number(x := getattr(item, f.name))}
     return [name for name, x in numbers.items() if is_traced(x) or np.all(np.isfinite(x))]

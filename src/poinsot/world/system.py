@@ -15,7 +15,8 @@ from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.mechanism.model import hint
-from poinsot.parts import Effect, Moving, Scene
+from poinsot.parts import Effect, Element, Moving, Scene
+from poinsot.parts.scene import MOUNT
 from poinsot.spatial._arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
@@ -78,7 +79,7 @@ class Switch:
     values: Array
 
     def applied(self, state: State) -> State:
-        """The state at that time, after it has let go."""
+        """The state at that time, with the states of parts that it sets."""
         return State(state.q, state.v, np.where(self.sets, self.values, state.parts))
 
 
@@ -86,7 +87,7 @@ class System:
     """A description as equations of motion, some of its numbers left free.
 
     `free`: paths of numbers that are given when the equations are evaluated. All of it is plain NumPy for one instance
-    that can be traced.
+    that can be traced. `mechanism`: the tree that moves; `bodies`: the same without the mounts of joints that may part.
     """
 
     def __init__(self, description: Description, free: Sequence[str] = ()) -> None:
@@ -96,6 +97,9 @@ class System:
         self.numbers = {path: paths.read(description, path) for path in self.free}
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
+        self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
+        if self.letting_go:
+            self._require_mass_apart()
         with np.errstate(all="ignore"):
             scene, _ = self.scene(0.0, self.start())
             for name, element in description.acting():
@@ -156,7 +160,7 @@ class System:
                 wrenches[body] = wrenches[body] + F if body in wrenches else F
             for joint, tau_J in effect.joint_forces.items():
                 sv = mech.v_slices[mech.index(joint)]
-                tau = np.concatenate([tau[: sv.start], tau[sv] + tau_J, tau[sv.stop :]])
+                tau = _with(tau, sv, tau[sv] + tau_J)
         vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
         motion = Motion(scene, effects, wrenches, tau, vdot)
         return replace(motion, effects={name: effect.found(motion) for name, effect in effects.items()})
@@ -195,17 +199,33 @@ class System:
             states |= {f"{name}.{key}": value for key, value in own.items()}
         return State(state.q, state.v, pack(states))
 
-    def switch(self, before: State, after: State) -> Switch | None:
-        """What lets go first between two states, a step apart; None if nothing in this world ever does."""
+    @cached_property
+    def letting_go(self) -> dict[str, Element]:
+        """The elements that may let something go."""
+        known = {name: own_states(self.states, name) for name, _ in self.description.acting()}
+        return {k: e for k, e in self.description.acting() if e.lets_go(known[k], known[k]) is not None}
+
+    def _require_mass_apart(self) -> None:
+        """What parts must have the mass to move on its own."""
+        gone: dict[str, Array] = {}
+        for name, element in self.letting_go.items():
+            own = own_states(self.states, name)
+            _, sets = element.lets_go(own, own) or (None, {})
+            gone |= {f"{name}.{key}": value for key, value in sets.items()}
+        try:
+            self.description.mechanism(self.states | gone)
+        except ValueError as error:
+            raise ValueError(f"once everything has parted that may, {error}") from error
+
+    def switch(self, before: State, after: State) -> Switch:
+        """What lets go first between two states, a step apart."""
         old, new = self.named_states(before.parts), self.named_states(after.parts)
         times: dict[str, Array] = {}
         values: dict[str, dict[str, Array]] = {}
-        for name, element in self.description.acting():
+        for name, element in self.letting_go.items():
             found = element.lets_go(own_states(old, name), own_states(new, name))
-            if found is not None:
-                times[name], values[name] = found
-        if not times:
-            return None
+            assert found is not None
+            times[name], values[name] = found
         first = reduce(np.minimum, times.values())
         sets, to = {}, {}  # type: dict[str, Array], dict[str, Array]
         for name, value in old.items():
@@ -217,6 +237,26 @@ class System:
             to[name] = values[owner][key] if is_set else np.zeros(np.shape(value))
         return Switch(first, pack(sets) > 0, pack(to))
 
+    def released(self, state: State, parameters: Mapping[str, Any] | None = None) -> tuple[State, Array]:
+        """The state in which joints that have let go stand still, and their mounts move on for them.
+
+        V_M := V_M + Ad(X_MB) S v, v := 0: the same twists of all bodies, and a state that is so already stays as it is.
+        With it the energy [J] of the motors' rotors (armatures) that stand still now; no other is lost.
+        """
+        description, mech = self.described(parameters), self.mechanism
+        v, lost = state.v, np.zeros(())
+        for name, held in description.held(self.named_states(state.parts)).items():
+            joint, loose = description.bodies[name].hinge, held < 0.5
+            if joint.kind == "free" or not joint.nv:
+                continue
+            k, m = mech.index(name), mech.index(name + MOUNT)
+            q, rate = state.q[mech.q_slices[k]], v[mech.v_slices[k]]
+            V = joint.type.pose(joint, q).adjoint() @ (joint.type.subspace(joint, q) @ rate)
+            lost = lost + np.where(loose, 0.5 * np.sum(joint.armature * rate * rate), 0.0)
+            v = _with(v, mech.v_slices[m], v[mech.v_slices[m]] + np.where(loose, V, 0.0))
+            v = _with(v, mech.v_slices[k], np.where(loose, 0.0, rate))
+        return State(state.q, v, state.parts), lost
+
     def _mechanism(self, description: Description, states: Mapping[str, Array]) -> Mechanism:
         """The mechanism of a description; the one made before, if nothing in it changed."""
         base = self.description
@@ -227,7 +267,7 @@ class System:
         for name, element in description.elements.items():
             own = own_states(states, name)
             changed = element is not base.elements[name] and element.turning()
-            same = same and not (changed or element.inertias(own) or element.armatures(own))
+            same = same and not (changed or element.inertias(own) or element.holds(own))
         return self.mechanism if same else description.mechanism(states)
 
 
@@ -244,6 +284,11 @@ def unpack(row: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array
         values[name] = np.reshape(row[start : start + size], shape)
         start += size
     return values
+
+
+def _with(row: Array, where: slice, part: Array) -> Array:
+    """The row with other entries there."""
+    return np.concatenate([row[: where.start], part, row[where.stop :]])
 
 
 def _same_link(a: Any, b: Any) -> bool:

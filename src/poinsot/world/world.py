@@ -238,7 +238,7 @@ class World:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The tree of all bodies."""
+        """The tree of all bodies, and of the mounts of joints that may part."""
         return self.system().mechanism
 
     def start(self) -> State:

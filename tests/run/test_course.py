@@ -1,0 +1,127 @@
+"""A simulation under way: where its calls end changes nothing, and what breaks down is found."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.run import course
+from poinsot.run.fates import onset
+from poinsot.run.plan import plan
+from poinsot.run.rows import UncompiledWarning
+
+
+def tumbling() -> pt.World:
+    world = pt.World()
+    world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(3, 0.2, 0.3))
+    return world
+
+
+def machine() -> pt.World:
+    """A body that tumbles, and an arm with a motor."""
+    world = tumbling()
+    world.add_body("arm", pt.Inertia.cylinder(1, 0.05, 1), joint=pt.revolute((0, 1, 0)))
+    world.add_input("torque", 0.0)
+    world.add_motor("motor", "arm", pt.Input("torque"))
+    return world
+
+
+def rocket() -> pt.World:
+    """Its thrust grows with its speed, until no number can hold it; how fast depends on an input."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("rocket", 1.0, velocity=(1.0, 0, 0))
+    world.add_input("rate", 60.0)
+    world.add_force("thrust", "rocket", lambda t, scene: scene.input("rate") * scene["rocket"].velocity ** 3)
+    return world
+
+
+def slow(t: Any, scene: Any) -> Any:
+    return scene["box"].velocity[2] < 1.5
+
+
+STAIRS = {"torque": ([0.0, 0.0333, 0.0701], [0.0, 1.0, -2.0])}
+RATES = {"rate": np.array([0.1, 90.0, 60.0])}
+RUNS: dict[str, tuple[Callable[[], pt.World], dict[str, Any]]] = {
+    "single": (machine, {"every": 0.007}),
+    "free": (tumbling, {"every": 0.007}),
+    "stairs": (machine, {"every": 0.02, "inputs": STAIRS}),
+    "condition": (machine, {"every": 0.02, "until": lambda t, scene: t > 0.0543}),
+    "batch": (machine, {"every": 0.02, "batch": 3, "vary": {"box.mass": pt.normal(2.0, 0.1)}}),
+    "conditions": (machine, {"vary": {"box.velocity[2]": [1.0, 2.0]}, "until": slow}),
+    "broken": (rocket, {"every": 0.002, "method": "rk4"}),
+    "broken in a batch": (rocket, {"every": 0.002, "method": "rk4", "batch": 3, "inputs": RATES}),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_where_calls_end_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step a call, some, or as many as can be."""
+    make, options = RUNS[name]
+    runs = []
+    for first, seconds in ((1, 0.0), (5, 0.0), (10**6, 1e6)):
+        monkeypatch.setattr(course, "FIRST", first)
+        monkeypatch.setattr(course, "CALL", seconds)
+        runs.append(make().simulate(0.1, 1e-3, **options))
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.time, runs[0].time)
+        np.testing.assert_array_equal(run.y, runs[0].y)
+        np.testing.assert_array_equal(run.p, runs[0].p)
+        assert (run.stop.reason, run.stop.text, dict(run.stop.notes)) == (
+            runs[0].stop.reason, runs[0].stop.text, dict(runs[0].stop.notes),
+        )  # fmt: skip
+        np.testing.assert_array_equal(run.stop.time, runs[0].stop.time)
+    assert np.all(np.isfinite(runs[0].y))
+
+
+@pytest.mark.parametrize(
+    ("duration", "every"), [(0.01, 0.001), (0.01, 0.003), (0.01, 0.01), (0.01, 1.0), (0.001, None)]
+)
+def test_records_follow_on_each_other(duration: float, every: float | None) -> None:
+    schedule = plan(duration, 1e-3, every, False)
+    steps = [0]
+    while steps[-1] < schedule.steps:
+        steps.append(schedule.next_record(steps[-1]))
+    np.testing.assert_array_equal(np.array(steps) * schedule.step, schedule.times)
+    between = [schedule.next_record(k) for k in range(schedule.steps)]
+    assert between == [min(k for k in steps if k > done) for done in range(schedule.steps)]
+
+
+def test_an_input_changes_at_the_nearest_step() -> None:
+    """A torque that is given for 3.4 steps acts on a flywheel for 3 of them, one for 3.6 steps for 4."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("wheel", pt.Inertia.cylinder(2.0, 1.0, 0.1), joint=pt.revolute((0, 0, 1)))  # 1 kg m^2
+    world.add_input("torque", 0.0)
+    world.add_motor("motor", "wheel", pt.Input("torque"))
+    for end, steps in ((3.4e-3, 3), (3.6e-3, 4), (3e-3, 3)):
+        run = world.simulate(0.1, 1e-3, inputs={"torque": ([0.0, end], [1.0, 0.0])}, every=1e-3)
+        np.testing.assert_allclose(run.y[-1, 1], 1e-3 * steps, rtol=1e-14)
+        np.testing.assert_array_equal(run.p[:, 0], np.arange(101) < steps)  # recorded as it acted
+
+
+def test_a_force_that_is_not_the_same_twice_ends_the_run() -> None:
+    """It gives NaN once, and not again when the steps are made once more to find what broke down."""
+    calls = itertools.count()
+
+    def fickle(t: Any, scene: Any) -> Any:
+        low = float(scene["stone"].position[2]) < 0  # cannot be traced, so it is called anew for each step
+        return np.array([0.0, 0.0, np.nan if next(calls) == 100 or low else 0.0])
+
+    world = pt.World()
+    world.add_particle("stone", 1.0, (0, 0, 10.0))
+    world.add_force("fickle", "stone", fickle)
+    with pytest.warns(UncompiledWarning):
+        run = world.simulate(1.0, 0.01, method="euler", ledger=False)
+    assert run.stop.reason == "broken"
+    assert run.stop.text.startswith("a quantity became infinite at t = ")
+    assert 0 < run.time[-1] < 1.0
+    assert np.all(np.isfinite(run.y))
+
+
+def test_the_onset_of_a_condition() -> None:
+    at = np.array([0.0, 0.3, 1 / 3, 1.0])
+    found = onset(lambda x: x >= at, np.zeros(4), np.ones(4), 60)
+    np.testing.assert_allclose(found, at, rtol=1e-15, atol=1e-15)
+    assert np.all(found >= at)  # it holds there
