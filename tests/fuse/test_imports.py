@@ -77,3 +77,15 @@ def test_number_of_threads_is_checked():
         set_threads(0)
     set_threads(None)
     assert threads() >= 1
+
+
+def test_modules_that_are_imported_while_tracing_get_plain_arrays(python):
+    """Names of the package are imported when first used, and that may be in a traced function."""
+    code = (
+        "import numpy as np, poinsot as pt\n"
+        "rotated = pt.kernel('(3),(3)->(3)')(lambda phi, x: pt.spatial.rotation.exp(phi) @ x)\n"
+        "found = rotated([0.0, 0.0, np.pi / 2], [1.0, 0.0, 0.0])\n"
+        "assert np.allclose(found, [0, 1, 0]), found\n"
+        "assert type(pt.spatial.rotation.E) is np.ndarray\n"
+    )
+    python(code)

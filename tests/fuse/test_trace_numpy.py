@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from fuse_laws import agrees, random_arguments
 
+import poinsot as pt
 from poinsot.fuse import kernel
 
 SCALAR = {  # functions of two scalars
@@ -124,3 +125,23 @@ def test_division_by_a_constant(c):
     divide = kernel("()->()")(lambda x: x / c)
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(divide(x), x / c)
+
+
+def test_random_numbers_can_be_drawn_while_tracing():
+    def function(x):
+        rng = np.random.default_rng(0)
+        return x + rng.uniform(-1, 1, 3) + rng.standard_normal((2, 3))[0] + np.random.RandomState(1).rand(3)
+
+    x = np.linspace(0, 1, 12).reshape(4, 3)
+    np.testing.assert_allclose(pt.kernel("(3)->(3)")(function)(x), np.stack([function(row) for row in x]), rtol=1e-15)
+    assert np.random.default_rng(0).uniform(size=2).dtype == np.float64
+
+
+def test_a_mechanism_of_plain_numbers_can_be_built_while_tracing():
+    def function(q, v):
+        rod = pt.Inertia.box(1.0, (0.1, 0.1, 1.0))
+        links = [pt.Link("a", rod, joint=pt.revolute((1, 0, 0))), pt.Link("b", rod, "a", pt.spherical())]
+        return pt.forward_dynamics(pt.Mechanism(links), q, v, np.zeros(4))
+
+    q, v = np.array([0.3, 0.5, 0.5, 0.5, 0.5]), np.array([0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(pt.kernel("(5),(4)->(4)")(function)(q, v), function(q, v), rtol=1e-12, atol=1e-12)

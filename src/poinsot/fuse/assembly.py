@@ -118,7 +118,8 @@ class Assembly:
         if self._high * unit >= 2**32:
             raise ValueError(f"{self._high + 1} rows of {unit} bytes are too many; there may be {2**32 // unit}")
         _, _, size, family = jit.host()
-        target = Target(size // dtype.itemsize, dtype.itemsize == 8, family)
+        registers = jit.registers()
+        target = Target(size // dtype.itemsize, dtype.itemsize == 8, family, registers)
         *widths, r = self._widths
         text = assembly_module(program.graph, k, widths, r, target)
         address = jit.compile_module(text, f"assembly of {program.name} {program.signature} {dtype}")

@@ -26,7 +26,7 @@ def assembly_module(graph: Graph, k: int, widths: Sequence[int], r: int, target:
     offsets in bytes for the shortest of these rows; `padded` is a multiple of `target.width`. It returns 1 if a NaN was
     added, else 0.
     """
-    module = Module(target)
+    module = Module(target, graph)
     f = Function(module)
     width, vector, mask = target.width, target.vector("f"), target.vector("b")
     own, unit = graph.params[k * sum(widths) :], min(*widths, r)

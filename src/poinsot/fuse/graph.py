@@ -104,20 +104,20 @@ class Graph:
     def outputs(self, nodes: list[Node]) -> None:
         self._outputs = [self.capture(node) for node in nodes]
 
-    def live(self) -> list[Node]:
+    def live(self, outputs: Sequence[Node] | None = None) -> list[Node]:
         """The nodes that the outputs need, in order."""
-        wanted = set(self.outputs)
+        wanted = set(self.outputs if outputs is None else outputs)
         for node in reversed(self.nodes):
             if node in wanted:
                 wanted.update(node.args)
         return [node for node in self.nodes if node in wanted]
 
-    def last_uses(self, live: Sequence[Node]) -> dict[Node, float]:
+    def last_uses(self, live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, float]:
         """For each array in memory, the index of the node that uses it last: that one may change it in place."""
         last: dict[Node, float] = {}
         for node in live:
             last.update((arg, node.index) for arg in node.args if isinstance(arg.type, tuple))
-        last.update((node, float("inf")) for node in (*self.outputs, *self.captures.values()))
+        last.update((node, float("inf")) for node in (*outputs, *self.captures.values()))
         return last
 
     def subgraphs(self) -> Iterator["Graph"]:

@@ -36,6 +36,12 @@ def host() -> tuple[str, str, int, str]:
     return llvm.get_host_cpu_name(), features.flatten(), width, family
 
 
+def registers() -> int:
+    """How many vectors there is room for."""
+    _, _, width, family = host()
+    return 32 if width == 64 or family == "arm" else 16
+
+
 @functools.cache
 def _target_machine() -> Any:
     import llvmlite.binding as llvm

@@ -49,7 +49,8 @@ class Program:
 
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
         _, _, size, family = jit.host()
-        target = Target(size // dtype.itemsize, dtype == _F64, family)
+        registers = jit.registers()
+        target = Target(size // dtype.itemsize, dtype == _F64, family, registers)
         text = kernel_module(self.graph, self.inputs, self.outputs, target)
         address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
         return gufunc.make_gufunc(

@@ -1,8 +1,8 @@
 """Graph to LLVM: vectors over the batch, one instance a lane, as text.
 
 Every value is a vector of `width` lanes; what is the same in all lanes (loop counters, what follows from them and from
-constants) stays a scalar until it meets a vector. `flags` are fast-math flags: contraction only, and none inside the
-elementary functions, whose error analysis counts every rounding.
+constants) stays a scalar until it meets a vector. A product and the sum that it goes into are contracted, but not
+inside the elementary functions, whose error analysis counts every rounding.
 """
 
 import functools
@@ -14,18 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from . import elementary
+from . import elementary, registers
 from .graph import Graph, Node, Type
 from .machine import trace_elementary
+from .registers import Registers, Row
 
 
 @dataclass(frozen=True)
 class Target:
-    """How wide a vector is, and how precise its floats are."""
+    """How wide a vector is, how precise its floats are, and how many there is room for."""
 
     width: int
     float64: bool = True
     processor: str = "x86"
+    registers: int = 32
 
     @property
     def bits(self) -> int:
@@ -57,11 +59,11 @@ def _wrapped(value: int, bits: int) -> int:
 
 
 # One row an operation: the text after "%x = ". {T} is the type of the arguments, {R} of the result, {a}, {b} the
-# arguments, {fm} the fast-math flags, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
+# arguments,  the fast-math flags, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
 ROWS: dict[tuple[str, Type], str] = {
-    ("add", "f"): "fadd {fm}{T} {a}, {b}",
-    ("sub", "f"): "fsub {fm}{T} {a}, {b}",
-    ("mul", "f"): "fmul {fm}{T} {a}, {b}",
+    ("add", "f"): "fadd {T} {a}, {b}",
+    ("sub", "f"): "fsub {T} {a}, {b}",
+    ("mul", "f"): "fmul {T} {a}, {b}",
     ("div", "f"): "fdiv {T} {a}, {b}",
     ("neg", "f"): "fneg {T} {a}",
     ("add", "i"): "add {T} {a}, {b}",
@@ -142,6 +144,37 @@ class Ref:
     uniform: bool
 
 
+class _Waiting:
+    """The memory in which values of a graph wait until they are needed again; constants lie in a table."""
+
+    def __init__(self, f: "Function", refs: dict[Node, Ref]) -> None:
+        self.f, self.refs = f, refs
+        self.numbers: dict[Node, Ref] = {}  # constants in registers
+        self._slots: dict[Node, str] = {}
+
+    def store(self, node: Node) -> None:
+        slot = self._slots[node] = self.f.slots.pop() if self.f.slots else self.f.allocate(1)
+        self.f.homes[node] = lambda: slot
+        self.f.store(slot, 0, self.refs[node])
+
+    def load(self, node: Node) -> None:
+        if node.op == "const":
+            scalar = self.f.op(f"load {self.f.target.scalar(node.type)}, ptr {self.f.module.number(node)}")
+            self.numbers[node] = Ref(self.f.vector(Ref(scalar, node.type, True)), node.type, False)
+        else:
+            self.refs[node] = self.f.fetch(self.f.homes[node](), node.type)
+
+    def free(self, node: Node) -> None:
+        if node in self._slots:
+            self.f.slots.append(self._slots.pop(node))
+            del self.f.homes[node]
+
+    def end(self, nodes: Sequence[Node]) -> None:
+        self.f.slots += self._slots.values()
+        for node in nodes:
+            self.f.homes.pop(node, None)
+
+
 def _has_bits(value: Any) -> bool:
     return value != 0 or repr(value)[0] == "-"
 
@@ -149,16 +182,26 @@ def _has_bits(value: Any) -> bool:
 class Module:
     """One LLVM module: functions, constant tables and the intrinsics that they use."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, graph: Graph) -> None:
         self.target = target
+        self.is_long = sum(graph.count().values()) > _SHORT
         self.functions: list[str] = []
         self.globals: list[str] = []
         self.declarations: dict[str, str] = {}
         self._tables: dict[Any, str] = {}
+        self._numbers: dict[str, int] = {}
         self._callees: dict[Graph, str] = {}
 
     def text(self) -> str:
-        return "\n".join([*self.globals, *self.declarations.values(), *self.functions, _ATTRIBUTES])
+        kinds, values = (", ".join(x) for x in ([text.split()[0] for text in self._numbers], self._numbers))
+        numbers = f"@numbers = private constant {{{kinds}}} {{{values}}}, align 64"
+        return "\n".join([numbers, *self.globals, *self.declarations.values(), *self.functions, _ATTRIBUTES])
+
+    def number(self, node: Node) -> str:
+        """The address of a constant."""
+        text = f"{self.target.scalar(node.type)} {self.target.literal(node.data, node.type)}"
+        k = self._numbers.setdefault(text, len(self._numbers))
+        return f"getelementptr (i{self.target.bits}, ptr @numbers, i64 {k})"
 
     def table(self, data: tuple[Any, ...], type_: Type) -> str:
         key = (type_, tuple(map(repr, data)))
@@ -170,18 +213,20 @@ class Module:
             self.globals.append(f"{name} = private constant [{len(data)} x {scalar}] {body}, align 64")
         return self._tables[key]
 
-    def callee(self, graph: Graph, flags: str) -> str:
+    def callee(self, graph: Graph, contract: bool) -> str:
         """The name of the function that computes the graph: @f(in, out, arrays ...), vectors in memory."""
         if graph not in self._callees:
             name = self._callees[graph] = f"@f{len(self._callees)}"
             arrays = [p for p in graph.params if isinstance(p.type, tuple)]
-            out = Function(self, flags)
+            out = Function(self, contract)
             scalars = [p for p in graph.params if not isinstance(p.type, tuple)]
             refs = {p: Ref(f"%array{k}", p.type, False) for k, p in enumerate(arrays)}
             for k, p in enumerate(scalars):
-                refs[p] = out.load("%in", k, p.type)
-            for k, result in enumerate(out.graph(graph, refs)):
-                out.store("%out", k, result)
+                if p.type == "b":
+                    refs[p] = out.load("%in", k, p.type)
+                else:
+                    out.homes[p] = functools.partial(out.address, "%in", str(k))
+            out.graph(graph, refs, out.outputs_to("%out", graph, refs))
             parameters = ", ".join(["ptr %in", "ptr %out", *(f"ptr %array{k}" for k in range(len(arrays)))])
             self.functions.append(out.define(f"define internal void {name}({parameters})", "ret void"))
         return self._callees[graph]
@@ -191,18 +236,26 @@ _ATTRIBUTES = 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer
 
 
 _LARGE = 1 << 16  # bytes; a stack has a few million
+_PIECE = 2000  # operations in a block
+_SHORT = 1500  # operations; of such code, the compiler finds registers for values and constants itself
+_ENDLESS = 1 << 30
 
 
 class Function:
     """The text of one function, grown line by line."""
 
-    def __init__(self, module: Module, flags: str = "contract ") -> None:
-        self.module, self.target, self.flags = module, module.target, flags
+    def __init__(self, module: Module, contract: bool = True) -> None:
+        self.module, self.target, self.contract = module, module.target, contract
         self.entry: list[str] = []  # allocations: they belong into the first block
         self.exit: list[str] = []  # and their end
         self.lines: list[str] = []
         self.block = "start"
         self.mask: str | None = None  # the lanes that still run, inside a loop whose count differs between lanes
+        self.homes: dict[Node, Callable[[], str]] = {}  # values that lie in memory, and how to write their address
+        self.slots: list[str] = []  # room for one vector each, not in use
+        self.always = ""  # a truth that the compiler cannot see through; if not, control goes to %never
+        self.room = self.target.registers - 4 if module.is_long else _ENDLESS
+        self.registers = Registers({}, self.room, _Waiting(self, {}))
         self._count = 0
         self._splats: dict[tuple[str, str], str] = {}
 
@@ -269,9 +322,11 @@ class Function:
         return self._splats[key]
 
     def load(self, base: str, k: int | str, type_: Type) -> Ref:
-        stored = "i" if type_ == "b" else type_
-        vector = self.target.vector(stored)
-        text = self.op(f"load {vector}, ptr {self.address(base, str(k))}, align {self.target.itemsize}")
+        return self.fetch(self.address(base, str(k)), type_)
+
+    def fetch(self, address: str, type_: Type) -> Ref:
+        vector = self.target.vector("i" if type_ == "b" else type_)
+        text = self.op(f"load {vector}, ptr {address}, align {self.target.itemsize}")
         if type_ == "b":
             text = self.op(f"trunc {vector} {text} to {self.target.vector('b')}")
         return Ref(text, type_, False)
@@ -300,30 +355,115 @@ class Function:
         return name
 
     # Graphs.
-    def graph(self, graph: Graph, refs: dict[Node, Ref], done: Callable[[Node], None] | None = None) -> list[Ref]:
-        """Write out the live nodes of a graph whose parameters are given; the references of its outputs.
+    def graph(
+        self,
+        graph: Graph,
+        refs: dict[Node, Ref],
+        done: Callable[[Node], None] | None = None,
+        outputs: Sequence[Node] | None = None,
+    ) -> list[Ref]:
+        """Write out the live nodes of a graph whose parameters have references or homes; the references of its outputs.
 
-        `done` is told of each node as soon as it is written.
+        If there is a `done`, it takes care of the outputs: it is told of each node as soon as it is written.
         """
-        live = graph.live()
-        last = graph.last_uses(live)
-        alive = set(live)
-        for node in live:
-            if node in refs:
-                pass
-            elif node.op in STRUCTURE:
-                STRUCTURE[node.op](self, node, refs, last)
-            elif node.op in elementary.FUNCTIONS:
-                self._elementary(node, refs, alive)
-            else:
-                refs[node] = self._simple(node, [refs[arg] for arg in node.args])
+        outputs = graph.outputs if outputs is None else outputs
+        live = graph.live(outputs)
+        last, alive = graph.last_uses(live, outputs), set(live)
+        steady = {node for node, ref in refs.items() if ref.uniform}
+        row = registers.row(live, outputs, steady, self.contract, self.module.is_long)
+        at_end = [] if done else [node for node in outputs if node.type in ("f", "i") and node not in steady]
+        waiting = _Waiting(self, refs)
+        before, self.registers = self.registers, Registers(row.uses(at_end), self.room, waiting)
+        for number, node in enumerate(row.nodes):
+            if self.always and number and number % _PIECE == 0:
+                self._begin_block()
+            if node not in refs and node not in self.homes:
+                self._write(node, row, refs, waiting.numbers, last, alive)
+            self.registers.used(row.needs[node])
             if done is not None:
                 done(node)
-        return [refs[node] for node in graph.outputs]
+            if node in self.homes or node.op == "const":
+                self.registers.lies_in_memory(node)
+            if node in refs and not refs[node].uniform:
+                self.registers.made(node)
+        self.registers.need(dict.fromkeys(at_end))
+        waiting.end(live)
+        self.registers = before
+        return [] if done else [refs[node] for node in outputs]
+
+    def _write(
+        self,
+        node: Node,
+        row: Row,
+        refs: dict[Node, Ref],
+        numbers: dict[Node, Ref],
+        last: dict[Node, float],
+        alive: set[Node],
+    ) -> None:
+        needs, now = row.needs[node], self.registers
+        if node.op in STRUCTURE:
+            if node.op == "call" or (node.op == "loop" and self.is_crowded(node, refs)):
+                now.clear()
+            elif node.op != "array":
+                now.need(needs)
+            STRUCTURE[node.op](self, node, refs, last)
+        elif node.op in elementary.FUNCTIONS:
+            now.need(needs, self.room // 2)
+            self._elementary(node, refs, alive)
+        elif node.op == "const":
+            refs[node] = self.literal(node)
+        else:
+            now.need(needs)
+            here = {arg: numbers[arg] if arg.op == "const" else refs[arg] for arg in needs}
+            if node in row.products:
+                refs[node] = self._contracted(node, row.products[node], lambda arg: here.get(arg) or refs[arg])
+            else:
+                refs[node] = self._simple(node, [here.get(arg) or refs[arg] for arg in node.args])
+
+    def _begin_block(self) -> None:
+        """Compilers take much longer over one long block than over several short ones."""
+        name = f"piece{self.fresh()[2:]}"
+        self.line(f"br i1 {self.always}, label %{name}, label %never")
+        self.label(name)
+
+    def value(self, node: Node, refs: dict[Node, Ref]) -> Ref:
+        """Of a node that may be waiting in memory."""
+        if node in self.homes and (node not in refs or not self.registers.holds(node)):
+            return self.fetch(self.homes[node](), node.type)
+        return refs[node]
+
+    def outputs_to(self, base: str, graph: Graph, refs: dict[Node, Ref]) -> Callable[[Node], None]:
+        """For `graph`: stores each output in a row of vectors as soon as it is there."""
+        places: dict[Node, list[int]] = {}
+        for k, node in enumerate(graph.outputs):
+            places.setdefault(node, []).append(k)
+
+        def store(node: Node) -> None:
+            for k in places.get(node, ()):
+                self.store(base, k, self.value(node, refs))
+
+        return store
+
+    def is_crowded(self, loop: Node, refs: dict[Node, Ref]) -> bool:
+        """Whether what goes into a loop fills most of the registers."""
+        values = [arg for arg in loop.args if arg.type in ("f", "i") and not (arg in refs and refs[arg].uniform)]
+        return len(values) > self.room // 2
+
+    def _contracted(self, node: Node, product: Node, ref_of: Callable[[Node], Ref]) -> Ref:
+        """a b + c, a b - c or c - a b, rounded once where the machine can."""
+        other = node.args[1] if node.args[0] is product else node.args[0]
+        args = [ref_of(arg) for arg in (*product.args, other)]
+        uniform = all(arg.uniform for arg in args)
+        form, kind = (self.scalar, self.target.scalar("f")) if uniform else (self.vector, self.target.vector("f"))
+        a, b, c = (form(arg) for arg in args)
+        if node.op == "sub" and node.args[0] is product:
+            c = self.op(f"fneg {kind} {c}")
+        elif node.op == "sub":
+            a = self.op(f"fneg {kind} {a}")
+        name = f"fmuladd.{'' if uniform else f'v{self.target.width}'}f{self.target.bits}"
+        return Ref(self.intrinsic(name, kind, kind, a, b, c), "f", uniform)
 
     def _simple(self, node: Node, args: list[Ref]) -> Ref:
-        if node.op == "const":
-            return self.literal(node)
         uniform = all(arg.uniform for arg in args)
         form, scalar = (self.scalar, self.target.scalar) if uniform else (self.vector, self.target.vector)
         if node.op == "where":
@@ -336,7 +476,7 @@ class Function:
             lanes = "" if uniform else f"v{self.target.width}"
             name = f"{INTRINSICS[node.op, kind]}.{lanes}{kind}{self.target.bits}"
             return Ref(self.intrinsic(name, scalar(kind), scalar(kind), *values), node.type, uniform)
-        words = {"T": scalar(kind), "R": scalar(node.type), "B": scalar("b"), "fm": self.flags}
+        words = {"T": scalar(kind), "R": scalar(node.type), "B": scalar("b")}
         words |= dict(zip("ab", values, strict=False))
         if node.op in _WITH_CONSTANTS:
             words |= {"zero": self.constant(0, kind, uniform), "ones": self.constant(True, "b", uniform)}
@@ -359,9 +499,10 @@ class Function:
             if all(p in alive and p not in refs for p in pair):
                 name, targets = "sincos", pair  # type: ignore[assignment]
         body = elementary_graph(name, self.target.float64)
-        flags, self.flags = self.flags, ""
+        before = self.contract, self.room
+        self.contract, self.room = False, self.room - self.registers.held
         results = self.graph(body, dict(zip(body.params, args, strict=True)))
-        self.flags = flags
+        self.contract, self.room = before
         for target, result in zip(targets, results, strict=True):
             refs[target] = result
 

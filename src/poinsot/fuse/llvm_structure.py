@@ -4,6 +4,9 @@ An array in memory is a row of vectors, one for each element; truth values lie t
 place if nobody needs the old array any more, and otherwise into a copy.
 """
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 from .graph import Graph, Node, Type
 from .llvm import STRUCTURE, Function, Module, Ref, Repeat
 
@@ -11,7 +14,7 @@ from .llvm import STRUCTURE, Function, Module, Ref, Repeat
 def _array(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
     base = f.allocate(len(node.args))
     for k, arg in enumerate(node.args):
-        f.store(base, k, refs[arg])
+        f.store(base, k, f.value(arg, refs))
     refs[node] = Ref(base, node.type, False)
 
 
@@ -109,7 +112,7 @@ def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None
 
 def _call(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
     graph: Graph = node.data
-    name = f.module.callee(graph, f.flags)
+    name = f.module.callee(graph, f.contract)
     inputs = f.allocate(len(node.args))
     outputs = f.allocate(len(graph.outputs))
     arrays, k = [], 0
@@ -121,11 +124,14 @@ def _call(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
                 _copy(f, base, refs[arg], arg.type[1])
             arrays.append(f"ptr {base}")
         else:
-            f.store(inputs, k, refs[arg])
+            f.store(inputs, k, f.value(arg, refs))
             k += 1
     f.line(f"call void {name}({', '.join([f'ptr {inputs}', f'ptr {outputs}', *arrays])})")
     for user in node.used_results():
-        refs[user] = f.load(outputs, user.data, user.type)
+        if user.type == "b":
+            refs[user] = f.load(outputs, user.data, user.type)
+        else:
+            f.homes[user] = partial(f.address, outputs, str(user.data))
 
 
 def _rescue(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
@@ -161,7 +167,7 @@ def _cold(module: Module, graph: Graph) -> tuple[str, str]:
     kind = "{" + ", ".join(t.vector(output.type) for output in graph.outputs) + "}"
     if graph not in module._callees:
         name = module._callees[graph] = f"@cold{len(module._callees)}"
-        out = Function(module, flags="")
+        out = Function(module, contract=False)
         refs = {p: Ref(f"%p{k}", p.type, False) for k, p in enumerate(graph.params)}
         value = "poison"
         for k, result in enumerate(out.graph(graph, refs)):
@@ -176,24 +182,32 @@ def _cold(module: Module, graph: Graph) -> tuple[str, str]:
 def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
     t, body = f.target, node.data
     integer = t.scalar("i")
-    count, *rest = (refs[arg] for arg in node.args)
-    carried, captured = rest[: len(body.outputs)], rest[len(body.outputs) :]
+    first, *rest = node.args
+    count, carried, captured = refs[first], rest[: len(body.outputs)], rest[len(body.outputs) :]
     counter, *params = body.params
-    inside = dict(zip(body.captures.values(), captured, strict=True))
-    carry_params = [p for p in params if p not in inside]
+    carry_params = [p for p in params if p not in body.captures.values()]
+    crowded = f.is_crowded(node, refs)
+    inside: dict[Node, Ref] = {}
+    for param, argument in zip(body.captures.values(), captured, strict=True):
+        if crowded and argument in f.homes:
+            f.homes[param] = f.homes[argument]
+        else:
+            inside[param] = refs[argument]
 
     buffers: dict[Node, str] = {}
-    start: list[str] = []
-    for argument, param, ref in zip(node.args[1:], carry_params, carried, strict=False):
+    start: dict[Node, str] = {}  # values that are carried in registers
+    state = _State(f, [p for p in carry_params if crowded and p.type in ("f", "i")])
+    for argument, param in zip(carried, carry_params, strict=True):
         if isinstance(param.type, tuple):
-            base = ref.text
+            base, ref = refs[argument].text, refs[argument]
             if ref.uniform or last[argument] > node.index or list(node.args).count(argument) > 1:
                 base = f.allocate(param.type[1])
                 _copy(f, base, ref, param.type[1])
             buffers[param] = base
-            start.append(base)
+        elif param in state.numbers:
+            state.begin(param, f.value(argument, refs))
         else:
-            start.append(f.vector(ref))
+            start[param] = f.vector(refs[argument])
 
     lanes = None
     if count.uniform:
@@ -210,7 +224,7 @@ def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
     f.line(f"br label %{head}")
     f.label(head)
     position = len(f.lines)  # the phis are written when the last block of the body is known
-    names = {p: f.fresh() for p in (counter, *carry_params)}
+    names = {p: f.fresh() for p in (counter, *start)}
     test = f.op(f"icmp slt {integer} {names[counter]}, {bound}")
     f.line(f"br i1 {test}, label %{inner}, label %{done}")
     f.label(inner)
@@ -220,35 +234,79 @@ def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
         mask = f.op(f"icmp slt {t.vector('i')} {here}, {lanes}")
         f.mask = mask if outer_mask is None else f.op(f"and {t.vector('b')} {mask}, {outer_mask}")
     inside[counter] = Ref(names[counter], "i", True)
-    for p in carry_params:
-        inside[p] = Ref(buffers.get(p, names[p]), p.type, False)
-    ends = f.graph(body, inside)
-    following: dict[Node, str] = {}
-    moves = [(p, end) for p, end in zip(carry_params, ends, strict=True) if p in buffers and end.text != buffers[p]]
+    inside |= {p: Ref(text, p.type, False) for p, text in (*buffers.items(), *((p, names[p]) for p in start))}
+    ends = dict(zip(carry_params, body.outputs, strict=True))
+    select = f.mask if lanes is not None else None
+    if state.numbers:
+        f.graph(body, inside, state.following(ends, inside, select))
+    else:
+        f.graph(body, inside)
+    moves = [(p, inside[end]) for p, end in ends.items() if p in buffers and inside[end].text != buffers[p]]
     if moves:  # an array that ends up elsewhere goes back to its place, by a detour in case two change places
         detours = [(p, f.allocate(p.type[1])) for p, _ in moves]
         for (p, detour), (_, end) in zip(detours, moves, strict=True):
             _copy(f, detour, end, p.type[1])
         for p, detour in detours:
             _copy(f, buffers[p], Ref(detour, p.type, False), p.type[1], f.mask)
-    for p, end in zip(carry_params, ends, strict=True):
-        if p not in buffers:
-            following[p] = f.vector(end)
-            if f.mask is not None and lanes is not None:
-                kind = t.vector(p.type)
-                following[p] = f.op(f"select {t.vector('b')} {f.mask}, {kind} {following[p]}, {kind} {names[p]}")
+    following: dict[Node, str] = {}
+    for p in start:
+        following[p] = f.vector(inside[ends[p]])
+        if select is not None:
+            kind = t.vector(p.type)
+            following[p] = f.op(f"select {t.vector('b')} {select}, {kind} {following[p]}, {kind} {names[p]}")
     step = f.op(f"add {integer} {names[counter]}, 1")
     f.line(f"br label %{head}")
-    phis = [f"  {names[counter]} = phi {integer} [0, %{before}], [{step}, %{f.block}]"]
-    for p, first in zip(carry_params, start, strict=True):
-        if p not in buffers:
-            phis.append(f"  {names[p]} = phi {t.vector(p.type)} [{first}, %{before}], [{following[p]}, %{f.block}]")
+    phis = [f"  {names[counter]} = phi {integer} [0, %{before}], [{step}, %{f.block}]", *state.phis(before, f.block)]
+    phis += [
+        f"  {names[p]} = phi {t.vector(p.type)} [{start[p]}, %{before}], [{following[p]}, %{f.block}]" for p in start
+    ]
     f.lines[position:position] = phis
     f.mask = outer_mask
     f.label(done)
     for user in node.used_results():
         p = carry_params[user.data]
-        refs[user] = Ref(buffers.get(p, names[p]), user.type, False)
+        if p in state.numbers:
+            f.homes[user] = partial(f.address, state.now, str(state.numbers[p]))
+        else:
+            refs[user] = Ref(buffers[p] if p in buffers else names[p], user.type, False)
+
+
+class _State:
+    """What a loop carries in memory, if it is too much for registers: each turn reads one row and writes another."""
+
+    def __init__(self, f: Function, params: Sequence[Node]) -> None:
+        self.f, self.numbers = f, {p: k for k, p in enumerate(params)}
+        if params:
+            self._rows = [f.allocate(len(params)) for _ in range(2)]
+            self.now, self._next = f.fresh(), f.fresh()
+
+    def begin(self, param: Node, value: Ref) -> None:
+        self.f.store(self._rows[0], self.numbers[param], value)
+
+    def following(self, ends: dict[Node, Node], refs: dict[Node, Ref], mask: str | None) -> Callable[[Node], None]:
+        """For `Function.graph`: stores the ends of a turn as soon as they are there."""
+        f, params = self.f, dict[Node, list[Node]]()
+        for p in self.numbers:
+            f.homes[p] = partial(f.address, self.now, str(self.numbers[p]))
+            params.setdefault(ends[p], []).append(p)
+
+        def store(node: Node) -> None:
+            for p in params.get(node, ()):
+                value = f.value(node, refs)
+                if mask is not None:
+                    kind, old = f.target.vector(p.type), f.load(self.now, self.numbers[p], p.type)
+                    masks = f.target.vector("b")
+                    text = f.op(f"select {masks} {mask}, {kind} {f.vector(value)}, {kind} {old.text}")
+                    value = Ref(text, p.type, False)
+                f.store(self._next, self.numbers[p], value)
+
+        return store
+
+    def phis(self, before: str, after: str) -> list[str]:
+        if not self.numbers:
+            return []
+        pairs = zip((self.now, self._next), self._rows, (self._next, self.now), strict=True)
+        return [f"  {name} = phi ptr [{first}, %{before}], [{then}, %{after}]" for name, first, then in pairs]
 
 
 STRUCTURE.update(array=_array, table=_table, get=_get, set=_set, call=_call, rescue=_rescue, loop=_loop)

@@ -14,14 +14,20 @@ they were, and "invalid" is raised only if a NaN comes out where none went in. N
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from . import llvm_structure as llvm_structure
 from .graph import Graph, Node
 from .llvm import Function, Module, Ref, Target
-from .transfer import Transfer, addresses, either, fence
+from .memory import whole_of
+from .transfer import Transfer, address, addresses, either, fence
 
 _FEW = 8  # results that stay in registers
+_MANY = 16  # inputs that are not read in place
 _CACHES = 1 << 24  # bytes: more than that, and the results of a call are gone from them before they are used
 
 Shape = tuple[int, ...]
@@ -29,7 +35,7 @@ Shape = tuple[int, ...]
 
 def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], target: Target) -> str:
     """The text of a module with one function, `kernel`."""
-    module = Module(target)
+    module = Module(target, graph)
     f = Function(module)
     shapes, width = [*inputs, *outputs], target.width
     integer, vector = "i64", target.vector("f")
@@ -50,6 +56,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     easy = "true"  # all inputs lie in place, or are the same for all
     for k in range(len(inputs)):
         easy = f.op(f"and i1 {easy}, {f.op(f'or i1 {dense[k]}, {same[k]}')}")
+    f.always = f.op(f"icmp sge i64 {total}, 0")
     flags = save_flags(f)
     results = _Results(f, graph, outputs, buffers[len(inputs) :])
     much = f.op(f"icmp ugt i64 {total}, {_CACHES // (target.itemsize * max(1, len(graph.outputs)))}")
@@ -79,21 +86,26 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         for k, numbers in enumerate(zip(starts, lane_steps, core_steps, shapes, buffers, strict=True))
     ]
 
-    # Where the elements of each input are found: in place, or in its buffer.
-    places = []
+    # Where the elements of each input are found: in place, or in its buffer. Much that is read more than once is not
+    # left in place: elements that are far from each other are in each other's way in the caches.
+    in_place, places = len(graph.params) <= _MANY, []
     for k, shape in enumerate(inputs):
-        base = f.op(f"select i1 {direct[k]}, ptr {starts[k]}, ptr {buffers[k]}")
-        steps = []
-        for axis, step in enumerate(core_steps[k]):
-            packed = math.prod(shape[axis + 1 :]) * width * target.itemsize
-            steps.append(f.op(f"select i1 {direct[k]}, i64 {step}, i64 {packed}"))
-        places.append((base, steps))
+        packed = [str(math.prod(shape[axis + 1 :]) * width * target.itemsize) for axis in range(len(shape))]
+        if in_place:
+            base = f.op(f"select i1 {direct[k]}, ptr {starts[k]}, ptr {buffers[k]}")
+            pairs = zip(core_steps[k], packed, strict=True)
+            places.append((base, [f.op(f"select i1 {direct[k]}, i64 {there}, i64 {here}") for there, here in pairs]))
+        else:
+            places.append((buffers[k], packed))
 
-    f.line(f"br i1 {ready}, label %compute, label %fetch")
+    f.line(f"br i1 {ready if in_place else 'false'}, label %compute, label %fetch")
     f.label("fetch")
-    for k in range(len(inputs)):
-        there = f.op(f"or i1 {direct[k]}, {f.op(f'and i1 {same[k]}, {later}')}")
-        either(f, there, lambda: None, transfers[k].write)
+    for k, transfer in enumerate(transfers[: len(inputs)]):
+        known = f.op(f"and i1 {same[k]}, {later}")
+        if in_place:
+            either(f, f.op(f"or i1 {direct[k]}, {known}"), lambda: None, transfer.write)
+        else:
+            either(f, known, lambda: None, partial(either, f, direct[k], transfer.write_lanes, transfer.write))
     f.line("br label %compute")
     f.label("compute")
 
@@ -101,8 +113,13 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         each = [place for k, (base, steps) in enumerate(places) for place in addresses(f, base, steps, shapes[k])]
         return [f.op(f"load {vector}, ptr {place}, align {target.itemsize}") for place in each]
 
-    refs = {p: Ref(v, "f", False) for p, v in zip(graph.params, loads(), strict=True)}
-    f.graph(graph, refs, lambda node: results.put(node, refs))
+    numbers = iter(graph.params)
+    for k, (base, steps) in enumerate(places):
+        for index in np.ndindex(*inputs[k]):
+            f.homes[next(numbers)] = partial(address, f, base, steps, index)
+    refs: dict[Node, Ref] = {}
+    f.graph(graph, refs, lambda node: results.put(node, refs), results.nodes)
+    results.end(refs)
     masks = target.vector("b")
     found, before = results.nans.mask(), f.block
     f.line(f"br i1 {f.reduce('or', found, 'b')}, label %nan, label %store")
@@ -120,6 +137,8 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         f"  {first} = phi i64 [0, %start], [{following}, %{f.block}]",
         f"  {invalid} = phi {masks} [zeroinitializer, %start], [{invalid_so_far}, %{f.block}]",
     ]
+    f.label("never")
+    f.line("unreachable")
     f.label("end")
     either(f, much, lambda: fence(f))
     restore_flags(f, flags)
@@ -154,28 +173,43 @@ class _Results:
     as soon as they are there, few when all of them are."""
 
     def __init__(self, f: Function, graph: Graph, shapes: Sequence[Shape], buffers: Sequence[str]) -> None:
-        self.f, self.nans, self.buffers = f, _NaNs(f), buffers
+        self.f, self.nans, self.buffers = f, _NaNs(f), list(buffers)
         self._values: list[list[str]] = [[""] * math.prod(shape) for shape in shapes]
         self._homes: dict[Node, list[tuple[int, int]]] = {}
-        slots = ((k, i) for k, values in enumerate(self._values) for i in range(len(values)))
-        for node, (k, i) in zip(graph.outputs, slots, strict=True):
-            self._homes.setdefault(node, []).append((k, i))
+        self._wholes: dict[int, Node] = {}  # outputs that lie in memory as they are
+        rest = iter(graph.outputs)
+        for k, values in enumerate(self._values):
+            nodes = [next(rest) for _ in values]
+            whole = None if self._few(k) else whole_of(nodes)
+            if whole is not None:
+                self._wholes[k] = whole
+                continue
+            for i, node in enumerate(nodes):
+                self._homes.setdefault(node, []).append((k, i))
+        self.nodes = [*self._homes, *self._wholes.values()]
         for node in [node for node in self._homes if node.op == "const" and node.data == node.data]:
             ref = f.literal(node)
             for k, i in self._homes.pop(node):
                 self._values[k][i] = f.vector(ref)
                 f.store(buffers[k], i, ref)
 
-    def put(self, node: Node, refs: Mapping[Node, Ref]) -> None:
+    def put(self, node: Node, refs: dict[Node, Ref]) -> None:
         """The node has been written: if it is a result, take it."""
         if node not in self._homes:
             return
-        value = self.f.vector(refs[node])
+        ref = self.f.value(node, refs)
+        value = self.f.vector(ref)
         self.nans.look(value)
         for k, i in self._homes[node]:
             self._values[k][i] = value
             if not self._few(k):
-                self.f.store(self.buffers[k], i, refs[node])
+                self.f.store(self.buffers[k], i, ref)
+
+    def end(self, refs: dict[Node, Ref]) -> None:
+        """The graph has been written."""
+        for k, node in self._wholes.items():
+            self.nans.look_along(refs[node].text, len(self._values[k]))
+            self._wholes[k], self.buffers[k] = node, refs[node].text
 
     def _few(self, k: int) -> bool:
         return len(self._values[k]) <= _FEW
@@ -188,6 +222,7 @@ class _Results:
                 self.f.store(self.buffers[k], i, Ref(value, "f", False))
             transfer.write()
 
+        transfer = replace(transfer, buffer=self.buffers[k])
         if self._few(k):
             either(self.f, direct, lambda: transfer.write_values(self._values[k]), through_buffer)
         else:
@@ -206,9 +241,33 @@ class _NaNs:
             self._compare(self._waiting, value)
         self._waiting = "" if self._waiting else value
 
+    def look_along(self, base: str, count: int) -> None:
+        """At a row of vectors in memory, eight in a turn."""
+        self.mask()
+        f, number, masks = self.f, self.f.fresh()[2:], self.f.target.vector("b")
+        head, before, mask, turn = f"look{number}", f.block, self._mask, f.fresh()
+        f.line(f"br label %{head}")
+        f.label(head)
+        self._mask, position = f.fresh(), len(f.lines)
+        found = self._mask
+        for k in range(8):
+            at = f.op(f"add i64 {f.op(f'mul i64 {turn}, 8')}, {k}")
+            at = f.intrinsic("umin.i64", "i64", "i64", at, str(count - 1)) if count % 8 else at
+            place = f.op(f"getelementptr {f.target.vector('f')}, ptr {base}, i64 {at}")
+            self.look(f.op(f"load {f.target.vector('f')}, ptr {place}, align {f.target.itemsize}"))
+        following = f.op(f"add i64 {turn}, 1")
+        f.lines[position:position] = [
+            f"  {found} = phi {masks} [{mask}, %{before}], [{self._mask}, %{head}]",
+            f"  {turn} = phi i64 [0, %{before}], [{following}, %{head}]",
+        ]
+        more = f.op(f"icmp ult i64 {following}, {-(-count // 8)}")
+        f.line(f"br i1 {more}, label %{head}, label %seen{number}")
+        f.label(f"seen{number}")
+
     def mask(self) -> str:
         if self._waiting:
             self._compare(self._waiting, self._waiting)
+            self._waiting = ""
         return self._mask
 
     def _compare(self, a: str, b: str) -> None:

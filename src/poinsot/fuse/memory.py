@@ -22,14 +22,22 @@ def array_of(values: Sequence[Value]) -> Node:
     if not any(type(v) is Node for v in values):
         cast = {"f": float, "i": int, "b": bool}[kind]
         return current().node("table", (), (kind, len(values)), tuple(cast(v) for v in values))
+    if (whole := whole_of(values)) is not None:
+        return whole
     nodes = [v for v in values if type(v) is Node]
-    whole = nodes[0].args[0] if nodes[0].op == "get" else nodes[0]
-    if whole.type == (kind, len(values)) and all(_is_element(v, whole, k) for k, v in enumerate(values)):
-        return whole  # taken apart, and now put together again
     for node in nodes:
         node.graph.indexed.add(node)
     with tracing_into(max((node.graph for node in nodes), key=lambda graph: graph.depth)) as home:
         return home.node("array", tuple(lift(v, kind) for v in values), (kind, len(values)))
+
+
+def whole_of(values: Sequence[Value]) -> Node | None:
+    """The array in memory of which these are all the elements, in order."""
+    first = values[0] if values else None
+    if type(first) is not Node or first.op != "get" or first.args[0].type[1] != len(values):
+        return None
+    whole = first.args[0]
+    return whole if all(_is_element(value, whole, k) for k, value in enumerate(values)) else None
 
 
 def _is_element(value: Value, array: Node, index: int) -> bool:

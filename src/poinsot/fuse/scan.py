@@ -53,7 +53,7 @@ def _one_wide(program: Any) -> int:
     address = program.__dict__.get("_one_wide")
     if address is None:
         _, _, _, family = jit.host()
-        text = kernel_module(program.graph, program.inputs, program.outputs, Target(1, True, family))
+        text = kernel_module(program.graph, program.inputs, program.outputs, Target(1, True, family, jit.registers()))
         address = jit.compile_module(text, f"{program.name} {program.signature}, one after the other")
         program.__dict__["_one_wide"] = address
     return address

@@ -251,6 +251,8 @@ class Traced:
         kwargs.pop("dtype", None)
         if ufunc in UFUNCS:
             result = getattr(UFUNCS[ufunc], method)(*arrays, **kwargs)
+        elif ufunc is np.matmul and all(a.ndim == 2 and min(a.shape) > 2 * _TILE for a in arrays):
+            result = _product(*arrays)
         elif ufunc.signature is not None and method == "__call__":  # matmul and its kin
             result = ufunc(*arrays, **kwargs)
         else:
@@ -275,6 +277,19 @@ class Traced:
             raise TraceError(
                 f"{name} cannot be traced ({error})", "see the list of NumPy functions in the docs"
             ) from None
+
+
+_TILE = 4
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A B of large matrices, in tiles: each element that is brought from memory serves several sums at once."""
+    C = np.full((len(A), B.shape[1]), 0.0, dtype=object)
+    for i in range(0, len(A), _TILE):
+        for j in range(0, B.shape[1], _TILE):
+            for k in range(len(B)):
+                C[i : i + _TILE, j : j + _TILE] += np.multiply.outer(A[i : i + _TILE, k], B[k, j : j + _TILE])
+    return C
 
 
 def _is_basic(index: Any) -> bool:

@@ -143,6 +143,14 @@ class Transfer:
         return [self.f.op(f"getelementptr {self.f.target.scalar('f')}, ptr {row}, i64 {first}") for row in rows]
 
 
+def address(f: Function, base: str, steps: Sequence[str], index: Sequence[int]) -> str:
+    """Of one element."""
+    for i, step in zip(index, steps, strict=True):
+        if i:
+            base = f.op(f"getelementptr i8, ptr {base}, i64 {f.op(f'mul i64 {step}, {i}')}")
+    return base
+
+
 def addresses(f: Function, base: str, steps: Sequence[str], shape: tuple[int, ...]) -> list[str]:
     """Of all elements, in C order."""
     if not shape:

@@ -1,0 +1,143 @@
+"""Which values of a long straight piece of code are in registers, and which wait in memory.
+
+Compilers do badly at that with thousands of values in one block. But all uses are known in advance, and then the best
+value to move out is the one that is used last (Belady, IBM Systems Journal 5, 1966). Constants and inputs lie in memory
+anyway: they are only forgotten.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .elementary import FUNCTIONS
+from .graph import Node
+
+
+class Memory(Protocol):
+    """Where values wait."""
+
+    def store(self, node: Node) -> None: ...
+
+    def load(self, node: Node) -> None: ...
+
+    def free(self, node: Node) -> None: ...
+
+
+class Registers:
+    """Follows a row of operations, and moves values out of registers and back as they are needed.
+
+    `uses`: for each value the numbers of the operations that need it, in order. `room`: for how many values.
+    """
+
+    def __init__(self, uses: Mapping[Node, Sequence[int]], room: int, memory: Memory) -> None:
+        self._later = {node: list(reversed(numbers)) for node, numbers in uses.items()}
+        self._next: dict[Node, int] = {}  # what is in a register, and where it is used next
+        self._room, self._memory, self._stored = room, memory, set[Node]()
+
+    @property
+    def held(self) -> int:
+        """How many values are in registers."""
+        return len(self._next)
+
+    def holds(self, node: Node) -> bool:
+        return node in self._next
+
+    def lies_in_memory(self, node: Node) -> None:
+        """It need not be stored."""
+        self._stored.add(node)
+
+    def made(self, node: Node) -> None:
+        """A new value is in a register."""
+        if self._later.get(node):
+            self._make_room(1)
+            self._next[node] = self._later[node][-1]
+
+    def need(self, nodes: Iterable[Node], room: int = 0) -> None:
+        """Bring values into registers, and leave room for others."""
+        missing = [node for node in nodes if node not in self._next]
+        self._make_room(len(missing) + room, nodes)
+        for node in missing:
+            self._memory.load(node)
+            self._next[node] = self._later[node][-1]
+
+    def used(self, nodes: Iterable[Node]) -> None:
+        """An operation has used the values."""
+        for node in nodes:
+            later = self._later[node]
+            later.pop()
+            if node in self._next and later:
+                self._next[node] = later[-1]
+            elif not later:
+                self._next.pop(node, None)
+                self._memory.free(node)
+
+    def clear(self) -> None:
+        """Move everything out."""
+        self._make_room(self._room)
+
+    def _make_room(self, count: int, but: Iterable[Node] = ()) -> None:
+        while len(self._next) + count > self._room and (others := self._next.keys() - but):
+            last = max(others, key=lambda node: (self._next[node], node.index))
+            del self._next[last]
+            if last not in self._stored:
+                self._memory.store(last)
+                self._stored.add(last)
+
+
+def contracted(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, Node]:
+    """Sums and differences of floats, each with the product that it may take in: one that nothing else needs."""
+    count = Counter(arg for node in live for arg in node.args)
+    count.update(outputs)
+    found = {}
+    for node in live:
+        if node.op in ("add", "sub") and node.type == "f":
+            products = [arg for arg in node.args if arg.op == "mul" and count[arg] == 1]
+            if products:
+                found[node] = products[0]
+    return found
+
+
+@dataclass(frozen=True)
+class Row:
+    """The operations of a graph, one after the other, each with the product that it takes in and what it needs in
+    registers: floats and integers that differ between lanes, and constants that meet them."""
+
+    nodes: list[Node]
+    products: dict[Node, Node]
+    needs: dict[Node, list[Node]]
+
+    def uses(self, at_end: Iterable[Node]) -> dict[Node, list[int]]:
+        """By which operations each value is needed, by number, and at the end."""
+        found: dict[Node, list[int]] = {}
+        for number, node in enumerate(self.nodes):
+            for arg in self.needs[node]:
+                found.setdefault(arg, []).append(number)
+        for node in dict.fromkeys(at_end):
+            found.setdefault(node, []).append(len(self.nodes))
+        return found
+
+
+_NOT_SIMPLE = {"param", "const", "proj", "array", "table", "get", "set", "call", "rescue", "loop", *FUNCTIONS}
+
+
+def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contract: bool, numbers: bool) -> Row:
+    """The row of the live nodes, its products contracted or not.
+
+    `steady`: nodes that are known to be the same in all lanes; those that follow from them are added. `numbers`:
+    whether constants need registers, too.
+    """
+    products = contracted(live, outputs) if contract else {}
+    taken_in = set(products.values())
+    nodes, needs = [node for node in live if node not in taken_in], {}
+    for node in nodes:
+        simple = node.op not in _NOT_SIMPLE
+        args = [arg for arg in node.args if arg is not products.get(node)]
+        args += products[node].args if node in products else ()
+        if node.op in ("const", "table") or ((simple or node.op == "get") and steady.issuperset(args)):
+            steady.add(node)
+            args = []
+        moving = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i")]
+        constants = [arg for arg in moving if arg.op == "const" and arg.data != 0] if numbers and simple else []
+        needs[node] = [arg for arg in moving if arg not in steady] + constants
+    return Row(nodes, products, needs)

@@ -1,0 +1,237 @@
+"""Values in registers and in memory: the plan is the best there is, and code that follows it computes the same."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import poinsot as pt
+from poinsot.fuse import llvm_structure, registers
+from poinsot.fuse.llvm import Target
+from poinsot.fuse.loop import kernel_module
+from poinsot.fuse.registers import Registers
+
+assert llvm_structure  # fills the table of operations that `kernel_module` writes
+
+
+class Log:
+    """A memory that counts, and knows what it holds."""
+
+    def __init__(self) -> None:
+        self.stored: set[str] = set()
+        self.loads = self.stores = 0
+
+    def store(self, node: str) -> None:
+        assert node not in self.stored
+        self.stored.add(node)
+        self.stores += 1
+
+    def load(self, node: str) -> None:
+        assert node in self.stored
+        self.loads += 1
+
+    def free(self, node: str) -> None:
+        self.stored.discard(node)
+
+
+class Value(str):
+    """Stands for a node: values have a number."""
+
+    index = property(lambda self: int(self))
+
+
+rows = st.lists(st.sets(st.integers(0, 6).map(str), min_size=1, max_size=2), min_size=1, max_size=9)
+
+
+def follow(operations: list[set[str]], room: int) -> tuple[Log, int]:
+    """Values that lie in memory from the beginning, as inputs do; the log, and the most that were held at once."""
+    operations = [{Value(x) for x in each} for each in operations]
+    uses: dict[Value, list[int]] = {}
+    for number, each in enumerate(operations):
+        for value in sorted(each):
+            uses.setdefault(value, []).append(number)
+    log, most = Log(), 0
+    plan = Registers(uses, room, log)
+    for value in uses:
+        plan.lies_in_memory(value)
+        log.stored.add(value)
+    for each in operations:
+        plan.need(sorted(each))
+        assert all(plan.holds(value) for value in each)
+        most = max(most, plan.held)
+        plan.used(sorted(each))
+    assert plan.held == 0
+    return log, most
+
+
+def fewest_loads(operations: list[set[str]], room: int) -> int:
+    """By trying every choice."""
+
+    @cache
+    def from_here(number: int, held: frozenset[str]) -> int:
+        if number == len(operations):
+            return 0
+        wanted = frozenset(operations[number])
+        missing, others = wanted - held, sorted(held - wanted)
+        kept = room - len(wanted)
+        ways = [frozenset(x for k, x in enumerate(others) if bits >> k & 1) for bits in range(1 << len(others))]
+        return len(missing) + min(from_here(number + 1, wanted | way) for way in ways if len(way) <= kept)
+
+    return from_here(0, frozenset())
+
+
+@given(rows, st.integers(2, 4))
+def test_no_other_plan_loads_less(operations, room):
+    log, most = follow(operations, room)
+    assert most <= room
+    assert log.loads == fewest_loads(operations, room)
+    assert log.stores == 0  # they lie in memory already
+
+
+def test_what_is_moved_out_is_stored_once():
+    uses = {Value(k): [k, 10 + k, 20 + k] for k in range(8)}
+    log = Log()
+    plan = Registers(uses, 4, log)
+    for k in range(8):
+        plan.used([])
+        plan.made(Value(k))
+        plan.need([Value(k)])
+        plan.used([Value(k)])
+    for k in range(8):
+        plan.need([Value(k)])
+        plan.used([Value(k)])
+    assert plan.held <= 4
+    plan.clear()
+    assert plan.held == 0
+    assert log.stores == 8
+
+
+def test_a_product_that_one_sum_needs_is_taken_into_it():
+    graph = pt.kernel("(),(),()->(),()")(lambda a, b, c: (a * b + c, b * c - a * (b * c))).program().graph
+    live = graph.live()
+    taken = registers.contracted(live, graph.outputs)
+    assert sorted(node.op for node in taken) == ["add", "sub"]
+    assert all(sum(product in node.args for node in live) == 1 for product in taken.values())
+
+
+def many(n: int, rng: np.random.Generator):
+    """A function of 40 values with n operations, of which each takes any two of what is there."""
+    choices = [(rng.integers(40 + k, size=2), rng.integers(3), rng.uniform(0.5, 1.5)) for k in range(n)]
+
+    def function(x):
+        values = list(x)
+        for (i, j), kind, number in choices:
+            a, b = values[i], values[j]
+            values.append(a - number * b if kind == 0 else 0.1 * a * b + b if kind == 1 else np.sin(a) + number)
+        return np.stack(values[-50:])
+
+    return function
+
+
+@pytest.mark.parametrize("float64", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_long_code_computes_what_numpy_does(seed, float64):
+    rng = np.random.default_rng(seed)
+    function = many(600, rng)
+    x = rng.uniform(-1, 1, (19, 40)).astype(np.float64 if float64 else np.float32)
+    expected = np.stack([function(row.astype(np.float64)) for row in x])
+    found = pt.kernel("(40)->(50)")(function)(x)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=(1e-12 if float64 else 1e-3) * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("width", "count"), [(8, 32), (4, 16), (2, 32), (1, 16)])
+def test_every_machine_gets_code(width, count):
+    program = pt.kernel("(40)->(50)")(many(300, np.random.default_rng(0))).program()
+    text = kernel_module(program.graph, program.inputs, program.outputs, Target(width, registers=count))
+    assert text.count("alloca") < 400
+
+
+@pytest.mark.parametrize("counts", ["same", "different"])
+def test_loops_that_carry_more_than_there_are_registers(counts):
+    """Values that change places, stay, are all replaced by one, or are needed afterwards; counts that differ."""
+
+    def function(n, x, y):
+        def turn(k, state):
+            a, b, c = state
+            return b + 0.01 * k * y, a * 0.5 + c[::-1], c
+
+        a, b, c = pt.fori_loop(n, turn, (x, x * x, x + y))
+        return a + x, b * y, c
+
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(-1, 1, (2, 21, 30))
+    n = rng.integers(0, 6, 21).astype(float) if counts == "different" else np.full(21, 5.0)
+
+    def reference(n, x, y):
+        a, b, c = x, x * x, x + y
+        for k in range(int(n)):
+            a, b = b + 0.01 * k * y, a * 0.5 + c[::-1]
+        return a + x, b * y, c
+
+    found = pt.kernel("(),(30),(30)->(30),(30),(30)")(function)(n, x, y)
+    expected = [np.stack(rows) for rows in zip(*(reference(*row) for row in zip(n, x, y, strict=True)), strict=True)]
+    for f, e in zip(found, expected, strict=True):
+        np.testing.assert_allclose(f, e, rtol=0, atol=1e-14)
+
+
+def test_loops_in_loops_and_calls_with_many_values():
+    @pt.once
+    def mixed(x, y):
+        return np.sin(x) * y + x[::-1], x - y
+
+    def function(x, y):
+        def outer(i, state):
+            x, y = state
+            x, y = mixed(x, y)
+            return pt.fori_loop(2, lambda k, s: (s[1] + 0.1 * k, 0.5 * s[0] - x), (x, y))
+
+        return pt.fori_loop(3, outer, (x, y))
+
+    def reference(x, y):
+        for _ in range(3):
+            x, y = np.sin(x) * y + x[::-1], x - y
+            first = x
+            for k in range(2):
+                x, y = y + 0.1 * k, 0.5 * x - first
+        return x, y
+
+    x, y = np.random.default_rng(2).uniform(-1, 1, (2, 17, 33))
+    found = pt.kernel("(33),(33)->(33),(33)")(function)(x, y)
+    expected = [np.stack(rows) for rows in zip(*(reference(*row) for row in zip(x, y, strict=True)), strict=True)]
+    for f, e in zip(found, expected, strict=True):
+        np.testing.assert_allclose(f, e, rtol=0, atol=1e-14)
+
+
+def test_an_array_that_lies_in_memory_is_a_result_as_it_is():
+    """And a NaN in it is told, as in others."""
+
+    def function(x):
+        def turn(k, Y):
+            for i in range(5):
+                Y[i, k] = x[i] * np.sqrt(x[k])
+            return Y
+
+        return pt.fori_loop(5, turn, np.zeros((5, 5)))
+
+    outer = pt.kernel("(5)->(5,5)")(function)
+    x = np.random.default_rng(3).uniform(0, 1, (11, 5))
+    np.testing.assert_allclose(outer(x), x[:, :, None] * np.sqrt(x[:, None, :]), rtol=1e-15)
+    x[7, 4] = -1
+    with pytest.warns(RuntimeWarning, match="invalid"):
+        found = outer(x)
+    assert np.isnan(found).sum() == 5
+    assert np.isnan(found[7, :, 4]).all()
+
+
+def test_products_of_large_matrices_are_those_of_numpy():
+    A, B = np.random.default_rng(4).standard_normal((2, 6, 11, 13))
+    A[:, 3], A[:, :, 5] = 0, 0
+
+    def function(A, B):
+        return A @ B.T, np.matmul(B.T * 2.0, A)
+
+    found = pt.kernel("(11,13),(11,13)->(11,11),(13,13)")(function)(A, B)
+    np.testing.assert_allclose(found[0], A @ np.swapaxes(B, 1, 2), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found[1], 2 * np.swapaxes(B, 1, 2) @ A, rtol=0, atol=1e-13)
