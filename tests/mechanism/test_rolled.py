@@ -14,6 +14,9 @@ from poinsot.mechanism import division, tree
 
 LOOPS_ONLY = Budget(0, 0, np.inf)  # everything that can stay in a loop does
 HALF = Budget(0, 1500, np.inf)  # a few bodies are written out beside the loops
+UNWOUND = Budget(0, 0, np.inf, unwinds=True)  # as loops alone, with little kept in memory
+LEAST = Budget(0, 0, 0, again=True, unwinds=True)  # and with nothing kept that can be computed
+MACHINES = {"loops": LOOPS_ONLY, "half": HALF, "unwound": UNWOUND, "least": LEAST}
 DYNAMICS = {"forward": pt.forward_dynamics, "inverse": pt.inverse_dynamics}
 
 
@@ -48,15 +51,16 @@ def chain(n: int, kinds: list[str], branching: float = 0.0, **data: float) -> pt
 
 
 @pytest.mark.parametrize("name", DYNAMICS)
+@pytest.mark.parametrize("machine", [LOOPS_ONLY, UNWOUND], ids=["loops", "unwound"])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_trees_of_all_joints(name: str, seed: int) -> None:
+def test_random_trees_of_all_joints(name: str, machine: Budget, seed: int) -> None:
     """With branches, fixed links, frames without mass and motors; rounding grows with the condition of M."""
     mech = random_tree(np.random.default_rng([7, seed]), 9)
-    check(mech, DYNAMICS[name], LOOPS_ONLY, 1e-10)
+    check(mech, DYNAMICS[name], machine, 1e-10)
 
 
 @pytest.mark.parametrize("name", DYNAMICS)
-@pytest.mark.parametrize("machine", [LOOPS_ONLY, HALF], ids=["loops", "half"])
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 @pytest.mark.parametrize("branching", [0.0, 0.3])
 @pytest.mark.parametrize("armature", [0.0, 0.2])
 def test_simple_joints(name: str, machine: Budget, branching: float, armature: float) -> None:

@@ -28,18 +28,32 @@ def outward(here: Here, v: Array, K_P: Array, F: Array, vdot: Array | None = Non
     alpha = K_P[1] + np.cross(w, vJ[:3]) + added[:3]
     a = K_P[2] + np.cross(K_P[0] + w, vJ[3:]) + added[3:]
     K = np.stack([w, alpha, a])
-    return K, wrench(here.G, K) - F
+    return K, wrench(here, K) - F
 
 
-def wrench(G: Array, K: Array) -> Array:
-    """F (6,) that a body with inertia G (6, 6) needs to move with the rates K: Newton's and Euler's equations.
+def unwound(here: Here, v: Array, K: Array, vdot: Array | None = None) -> Array:
+    """The parent's rates K_P (3, 3) from the body's: `outward` undone."""
+    vJ = here.S @ v
+    added = here.bias if vdot is None else here.bias + here.S @ vdot
+    w_P = K[0] - vJ[:3]
+    alpha = K[1] - np.cross(K[0], vJ[:3]) - added[:3]
+    a = K[2] - np.cross(w_P + K[0], vJ[3:]) - added[3:]
+    return screws.rates(screws.back(here.moves), np.stack([w_P, alpha, a]))
 
-    m = I alpha + w x I w + h x a, f = m a + alpha x h + w x (w x h), with the first moment of mass h [kg m].
+
+def wrench(here: Here, K: Array) -> Array:
+    """F (6,) that a body needs to move with the rates K: Newton's and Euler's equations.
+
+    With the first and second moments of mass h [kg m] and E [kg m^2], and U of `screws.swing`: f = mass a + U h, and
+    m = h x a + the integral of r x U r, which is U E less its transpose.
     """
-    w, alpha, a = K
-    mass, h, I = G[5, 5], np.stack([G[2, 4], G[0, 5], G[1, 3]]), G[:3, :3]
-    moment = I @ alpha + np.cross(w, I @ w) + np.cross(h, a)
-    return np.concatenate([moment, mass * a + np.cross(alpha, h) + np.cross(w, np.cross(w, h))])
+    E, U, a = here.E, screws.swing(K), K[2]
+    mass, h = here.G[5, 5], np.stack([here.G[2, 4], here.G[0, 5], here.G[1, 3]])
+    turning = np.zeros(3)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        across = (K[0, k] * K[0, k] - K[0, j] * K[0, j]) * E[j, k]
+        turning[i] = U[k, i] * E[i, j] + U[k, j] * E[j, j] + across - U[j, i] * E[i, k] - U[j, k] * E[k, k]
+    return np.concatenate([turning + np.cross(h, a), mass * a + U @ h])
 
 
 def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, Array, Array]:

@@ -13,7 +13,13 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import screws, tree
-from poinsot.mechanism.dynamics import External, external_wrenches, forward_dynamics, inverse_mass_factors, rows
+from poinsot.mechanism.dynamics import (
+    External,
+    external_wrenches,
+    forward_dynamics_articulated,
+    inverse_mass_factors,
+    rows,
+)
 from poinsot.mechanism.model import Mechanism, sized
 from poinsot.mechanism.screws import Move, mirrored
 from poinsot.spatial import Pose, motion, rotation
@@ -72,12 +78,32 @@ def inverse_dynamics_derivatives(
 def forward_dynamics_derivatives(
     mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None
 ) -> tuple[Array, Array, Array]:
-    """d vdot/dq, d vdot/dv and d vdot/d tau = M^-1, each (nv, nv): d vdot = -M^-1 d tau, at the vdot that tau gives."""
-    vdot = forward_dynamics(mech, q, v, tau, external)
+    """d vdot/dq, d vdot/dv and d vdot/d tau = M^-1, each (nv, nv): d vdot = -M^-1 d tau, at the vdot that tau gives.
+
+    What floats freely moves alike wherever it is, whichever way it is turned, and however fast it goes along; turned
+    by dq, it only sees gravity g turn by g x dq, and its own acceleration v' + w x v is the same at any v. So those
+    columns are known.
+    """
+    q, v = sized(mech, q=q, v=v)
+    vdot = forward_dynamics_articulated(mech, q, v, tau, external)
     A, B = inverse_mass_factors(mech, q)
-    M_inv = mirrored(A.T @ B)
     dq, dv, _ = inverse_dynamics_derivatives(mech, q, v, vdot, external)
-    return A.T @ (-B @ dq), A.T @ (-B @ dv), M_inv  # the factors are sparse: they cost less than M^-1
+    floating = [body for body in tree.of(mech).bodies if body.parent < 0 and body.joint.kind == "free" and body.is_bare]
+    for body in floating:
+        dq[:, body.v] = 0.0
+        dv[:, _along(body)] = 0.0
+    by_q, by_v = A.T @ (-B @ dq), A.T @ (-B @ dv)  # the factors are sparse: they cost less than M^-1
+    for body in floating:
+        about = slice(body.v.start, body.v.start + 3)
+        gravity = screws.motion(body.moves(q[body.q]), -tree.falling(tree.of(mech)))[3:]
+        by_q[_along(body), about] = rotation.skew(gravity)
+        by_v[_along(body), _along(body)] = -rotation.skew(v[about])
+    return by_q, by_v, mirrored(A.T @ B)
+
+
+def _along(body: tree.Body) -> slice:
+    """The entries of v that are a free joint's velocity."""
+    return slice(body.v.start + 3, body.v.stop)
 
 
 def _compose(X: Pose, moves: Sequence[Move]) -> Pose:

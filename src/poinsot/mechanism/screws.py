@@ -2,8 +2,8 @@
 
 A frame is reached from its parent by shifts and turns along coordinate axes, or by a general pose. Each move has these
 methods: `motion` takes a twist (6,) of the parent's frame to the child's, `force` takes a wrench (6,) or several
-(6, k) of the child's frame to the parent's, and `inertia` a symmetric inertia (6, 6). One simple move after the other
-costs about half of what one general transformation does.
+(6, k) of the child's frame to the parent's, `inertia` a symmetric inertia (6, 6), and `moments` that of a rigid body.
+One simple move after the other costs about half of what one general transformation does.
 
 `rates` takes what the laws of Newton and Euler need to know of a rigid motion: K (3, 3), whose rows are the angular
 velocity, the angular acceleration and the acceleration of the frame's origin, in the frame's axes.
@@ -15,12 +15,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.spatial import Pose
+from poinsot.fuse import is_traced
+from poinsot.spatial import Pose, rotation
 
 
 def mirrored(A: Array) -> Array:
     """A symmetric matrix made exactly so, from its upper triangle: the lower one need not be computed."""
     return np.triu(np.ones(A.shape)) * A + np.triu(np.ones(A.shape), 1).T * A.T
+
+
+def swing(K: Array) -> Array:
+    """U (3, 3) = (alpha x) + (w x)(w x): a point at r accelerates with a + U r."""
+    w, alpha, _ = K
+    P = np.outer(w, w)
+    U = np.zeros((3, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        U[i, i], U[i, j], U[j, i] = -(P[j, j] + P[k, k]), P[i, j] - alpha[k], P[i, j] + alpha[k]
+    return U
 
 
 _UPPER = tuple(zip(*np.triu_indices(6), strict=True))
@@ -56,12 +67,17 @@ class General:
         return mirrored(Ad.T @ I @ Ad)
 
     def rates(self, K: Array) -> Array:
-        w, alpha, a = K
-        p = self.X.p
-        return np.stack([w, alpha, a + np.cross(alpha, p) + np.cross(w, np.cross(w, p))]) @ self.X.R
+        return np.stack([K[0], K[1], K[2] + swing(K) @ self.X.p]) @ self.X.R
+
+    def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
+        G = self.inertia(np.block([[I, rotation.skew(h)], [rotation.skew(h).T, mass * np.eye(3)]]))
+        return mass, np.stack([G[2, 4], G[0, 5], G[1, 3]]), G[:3, :3]
 
     def pose(self) -> Pose:
         return self.X
+
+    def inverse(self) -> "General":
+        return General(self.X.inverse())
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,21 +104,39 @@ class Shift:
         return np.concatenate([F[:3] + self._cross @ F[3:], F[3:]])
 
     def inertia(self, I: Array) -> Array:
-        Ad = np.block([[np.eye(3), np.zeros((3, 3))], [-self._cross, np.eye(3)]])
-        return mirrored(Ad.T @ I @ Ad)
+        """With the blocks A, C, L of I and S = (d e x): C' = C + S L, A' = A + C S^T + S C'^T."""
+        i, j, k, d = self.axis, (self.axis + 1) % 3, (self.axis + 2) % 3, self.d
+        A, C, L = I[:3, :3], I[:3, 3:], I[3:, 3:]
+        there = C + self._cross @ L
+        B = np.zeros((3, 3))
+        B[i, i], B[j, j], B[k, k] = (
+            A[i, i],
+            A[j, j] - d * (C[j, k] + there[j, k]),
+            A[k, k] + d * (C[k, j] + there[k, j]),
+        )
+        B[i, j] = B[j, i] = A[i, j] - d * C[i, k]
+        B[i, k] = B[k, i] = A[i, k] + d * C[i, j]
+        B[j, k] = B[k, j] = A[j, k] + d * (C[j, j] - there[k, k])
+        return np.block([[B, there], [there.T, L]])
 
     def rates(self, K: Array) -> Array:
-        """The acceleration of the new origin: a + alpha x d + w x (w x d)."""
-        w, alpha, a = K
-        i, j, k = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
-        there = np.zeros(3)
-        there[i] = a[i] + self.d * (w[i] * w[k] + alpha[j])
-        there[j] = a[j] + self.d * (w[j] * w[k] - alpha[i])
-        there[k] = a[k] - self.d * (w[i] * w[i] + w[j] * w[j])
-        return np.stack([w, alpha, there])
+        return np.stack([K[0], K[1], K[2] + self.d * swing(K)[:, self.axis]])
+
+    def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
+        """Steiner's theorem for a shift along one axis."""
+        i, j, k, d = self.axis, (self.axis + 1) % 3, (self.axis + 2) % 3, self.d
+        there = h + mass * d * np.eye(3)[i]
+        more = np.zeros((3, 3))
+        more[j, j] = more[k, k] = d * (h[i] + there[i])
+        more[i, j] = more[j, i] = -d * h[j]
+        more[i, k] = more[k, i] = -d * h[k]
+        return mass, there, I + more
 
     def pose(self) -> Pose:
         return Pose._from(np.eye(3), self.d * np.eye(3)[self.axis])
+
+    def inverse(self) -> "Shift":
+        return Shift(self.axis, -self.d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +154,30 @@ class Turn:
         R[i, i], R[i, j], R[j, i], R[j, j] = self.c, -self.s, self.s, self.c
         return R
 
+    def _turn(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """(c x - s y, s x + c y): if the angle is known, by three shears, of which each is one operation."""
+        c, s = self.c, self.s
+        if is_traced(c) or is_traced(s) or not c or not s:
+            return c * x - s * y, s * x + c * y
+        flip = -1.0 if c < 0 else 1.0  # half a turn less: no tangent is larger than 1
+        t, s = flip * s / (1 + flip * c), flip * s
+        x = x - t * y
+        y = y + s * x
+        return flip * (x - t * y), flip * y
+
+    def _turned_vector(self, x: Array) -> Array:
+        """R x, (3,) or (3, k)."""
+        i, j, k = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
+        parts = {k: x[k]}
+        parts[i], parts[j] = self._turn(x[i], x[j])
+        return np.stack([parts[0], parts[1], parts[2]])
+
     def motion(self, V: Array) -> Array:
-        return np.concatenate([self._R.T @ V[:3], self._R.T @ V[3:]])
+        back = self.inverse()
+        return np.concatenate([back._turned_vector(V[:3]), back._turned_vector(V[3:])])
 
     def force(self, F: Array) -> Array:
-        return np.concatenate([self._R @ F[:3], self._R @ F[3:]])
+        return np.concatenate([self._turned_vector(F[:3]), self._turned_vector(F[3:])])
 
     def inertia(self, I: Array) -> Array:
         """R I R^T, block by block: in the plane that turns, with c^2 and c s, along the axis with c and s."""
@@ -133,25 +186,31 @@ class Turn:
 
     def _turned(self, A: Array, symmetric: bool) -> Array:
         i, j, k = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
-        c, s, cc, cs = self.c, self.s, self.c * self.c, self.c * self.s
+        cc, cs = self.c * self.c, self.c * self.s
         difference, total = A[i, i] - A[j, j], A[i, j] + A[j, i]
         w, z = cc * difference - cs * total, cs * difference + cc * total
         B = np.zeros((3, 3))
         B[i, i], B[j, j], B[k, k] = A[j, j] + w, A[i, i] - w, A[k, k]
         B[i, j] = z - A[j, i]
-        B[i, k], B[j, k] = c * A[i, k] - s * A[j, k], s * A[i, k] + c * A[j, k]
+        B[i, k], B[j, k] = self._turn(A[i, k], A[j, k])
         if symmetric:
             B[j, i], B[k, i], B[k, j] = B[i, j], B[i, k], B[j, k]
         else:
             B[j, i] = z - A[i, j]
-            B[k, i], B[k, j] = c * A[k, i] - s * A[k, j], s * A[k, i] + c * A[k, j]
+            B[k, i], B[k, j] = self._turn(A[k, i], A[k, j])
         return B
 
     def rates(self, K: Array) -> Array:
-        return K @ self._R
+        return self.inverse()._turned_vector(K.T).T
+
+    def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
+        return mass, self._turned_vector(h), self._turned(I, symmetric=True)
 
     def pose(self) -> Pose:
         return Pose._from(self._R, np.zeros(3))
+
+    def inverse(self) -> "Turn":
+        return Turn(self.axis, self.c, -self.s)
 
 
 Move = General | Shift | Turn
@@ -183,6 +242,19 @@ def inertia(moves: Sequence[Move], I: Array) -> Array:
     for move in reversed(moves):
         I = move.inertia(I)
     return I
+
+
+def moments(moves: Sequence[Move], mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
+    """The mass, the first moments (3,) and the moments of inertia (3, 3) of a rigid body in the child's frame, in the
+    parent's: a third of the numbers of an articulated inertia."""
+    for move in reversed(moves):
+        mass, h, I = move.moments(mass, h, I)
+    return mass, h, I
+
+
+def back(moves: Sequence[Move]) -> list[Move]:
+    """The moves from the child's frame to the parent's."""
+    return [move.inverse() for move in reversed(moves)]
 
 
 def pose(moves: Sequence[Move]) -> Pose:

@@ -31,14 +31,16 @@ SIMPLE = {
 class Here:
     """What a recursion sees of one body at one instant.
 
-    moves from its parent's frame, motion subspace S (6, nv), S' v (6,), inertia G (6, 6), armature (nv,); and
-    `direction`, if S is exactly that one column of the identity and the motor has no inertia.
+    moves from its parent's frame, motion subspace S (6, nv), S' v (6,), inertia G (6, 6) and its second moments of mass
+    E (3, 3), armature (nv,); and `direction`, if S is exactly that one column of the identity and the motor has no
+    inertia.
     """
 
     moves: Sequence[Move]
     S: Array
     bias: Array
     G: Array
+    E: Array
     armature: Array
     direction: int | None
 
@@ -87,7 +89,16 @@ class Body:
     def at(self, q: Array, v: Array) -> Here:
         """The body at this instant of the mechanism."""
         direction = self.direction if self.is_bare else None
-        return Here(self.moves(q[self.q]), self.subspace(q), self.bias(q, v), self.G, self.armature, direction)
+        E = second_moments(self.G)
+        return Here(self.moves(q[self.q]), self.subspace(q), self.bias(q, v), self.G, E, self.armature, direction)
+
+
+def second_moments(G: Array) -> Array:
+    """E (3, 3), the integral of r r^T over the mass, of an inertia G (6, 6) with the moments I: tr(I)/2 - I."""
+    E = -G[:3, :3]
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        E[i, i] = (G[j, j] + G[k, k] - G[i, i]) / 2
+    return E
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,15 +394,17 @@ def screw_numbers(X: Pose) -> list[float]:
 
 def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
     """Move to the parent what the joint cannot feel: an inertia J that stays the same as the joint moves, J S = 0."""
-    if stage.joint.kind == "revolute":  # mass, its moment along z, and a rod's inertia along z
-        m, hz, Iyy = stage.mass, stage.h[2], stage.I[1, 1]
-        unfelt = (m, np.array([0.0, 0.0, hz]), np.diag([Iyy, Iyy, 0.0]))
+    if stage.joint.kind == "revolute":  # mass, its first and second moments along z: those of a rod there
+        m, hz, Ezz = stage.mass, stage.h[2], (stage.I[0, 0] + stage.I[1, 1] - stage.I[2, 2]) / 2
+        unfelt = (m, np.array([0.0, 0.0, hz]), np.diag([Ezz, Ezz, 0.0]))
     elif stage.joint.kind == "prismatic":  # all that turns
         unfelt = (0.0, np.zeros(3), stage.I)
     else:
         return
     stage.mass = stage.mass - unfelt[0]
     stage.h, stage.I = stage.h - unfelt[1], stage.I - unfelt[2]
+    if stage.joint.kind == "revolute":
+        stage.I[2, 2] = stage.I[0, 0] + stage.I[1, 1]  # so that nothing is left of Ezz, not even rounding
     if stage.parent >= 0:
         parent = stages[stage.parent]
         parent.take(unfelt, parent.X.inverse() @ stage.X)

@@ -1,0 +1,68 @@
+"""Forward dynamics by composite bodies: what articulated bodies give, where it takes fewer operations."""
+
+import numpy as np
+import pytest
+from trees import random_motion, random_tree, same
+
+import poinsot as pt
+from poinsot.mechanism import composite, screws, tree
+from poinsot.mechanism.dynamics import external_wrenches
+from poinsot.mechanism.screws import General, Shift, Turn
+
+MOVES = [Shift(0, 0.3), Turn(0, 0.6, 0.8), Shift(2, -0.7), Turn(2, -0.8, 0.6), General(pt.Pose.exp(np.arange(6) / 5))]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_both_ways_agree(seed: int) -> None:
+    """On trees of all joints, with branches, fixed links and motors; rounding grows with the condition of M."""
+    mech = random_tree(np.random.default_rng([8, seed]), 7)
+    rng = np.random.default_rng(seed)
+    q, v, tau = random_motion(rng, mech)
+    F = rng.standard_normal((len(mech), 6))
+    T = tree.of(mech)
+    vdot = composite.forward_dynamics(T, q, v, tau, external_wrenches(mech, T, F))
+    same(vdot, pt.forward_dynamics(mech, q, v, tau, F), 1e-10)
+
+
+def chain(n: int) -> pt.Mechanism:
+    rng = np.random.default_rng(n)
+    inertia = pt.Inertia.points(rng.uniform(0.5, 1.0, 6), rng.standard_normal((6, 3)))
+    links: list[pt.Link] = []
+    for k in range(n):
+        placement, joint = pt.Pose.exp(rng.standard_normal(6)), pt.revolute(rng.standard_normal(3))
+        links.append(pt.Link(f"l{k}", inertia, links[-1].name if links else None, joint, placement))
+    return pt.Mechanism(tuple(links))
+
+
+def test_the_cheaper_one_is_chosen() -> None:
+    """Composite bodies up to seven general joints in a row, articulated ones beyond; in kernels alone."""
+    for n, small in ((2, True), (5, True), (7, True), (8, False), (12, False)):
+        mech = chain(n)
+        T = tree.of(mech)
+        kernel = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau, mech=mech: pt.forward_dynamics(mech, q, v, tau))
+        by_composites = pt.kernel("(n),(n),(n)->(n)")(
+            lambda q, v, tau, T=T: composite.forward_dynamics(T, q, v, tau, [np.zeros(6)] * len(T.bodies))
+        )
+        counts = [sum(k.count(n=n).values()) for k in (kernel, by_composites)]
+        assert (counts[0] == counts[1]) if small else (counts[0] < counts[1])
+        q, v, tau = np.random.default_rng(0).standard_normal((3, n))
+        same(kernel(q, v, tau), pt.forward_dynamics(mech, q, v, tau), 1e-11)
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_moves_there_and_back(move: screws.Move) -> None:
+    rng = np.random.default_rng(0)
+    K, V = rng.standard_normal((3, 3)), rng.standard_normal(6)
+    same(screws.rates(screws.back([move]), screws.rates([move], K)), K)
+    same(screws.motion(screws.back([move]), screws.motion([move], V)), V)
+
+
+def test_the_moments_of_a_rigid_body_move_as_its_inertia() -> None:
+    rng = np.random.default_rng(1)
+    body = pt.Inertia.points(rng.uniform(1, 2, 5), rng.standard_normal((5, 3)))
+    G = body.spatial()
+    mass, h, I = screws.moments(MOVES, body.mass, body.mass * body.com, G[:3, :3])
+    moved = screws.inertia(MOVES, G)
+    same(mass, moved[5, 5])
+    same(h, np.array([moved[2, 4], moved[0, 5], moved[1, 3]]))
+    same(I, moved[:3, :3])
