@@ -19,6 +19,7 @@ import cupy as cp
 import numpy as np
 
 import poinsot as pt
+import robots
 from poinsot.fuse import gpu
 from poinsot.fuse.budget import Budget, tracing_for
 from poinsot.integrate.splitting import free_rotation
@@ -252,11 +253,16 @@ def main() -> None:
             for count in counts:
                 report(f"{n} joints", kernel, arms(n), count, steps, limits, operations(kernel, n=n))
     if 7 in arguments.joints:
-        arm = random_tree(7, 0.2)
-        kernel = one_step(arm)
-        report("7 joints, a step a launch", kernel, arms(7), 1 << 22, 1, limits, operations(kernel, n=7))
-        kernel = step_jacobians(arm)
-        report("7 joints, Jacobians of a step", kernel, arms(7, 1e-2), 1 << 20, 1, limits, operations(kernel))
+        arm, panda = random_tree(7, 0.2), robots.mechanism(robots.panda())
+        kernel = many_steps(panda)
+        for count in sizes:
+            report("Panda", kernel, arms(7), count, 200, limits, operations(kernel, n=7))
+        for name, mech in (("7 joints", arm), ("Panda", panda)):
+            kernel = one_step(mech)
+            report(f"{name}, a step a launch", kernel, arms(7), 1 << 22, 1, limits, operations(kernel, n=7))
+        for name, mech in (("7 joints", arm), ("Panda", panda)):
+            kernel = step_jacobians(mech)
+            report(f"{name}, Jacobians of a step", kernel, arms(7, 1e-2), 1 << 20, 1, limits, operations(kernel))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ import pytest
 
 import poinsot as pt
 from poinsot.fuse.budget import GPU, PROCESSOR, budget
-from poinsot.fuse.cuda import BLOCKS, kernel_source
+from poinsot.fuse.cuda import kernel_source
 from poinsot.fuse.cuda_rows import ROWS
+from poinsot.fuse.cuda_text import BLOCKS
 from poinsot.fuse.kernel import Program
 from poinsot.fuse.ops import OPS
 
@@ -26,18 +27,22 @@ using std::min; using std::max;
 #define __device__ static
 #define __constant__ static
 #define __shared__
+#define __align__(n)
+#define __syncthreads()
 #define __noinline__
 #define __forceinline__ inline
 #define __global__
 #define __restrict__
-#define __launch_bounds__(n)
-struct { long long x; } blockIdx, threadIdx;
-double pool[1 << 16];
+#define __launch_bounds__(...)
+struct { long long x; } blockIdx, threadIdx, blockDim = {1};
 template <class A, class B> static A as(B b) { A a; std::memcpy(&a, &b, sizeof a); return a; }
 static int __double2loint(double x) { return (int)as<long long>(x); }
 static int __double2hiint(double x) { return (int)(as<long long>(x) >> 32); }
 static double __hiloint2double(int h, int l) { return as<double>((long long)h << 32 | (unsigned)l); }
+static int __float_as_int(float x) { return as<int>(x); }
+static float __int_as_float(int x) { return as<float>(x); }
 """
+_APPROXIMATE = "r = 1 / x; r += r / 4096;"  # an instruction with as few digits as the GPU's
 
 
 def source_of(program: Program, float64: bool = True, fast: bool = False) -> str:
@@ -45,17 +50,18 @@ def source_of(program: Program, float64: bool = True, fast: bool = False) -> str
     return kernel_source(program.graph, inputs, outputs, float64, fast).text
 
 
-def run_on_host(program: Program, folder: Path, *args: np.ndarray) -> list[np.ndarray]:
+def run_on_host(program: Program, folder: Path, *args: np.ndarray, float64: bool = True) -> list[np.ndarray]:
     """The kernel's source compiled as C++ and run thread after thread; arguments (n, core ...)."""
-    count = len(args[0])
-    arrays = [np.ascontiguousarray(np.moveaxis(a, 0, -1)) for a in args]
-    results = [np.full((*core, count), np.nan) for core in program.outputs]
-    text = source_of(program).replace("static __device__", "__device__")
+    count, dtype = len(args[0]), np.float64 if float64 else np.float32
+    arrays = [np.ascontiguousarray(np.moveaxis(a, 0, -1), dtype) for a in args]
+    results = [np.full((*core, count), np.nan, dtype) for core in program.outputs]
+    text = source_of(program, float64).replace("static __device__", "__device__")
+    text = re.sub(r'asm\("rcp.*;', _APPROXIMATE, text) + "\nT pool[1 << 16];\n"
     names = [f"i{k}" for k in range(len(arrays))] + [f"o{k}" for k in range(len(results))]
     loop = (
-        f'extern "C" void run({", ".join(f"double* {n}" for n in names)}, long long count) {{'
+        f'extern "C" void run({", ".join(f"T* {n}" for n in names)}, long long count) {{'
         f" for (blockIdx.x = 0; blockIdx.x < count; blockIdx.x++)"
-        f" kernel({', '.join(f'{n} + blockIdx.x, count, 0' for n in names)}, count * {BLOCKS[8]}); }}"
+        f" kernel({', '.join(f'{n} + blockIdx.x, count, 0' for n in names)}, count * {BLOCKS[8 if float64 else 4]}); }}"
     )
     (folder / "k.cpp").write_text(_SHIM + text + loop)
     subprocess.run(
@@ -120,6 +126,106 @@ def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None
     assert text.count("for (int k = 0; k < 11; k++)") >= 3
 
 
+numbers = np.random.default_rng(4).uniform(-1, 1, (3, 300))
+back = np.arange(300)[::-1].copy()
+READ = {"": [2, 1, 4], "old": [2, 1, 3], "twice": [2, 1, 4]}  # x and v; kept; gains, and x and v for what follows
+
+
+def there_and_back(x, v, h, steps, kind=""):
+    """Steps of three sweeps over arrays that do not fit into shared memory, as over the bodies of a long chain."""
+
+    def step(_, state):
+        x, v = state
+
+        def out(i, carry):
+            c, kept = carry
+            c = np.sin(0.5 * c + numbers[0][i] * x[i])
+            kept[i] = c + v[i]
+            return c, kept
+
+        def home(k, carry):
+            c, gains = carry
+            i = 299 - k
+            c = 0.5 * c + kept[i] * numbers[1][i]
+            gains[i] = np.stack([c, 1 / (2 + c * c)])
+            return c, gains
+
+        def onward(i, carry):
+            c, a = carry
+            c = gains[i, 0] - gains[i, 1] * c * numbers[2][i]
+            a[i] = c
+            return c, a
+
+        _, kept = pt.fori_loop(300, out, (0.0 * h, np.empty(300)))
+        _, gains = pt.fori_loop(300, home, (0.0 * h, np.empty((300, 2))))
+        _, a = pt.fori_loop(300, onward, (h, np.empty(300)))
+        new = v + h * a
+        if kind == "old":  # what was there before the step is needed after it, in another order
+            return x + h * v[back], new
+        return x + h * new, new + a if kind == "twice" else new
+
+    return pt.fori_loop(steps, step, (x, v))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+@pytest.mark.parametrize("float64", [True, False])
+@pytest.mark.parametrize("kind", ["", "old", "twice"])
+def test_what_streams_through_memory(tmp_path: Path, kind: str, float64: bool) -> None:
+    """The next turn's numbers are read ahead, what follows from a loop is made in it, and tables are read by rows."""
+    kernel = pt.kernel("(300),(300),(),()->(300),(300)")(lambda *x: there_and_back(*x, kind))
+    rng = np.random.default_rng(0)
+    args = *rng.uniform(-1, 1, (2, 5, 300)), rng.uniform(0.01, 0.1, 5), np.arange(5.0)
+    tolerance = 1e-13 if float64 else 1e-5
+    expected = kernel.to("numpy")(*args)
+    found = run_on_host(kernel.program(), tmp_path, *args, float64=float64)
+    for f, e in zip(found, expected, strict=True):
+        np.testing.assert_allclose(f, e, rtol=tolerance, atol=tolerance)
+    text = source_of(kernel.program(), float64)
+    assert re.search(r"__launch_bounds__\(\d+, \d+\)", text)
+    loops = text.split("#pragma unroll 1")[2:]  # after that over the steps
+    assert [len(re.findall(r"min\(v\d+ \+ [12], 300 - 1\)", loop)) for loop in loops][:3] == READ[kind]
+    assert bool(re.search(r"#define table\d+\(k\) pool\[", text)) == (not float64)
+    arrays = re.findall(r" T v\d+\[300\];", text)  # x and v, kept; the new ones where the old ones are not needed
+    assert len(arrays) == {"": 3, "old": 5, "twice": 3}[kind]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+@pytest.mark.parametrize("float64", [True, False])
+def test_reciprocals(tmp_path: Path, float64: bool) -> None:
+    """To one unit in the last place, where the result is a normal number; with signs and zeros as they should be."""
+    kernel = pt.kernel("()->()")(lambda x: 1 / x)
+    rng = np.random.default_rng(0)
+    dtype = np.float64 if float64 else np.float32
+    x = (rng.choice([-1, 1], 1000) * 2.0 ** rng.uniform(-100, 100, 1000)).astype(dtype)
+    (found,) = run_on_host(kernel.program(), tmp_path, x, float64=float64)
+    assert np.abs((found - 1 / x) / np.spacing(np.abs(1 / x))).max() <= 1.0
+    ends = np.array([np.inf, -np.inf, 0.0, -0.0, np.nan], dtype)
+    (found,) = run_on_host(kernel.program(), tmp_path, ends, float64=float64)
+    np.testing.assert_array_equal(found, np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
+    """One test finds that some angle is far; the others, and what is not a number, come out as ever."""
+    kernel = pt.kernel("(4)->(4)")(lambda x: np.cos(x + 0.5))
+    x = np.array([[1.0, 3e7, -2.0, 1e5], [0.1, 0.2, 0.3, 0.4], [np.nan, 1.0, np.inf, -1e300]])
+    (found,) = run_on_host(kernel.program(), tmp_path, x)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(found, np.cos(x + 0.5), rtol=0, atol=1e-15)
+    assert source_of(kernel.program()).count("if (max(") == 1
+
+
+def test_long_blocks_are_assembled_in_order() -> None:
+    """Where there are no loops: in float32, and in float64 if it is long."""
+
+    def options(n: int, float64: bool, fast: bool = False) -> tuple[str, ...]:
+        program = pt.kernel("()->()")(lambda x: x if not n else sum((x + k) * (x - k) for k in range(n))).program()
+        return kernel_source(program.graph, [1], [1], float64, fast).options
+
+    assert options(10, False) == options(2000, True) == options(2000, False, True) == ("--ptxas-options=-O1",)
+    assert options(10, True) == options(10, False, True) == ()
+
+
 def test_only_what_was_never_set_is_not_copied() -> None:
     """An array full of NaN is a value, `np.empty` is not."""
 
@@ -127,8 +233,8 @@ def test_only_what_was_never_set_is_not_copied() -> None:
         fill = pt.kernel("(9)->(9)")(lambda x: pt.fori_loop(9, lambda i, y: _with(y, i, x[i]), array()))
         return source_of(fill.program())
 
-    assert "__builtin_nan" in text(lambda: np.full(9, np.nan))
-    assert "__builtin_nan" not in text(lambda: np.empty(9))
+    assert 'nan("")' in text(lambda: np.full(9, np.nan))
+    assert 'nan("")' not in text(lambda: np.empty(9))
 
 
 def _with(array, i, value):

@@ -11,16 +11,22 @@ class Budget:
     """`whole`: operations that may be written out, if that is all of them; `beside`: those beside loops.
 
     `kept`: numbers that loops may leave for later ones; with more, nothing should be written out beside them, since
-    what counts then is many threads, each with few registers.
+    what counts then is many threads, each with few registers. `again`: whether sines and cosines are then better
+    computed again than kept. `unwinds`: whether loops should rather compute than read what earlier ones went through.
     """
 
     whole: int
     beside: int
     kept: float
+    again: bool = False
+    unwinds: bool = False
 
 
 PROCESSOR = Budget(30_000, 0, float("inf"))  # beyond that, compiling takes longer than most people wait
-GPU = {4: Budget(9_700, 5_000, 680), 8: Budget(5_600, 4_200, 450)}  # by the bytes of a float; measured on an H200
+GPU = {  # by the bytes of a float; measured on an H200
+    4: Budget(9_700, 4_600, 680, again=True, unwinds=True),
+    8: Budget(5_600, 2_600, 450, unwinds=True),
+}
 
 _budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)
 

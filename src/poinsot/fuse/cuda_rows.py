@@ -50,12 +50,13 @@ FAST: dict[str, str] = {
 }
 
 # Sine and cosine of one angle at once: taking off three parts of pi/2 leaves at most pi/4, for polynomials.
-# Angles beyond 1e5, where three parts are not enough, are brought near by CUDA's own functions.
+# Angles whose size, an integer that grows with it, is beyond that of 1e5, where three parts are not enough, are first
+# brought near by CUDA's own functions.
 TURN = {
     False: """
 __device__ __noinline__ float near(float x) { return atan2f(sinf(x), cosf(x)); }
+__device__ __forceinline__ int size(float x) { return __float_as_int(x) & 0x7fffffff; }
 __device__ __forceinline__ void turn(float x, float& s, float& c) {
-  if (!(fabsf(x) <= 1e5f)) x = near(x);
   float j = fmaf(x, 0x1.45f306p-1f, 0x1.8p23f);
   const int k = __float_as_int(j);
   j -= 0x1.8p23f;
@@ -72,8 +73,8 @@ __device__ __forceinline__ void turn(float x, float& s, float& c) {
 """,
     True: """
 __device__ __noinline__ double near(double x) { return atan2(sin(x), cos(x)); }
+__device__ __forceinline__ int size(double x) { return __double2hiint(x) & 0x7fffffff; }
 __device__ __forceinline__ void turn(double x, double& s, double& c) {
-  if (!(fabs(x) <= 1e5)) x = near(x);
   double j = fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52);
   const int k = __double2loint(j);
   j -= 0x1.8p52;
@@ -94,15 +95,30 @@ __device__ __forceinline__ void turn(double x, double& s, double& c) {
 """,
 }
 
-# One Newton step on the approximate instruction; where that ends at 0 or infinity, it is right already.
-RECIPROCAL = """
+# Newton steps on the approximate instruction; where that ends at 0 or infinity, it is right already.
+# Numbers too small or large for their reciprocal to be a normal one count as 0 or infinite.
+RECIPROCAL = {
+    False: """
 __device__ __forceinline__ float reciprocal(float x) {
   float r;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   const float e = fmaf(-x, r, 1.0f);
   return fabsf(e) < 1.0f ? fmaf(r, e, r) : r;
 }
-"""
+""",
+    True: """
+__device__ __forceinline__ double reciprocal(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  double e = fma(-x, r, 1.0);
+  const bool fine = fabs(e) < 1.0;
+  e = fma(e, e, e);
+  const double t = fma(r, e, r);
+  e = fma(-x, t, 1.0);
+  return fine ? fma(t, e, t) : r;
+}
+""",
+}
 
 PRELUDE = """
 template <class U> __device__ U absolute(U a) { return a < 0 ? -a : a + (U)0; }

@@ -43,7 +43,7 @@ def compiled(program: Any, float64: bool, fast: bool) -> tuple[Any, int, int]:
     if (float64, fast) not in kernels:
         inputs, outputs = ([math.prod(core) for core in side] for side in (program.inputs, program.outputs))
         source = kernel_source(program.graph, inputs, outputs, float64, fast)
-        kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17",), backend="nvrtc")
+        kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17", *source.options), backend="nvrtc")
         if source.shared:
             kernel.max_dynamic_shared_size_bytes = source.shared
         kernels[float64, fast] = kernel, source.block, source.shared

@@ -29,7 +29,8 @@ class Plan:
 
     `patterns`: of nodes that make arrays, and of the groups of outputs, by their numbers. A pattern is a node that all
     elements have in common, an `Element`, or an operation and the patterns of its arguments.
-    `wanted`: the nodes that are still needed; `last`: for each array, the number of the node that uses it last.
+    `wanted`: the nodes that are still needed; `users`: for each array, the nodes that use it; `last`: the number of the
+    last of them, infinite if the array is a result.
     """
 
     def __init__(self, graph: Graph, inputs: Mapping[Node, Any], groups: Sequence[Sequence[Node]] = ()) -> None:
@@ -47,6 +48,7 @@ class Plan:
         for k, group in enumerate(groups):
             ends.update(_nodes(self.patterns[k]) if k in self.patterns else group)
         self.wanted, self.last = set(ends), {}  # type: set[Node], dict[Node, float]
+        self.users: dict[Node, list[Node]] = {}
         for node in reversed(graph.nodes):
             if node in self.wanted:
                 needed = list(_nodes(self.patterns[node])) if node in self.patterns else node.args
@@ -54,6 +56,7 @@ class Plan:
                 for arg in needed:
                     if isinstance(arg.type, tuple):
                         self.last.setdefault(arg, node.index)
+                        self.users.setdefault(arg, []).append(node)
         self.last.update((node, float("inf")) for node in (*ends, *graph.captures.values()))
 
     def _find(self, name: Any, nodes: Sequence[Node]) -> None:
@@ -105,3 +108,45 @@ def _nodes(pattern: Any) -> Iterator[Node]:
     else:
         for part in pattern[1:]:
             yield from _nodes(part)
+
+
+def written_in_order(loop: Node) -> dict[Node, Node]:
+    """The results of a loop that are arrays whose element i is written in turn i, for all i; and what writes it."""
+    body: Graph = loop.data
+    counter, *params = body.params
+    carried = [p for p in params if p not in body.captures.values()]
+    found = {}
+    for result in loop.used_results():
+        end = body.outputs[result.data]
+        in_order = end.op == "set" and end.args[0] is carried[result.data] and end.args[1] is counter
+        if in_order and loop.args[0].op == "const" and loop.args[0].data == end.type[1]:
+            found[result] = end
+    return found
+
+
+def followers(graph: Graph, loop: Node, plan: Plan, known: Mapping[Node, Any]) -> list[Node]:
+    """Arrays made, element by element, of what a loop writes in order and of what is known before: turn i of the loop
+    can make element i of them."""
+    made = set(written_in_order(loop))
+    if not made:
+        return []
+    found: list[Node] = []
+    for node in graph.nodes[loop.index :]:
+        if node in plan.patterns and node.type == ("f", loop.args[0].data):
+            parts = list(elements(plan.patterns[node]))
+            arrays = {e.array for e in parts} - made
+            fits = all(e.first == 0 for e in parts) and all(a in known and _reads_in_order(loop, a) for a in arrays)
+            numbers = [n for n in _nodes(plan.patterns[node]) if not isinstance(n.type, tuple) and n.op != "const"]
+            if fits and any(e.array in made for e in parts) and all(n in known for n in numbers):
+                found.append(node)
+    return found
+
+
+def _reads_in_order(loop: Node, array: Node) -> bool:
+    """Whether a loop reads no element of an array but number i in turn i, and does not write it."""
+    body: Graph = loop.data
+    carried, captured = loop.args[1 : 1 + len(body.outputs)], loop.args[1 + len(body.outputs) :]
+    if array in carried:
+        return False
+    inside = {p for outer, p in zip(captured, body.captures.values(), strict=True) if outer is array}
+    return all(n.op == "get" and n.args[1] is body.params[0] for n in body.live() if not inside.isdisjoint(n.args))

@@ -1,6 +1,8 @@
 """Which bodies of a tree are written out, and which stay in loops: decided by counting operations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,7 +25,7 @@ def split(T: Tree, q: Array) -> tuple[list[int], list[list[int]]]:
     best the end of a chain; where there are too many chains, one loop does whole subtrees.
     """
     everything = list(range(len(T.bodies)))
-    if not is_traced(q) or sum(costs := costs_of(T)) <= max(budget().whole, budget().beside):
+    if not is_traced(q) or not _is_too_much(costs := costs_of(T)):
         return everything, []
     fixed = _carriers(T, (i for i in everything if not T.bodies[i].is_simple))
     if sum(costs[i] for i in fixed) > budget().whole:
@@ -34,6 +36,11 @@ def split(T: Tree, q: Array) -> tuple[list[int], list[list[int]]]:
         if KEPT * sum(map(len, rest)) <= budget().kept:
             break
     return [i for i in everything if not any(i in loop for loop in rest)], rest
+
+
+def _is_too_much(costs: Sequence[int]) -> bool:
+    """Whether bodies with these costs cannot all be written out."""
+    return sum(costs) > max(budget().whole, budget().beside)
 
 
 def _tails(T: Tree, costs: Sequence[int], fixed: set[int], too_many: float) -> list[list[int]]:
@@ -82,6 +89,31 @@ def sums(T: Tree, costs: Sequence[int]) -> list[int]:
         if body.parent >= 0:
             total[body.parent] += total[i]
     return total
+
+
+SMALL = 10  # velocities of a tree that is worth to be counted whole
+
+_cheaper: WeakKeyDictionary[Tree, bool] = WeakKeyDictionary()
+Dynamics = Callable[[Tree, Array, Array, Array, Sequence[Array]], Array]
+
+
+def is_cheaper(T: Tree, dynamics: Dynamics, other: Dynamics) -> bool:
+    """Whether the dynamics of a small tree takes fewer operations than the other does, without external wrenches."""
+    nq, nv = (sum(getattr(body.joint, name) for body in T.bodies) for name in ("nq", "nv"))
+    if not T.is_canonical or not 0 < nv <= SMALL or _is_too_much(costs_of(T)):
+        return False
+    if T not in _cheaper:
+        none, still = [np.zeros(6)] * len(T.bodies), replace(T, gravity=np.ones(3))
+        counts = [
+            sum(Kernel(partial(_without, f, still, none), f"({nq}),({nv}),({nv})->({nv})").count().values())
+            for f in (dynamics, other)
+        ]
+        _cheaper[T] = counts[0] < counts[1]
+    return _cheaper[T]
+
+
+def _without(f: Dynamics, T: Tree, none: Sequence[Array], q: Array, v: Array, tau: Array) -> Array:
+    return f(T, q, v, tau, none)
 
 
 _counted: WeakKeyDictionary[Tree, list[int]] = WeakKeyDictionary()

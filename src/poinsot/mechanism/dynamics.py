@@ -5,14 +5,14 @@ upwards.
 Featherstone, Rigid Body Dynamics Algorithms (2008), tables 5.1, 6.2 and 7.1, with twists angular first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import solve_spd
-from poinsot.mechanism import articulated, division, rolled, screws, tree
+from poinsot.fuse import is_traced, solve_spd
+from poinsot.mechanism import articulated, composite, division, rolled, screws, tree
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.mechanism.screws import mirrored
@@ -77,32 +77,33 @@ def mass_matrix(mech: Mechanism, q: Array) -> Array:
     """M (nv, nv): tau = M vdot + what does not depend on vdot. Composite rigid bodies."""
     (q,) = sized(mech, q=q)
     T = tree.of(mech)
-    X, I = [body.moves(q[body.q]) for body in T.bodies], [body.G for body in T.bodies]
-    M = np.zeros((mech.nv, mech.nv))
-    for i, body in reversed(list(enumerate(T.bodies))):
-        if body.parent >= 0:
-            I[body.parent] = I[body.parent] + screws.inertia(X[i], I[i])
-        F = I[i] @ body.subspace(q)
-        M[body.v, body.v] = mirrored(body.subspace(q).T @ F) + np.diag(body.armature)
-        j = i
-        while T.bodies[j].parent >= 0:
-            F = screws.force(X[j], F)
-            j = T.bodies[j].parent
-            other = T.bodies[j]
-            M[other.v, body.v] = other.subspace(q).T @ F
-            M[body.v, other.v] = M[other.v, body.v].T
-    return M
+    return composite.inertia_matrix(T, [body.at(q, np.zeros(mech.nv)) for body in T.bodies])
 
 
 def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
-    """vdot (nv,) under joint forces tau (nv,) [N m, N]. Articulated bodies.
+    """vdot (nv,) under joint forces tau (nv,) [N m, N].
 
-    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). In a kernel, the recursion
-    over most bodies of a large tree stays a loop (`rolled`).
+    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). In a kernel, small trees are
+    done by composite bodies, where that takes fewer operations; and the recursion over most bodies of a large tree
+    stays a loop (`rolled`).
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     T = tree.of(mech)
     given = external_wrenches(mech, T, external)
+    if is_traced(q) and division.is_cheaper(T, composite.forward_dynamics, _by_articulated_bodies):
+        return composite.forward_dynamics(T, q, v, tau, given)
+    return _by_articulated_bodies(T, q, v, tau, given)
+
+
+def forward_dynamics_articulated(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
+    """`forward_dynamics` by articulated bodies, for algorithms that need these anyway."""
+    q, v, tau = sized(mech, q=q, v=v, tau=tau)
+    T = tree.of(mech)
+    return _by_articulated_bodies(T, q, v, tau, external_wrenches(mech, T, external))
+
+
+def _by_articulated_bodies(T: tree.Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
+    """vdot (nv,), table 7.1."""
     written, rest = division.split(T, q)
     here, IA = {i: T.bodies[i].at(q, v) for i in written}, {i: T.bodies[i].G for i in written}
     K, A = {-1: still(T)}, {-1: np.zeros(6)}

@@ -4,6 +4,9 @@ A tree is a row of chains, each hanging on the end of an earlier one or on a bod
 over the chains, and one inside of it along a chain: what a body hands to the next is carried, what the sweeps hand to
 each other lies in memory, the numbers of the model lie in tables, and the bodies are those of `articulated`, given
 their numbers at run time. Code size and compile time do not grow with the tree.
+
+The first sweep leaves the wrench that the motion of each body takes; or, where memory is dear, nothing but the rates at
+the ends of the chains, which are then unwound on the way in, body by body.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import TraceError, fori_loop
+from poinsot.fuse import TraceError, budget, fori_loop
 from poinsot.mechanism import articulated, screws
-from poinsot.mechanism.division import sums
+from poinsot.mechanism.division import KEPT, sums
 from poinsot.mechanism.screws import General, Move, Shift, Turn, packed, unpacked
-from poinsot.mechanism.tree import Body, Here, Tree, screw_numbers
+from poinsot.mechanism.tree import Body, Here, Tree, screw_numbers, second_moments
 from poinsot.spatial import Pose
 
-Columns = Sequence[Array]  # one array for each number that is kept of a body
 Visit = Callable[..., tuple[Array, Any]]
 Transform = Callable[[Sequence[Move], Array], Array]
 
@@ -38,6 +40,8 @@ class Loop:
         self.sizes = np.array([len(chain) for chain in chains], dtype=int)
         self.firsts = np.cumsum([0, *self.sizes[:-1]])
         parents = [T.bodies[chain[0]].parent for chain in chains]
+        row = {i: k for k, i in enumerate([*self.outside, *(chain[-1] for chain in chains)])}
+        self.begins = np.array([row[p] for p in parents], dtype=int)
         self.starts, self.ends, self.rows = _rows(parents, [chain[-1] for chain in chains], self.outside)
         self.is_last = np.array([parents[c] not in parents[c + 1 :] for c in range(len(chains))])
         chosen = [T.bodies[i] for i in self.bodies]
@@ -47,18 +51,18 @@ class Loop:
 
     def outward(self, K: dict[int, Array], vdot: Array | None = None) -> None:
         """From the rates (3, 3) of the bodies outside, the wrenches that the motion takes, with vdot if given."""
-        accelerations = None if vdot is None else self._of_joints(vdot)
+        self.vdot = (lambda i: None) if vdot is None else self._of_joints(vdot)
 
-        def visit(i: Array, K: Array, memory: tuple[Columns, Columns]) -> tuple[Array, tuple[Columns, Columns]]:
+        def visit(i: Array, K: Array, memory: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
             wrenches, places = memory
             self.model.enter(i, places)
-            here = self.model.at(i, places)
-            K, F = articulated.outward(here, self.v(i), K, _row(self.F, i), accelerations and accelerations(i))
-            _write(wrenches, i, F)
+            K, F = articulated.outward(self.model.at(i, places), self.v(i), K, _row(self.F, i), self.vdot(i))
+            if wrenches.size:
+                wrenches[i, :6] = F
             return K, (wrenches, places)
 
-        empty = [np.empty(len(self.bodies)) for _ in range(self.model.width)]
-        self.memory, self.places = self._along(visit, screws.rates, K, (empty, self.model.places))
+        empty = np.empty((len(self.bodies), 0 if budget().unwinds else self.model.width))
+        self.K, (self.wrenches, self.places) = self._along(visit, screws.rates, K, (empty, self.model.places))
 
     def inward(self, tau: Array, IA: dict[int, Array], pA: dict[int, Array]) -> None:
         """Add to inertias and wrenches of the bodies outside what they feel of those in the loop."""
@@ -67,17 +71,16 @@ class Loop:
         def through(moves: Sequence[Move], Ia: Array, pa: Array) -> Array:
             return np.concatenate([packed(screws.inertia(moves, Ia)), screws.force(moves, pa)])
 
-        def visit(i: Array, felt: Array, memory: Columns) -> tuple[Array, Columns]:
-            here = self.model.at(i, self.places)
-            I, p = here.G + unpacked(felt[:21]), felt[21:] + _read(memory[:6], i)
+        def visit(i: Array, felt: Array, F: Array, here: Here, gains: Array) -> tuple[Array, Array]:
+            I, p = here.G + unpacked(felt[:21]), felt[21:] + F
             W, u, Ia, pa = articulated.inward(here, forces(i), I, p)
-            _write(memory, i, self.model.packed(W, u))
-            return through(here.moves, Ia, pa), memory
+            gains[i] = self.model.packed(W, u)
+            return through(here.moves, Ia, pa), gains
 
         def leave(moves: Sequence[Move], felt: Array) -> Array:
             return through(moves, unpacked(felt[:21]), felt[21:])
 
-        felt, self.memory = self._against(visit, leave, 27, self.memory)
+        felt, self.gains = self._against(visit, leave, 27, self.model.width)
         for p, x in felt.items():
             if p >= 0:
                 IA[p], pA[p] = IA[p] + unpacked(x[:21]), pA[p] + x[21:]
@@ -85,27 +88,22 @@ class Loop:
     def onward(self, A: dict[int, Array]) -> dict[int, Array]:
         """vdot of each body, from what the joints add to the accelerations of the bodies outside."""
 
-        def visit(i: Array, A: Array, memory: Columns) -> tuple[Array, Columns]:
-            W, u = self.model.unpacked(_read(memory, i))
-            A, vdot = articulated.onward(self.model.at(i, self.places), A, W, u)
-            _write([memory[k] for k in self.model.u], i, vdot)  # where u was
-            return A, memory
+        def visit(i: Array, A: Array, vdot: Array) -> tuple[Array, Array]:
+            W, u = self.model.unpacked(self.gains[i])
+            A, vdot[i] = articulated.onward(self.model.at(i, self.places), A, W, u)
+            return A, vdot
 
-        memory = self._along(visit, screws.motion, A, self.memory)
-        return self._by_body([memory[k] for k in self.model.u])
+        return self._by_body(self._along(visit, screws.motion, A, np.empty((len(self.bodies), self.model.nv)))[1])
 
     def through(self, F: dict[int, Array]) -> dict[int, Array]:
         """S^T F of each body, from the wrenches F through the joints; what bodies outside feel is added to theirs."""
 
-        def visit(i: Array, felt: Array, memory: tuple[Columns, Columns]) -> tuple[Array, tuple[Columns, Columns]]:
-            wrenches, tau = memory
-            here = self.model.at(i, self.places)
-            felt = felt + _read(wrenches[:6], i)
-            _write(tau, i, here.S.T @ felt)
-            return screws.force(here.moves, felt), (wrenches, tau)
+        def visit(i: Array, felt: Array, F: Array, here: Here, tau: Array) -> tuple[Array, Array]:
+            felt = felt + F
+            tau[i, : self.model.nv] = here.S.T @ felt
+            return screws.force(here.moves, felt), tau
 
-        empty = [np.empty(len(self.bodies)) for _ in self.model.u]
-        felt, (_, tau) = self._against(visit, screws.force, 6, (self.memory, empty))
+        felt, tau = self._against(visit, screws.force, 6, self.model.nv)
         for p, x in felt.items():
             if p >= 0:
                 F[p] = F[p] + x
@@ -121,16 +119,17 @@ class Loop:
         copy = np.stack([np.stack([*(x[k] for k in dofs), *blank][:k]) for dofs in self.dofs])
         return lambda i: copy[i]
 
-    def _by_body(self, columns: Columns) -> dict[int, Array]:
-        return {i: np.stack([x[k] for x in columns[: len(self.dofs[k])]]) for k, i in enumerate(self.bodies)}
+    def _by_body(self, x: Array) -> dict[int, Array]:
+        return {i: x[k, : len(self.dofs[k])] for k, i in enumerate(self.bodies)}
 
-    def _along(self, visit: Visit, into: Transform, start: dict[int, Array], memory: Any) -> Any:
+    def _along(self, visit: Visit, into: Transform, start: dict[int, Array], memory: Any) -> tuple[Array, Any]:
         """Body after body, outwards: carry, memory = visit(i, carry, memory), starting from the bodies outside.
 
         `into` takes what is carried through the first moves of a chain, which the bodies inside of chains do not have.
+        What is carried at the ends of the chains, (chains, ...), and the memory.
         """
         blank = np.zeros(start[self.outside[0]].shape)
-        rows = np.stack([*(start[p] for p in self.outside), *[blank] * (self.rows - len(self.outside))])
+        rows = np.stack([*(start[p] for p in self.outside), *[blank] * len(self.sizes)])
 
         def chain(c: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
             rows, memory = carry
@@ -139,40 +138,47 @@ class Loop:
             def body(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
                 return visit(first + k, *carry)
 
-            begin = into(self.model.first_moves(c), rows[_entry(self.starts, c)])
-            rows[_entry(self.ends, c)], memory = fori_loop(_entry(self.sizes, c), body, (begin, memory))
+            begin = into(self.model.first_moves(c), rows[_entry(self.begins, c)])
+            rows[len(self.outside) + c], memory = fori_loop(_entry(self.sizes, c), body, (begin, memory))
             return rows, memory
 
-        return _each(len(self.sizes), chain, (rows, memory))[1]
+        rows, memory = _each(len(self.sizes), chain, (rows, memory))
+        return rows[len(self.outside) :], memory
 
-    def _against(self, visit: Visit, out: Transform, size: int, memory: Any) -> tuple[dict[int, Array], Any]:
-        """Body after body, inwards, what comes from several chains added up: for each body outside, and the memory."""
+    def _against(self, visit: Visit, out: Transform, size: int, width: int) -> tuple[dict[int, Array], Array]:
+        """Body after body, inwards: felt, memory = visit(i, felt, F, here, memory), F the wrench that the motion takes.
+
+        What comes from several chains is added up: for each body outside, and the memory. It is that of the wrenches,
+        if they were kept: a visit may write over its own.
+        """
         rows = np.zeros((self.rows, size))
+        memory = self.wrenches if self.wrenches.size else np.empty((len(self.bodies), width))
 
         def chain(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
             rows, memory = carry
             c = len(self.sizes) - 1 - k
             last = _entry(self.firsts + self.sizes - 1, c)
 
-            def body(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
-                return visit(last - k, *carry)
+            def body(k: Array, carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
+                felt, K, memory = carry
+                i = last - k
+                here = self.model.at(i, self.places)
+                if self.wrenches.size:
+                    F = memory[i, :6]
+                else:
+                    F = articulated.wrench(here, K) - _row(self.F, i)
+                    K = articulated.unwound(here, self.v(i), K, self.vdot(i))
+                felt, memory = visit(i, felt, F, here, memory)
+                return felt, K, memory
 
-            felt, memory = fori_loop(_entry(self.sizes, c), body, (rows[_entry(self.ends, c)], memory))
+            start = rows[_entry(self.ends, c)], self.K[c], memory
+            felt, _, memory = fori_loop(_entry(self.sizes, c), body, start)
             p = _entry(self.starts, c)
             rows[p] = np.where(_entry(self.is_last, c), 0.0, rows[p]) + out(self.model.first_moves(c), felt)
             return rows, memory
 
         rows, memory = _each(len(self.sizes), chain, (rows, memory))
         return {p: rows[k] for k, p in enumerate(self.outside)}, memory
-
-
-def _read(columns: Columns, i: Array) -> Array:
-    return np.stack([x[i] for x in columns])
-
-
-def _write(columns: Columns, i: Array, values: Array) -> None:
-    for x, value in zip(columns, values, strict=False):
-        x[i] = value
 
 
 def _chains(T: Tree, bodies: Sequence[int]) -> list[list[int]]:
@@ -239,7 +245,8 @@ def _row(table: Array, i: Array) -> Array:
 class _Screws:
     """Bodies on simple joints, in canonical form: (a, b) q about and along z, after shifts and turns along the axes.
 
-    What is kept of a place are the cosine and the sine of the joint's angle.
+    What is kept of a place are the cosine and the sine of the joint's angle, unless the machine would rather compute
+    them again than keep so many.
     """
 
     nv = 1
@@ -251,33 +258,41 @@ class _Screws:
         self.about = np.array([float(body.joint.kind != "prismatic") for body in bodies])
         self.beside = np.array([_slide(body) for body in bodies])
         self.G = np.array([packed(body.G) for body in bodies], dtype=float)
+        self.E = np.array([np.diag(second_moments(body.G)) for body in bodies])
+        if not np.any(self.E[:, 2]):  # nothing along z: the others are moments of inertia, exactly
+            self.E[:, :2] = self.G[:, [6, 0]]
         self.armature = np.array([body.armature for body in bodies], dtype=float)
         directions = {body.direction if body.is_bare else None for body in bodies}
         self.direction = directions.pop() if len(directions) == 1 else None
-        self.u = [6 if self.direction is None else self.direction]
         self.width = 6 + (self.direction is None)
         self.q, self.indices = q, np.array([body.q.start for body in bodies], dtype=int)
         self.turns = bool(np.any(self.about) or np.any(self.numbers[:, 7]))
-        self.places = [np.empty(len(bodies)) for _ in ("cosine", "sine")] if self.turns else []
+        self.again = budget().again and KEPT * len(bodies) > budget().kept
+        self.places = np.empty((len(bodies), 2 if self.turns and not self.again else 0))
 
-    def enter(self, i: Array, places: Columns) -> None:
+    def enter(self, i: Array, places: Array) -> None:
         """Keep the cosine and the sine of the joint's angle."""
-        if self.turns:
-            angle = _entry(self.numbers[:, 7], i) + _entry(self.about, i) * self._q(i)
-            _write(places, i, np.stack([np.cos(angle), np.sin(angle)]))
+        if self.places.size:
+            places[i] = self._turn(i)
+
+    def _turn(self, i: Array) -> Array:
+        angle = _entry(self.numbers[:, 7], i) + _entry(self.about, i) * self._q(i)
+        return np.stack([np.cos(angle), np.sin(angle)])
 
     def _q(self, i: Array) -> Array:
         return self.q[_entry(self.indices, i)]
 
-    def at(self, i: Array, places: Columns) -> Here:
+    def at(self, i: Array, places: Array) -> Here:
         S = np.zeros((6, 1))
         S[2, 0], S[5, 0] = _entry(self.about, i), _entry(self.beside, i)
         moves = [*_moves(self.numbers[:, :7], i)]
         if np.any(self.numbers[:, 8]) or np.any(self.beside):
             moves.append(Shift(2, _entry(self.numbers[:, 8], i) + _entry(self.beside, i) * self._q(i)))
         if self.turns:
-            moves.append(Turn(2, *_read(places, i)))
-        return Here(moves, S, np.zeros(6), unpacked(_row(self.G, i)), _row(self.armature, i), self.direction)
+            moves.append(Turn(2, *(self._turn(i) if self.again else places[i])))
+        G = unpacked(_row(self.G, i))
+        E = np.diag(_row(self.E, i)) - G[:3, :3] * (1 - np.eye(3))
+        return Here(moves, S, np.zeros(6), G, E, _row(self.armature, i), self.direction)
 
     def first_moves(self, c: Array) -> list[Move]:
         return _moves(self.first_numbers, c)
@@ -317,22 +332,23 @@ class _Poses:
     def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array) -> None:
         self.nv = max(body.joint.nv for body in bodies)
         self.width = 7 * self.nv
-        self.u = range(6 * self.nv, 7 * self.nv)
         fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, and an inertia that is not 0
         parts = list(zip(bodies, fill, strict=True))
         self.S = np.stack([np.concatenate([body.subspace(q), np.zeros((6, k))], axis=1).ravel() for body, k in parts])
         self.armature = np.stack([np.concatenate([body.armature, np.ones(k)]) for body, k in parts])
         self.G = np.stack([packed(body.G) for body in bodies])
+        self.E = np.stack([second_moments(body.G).ravel() for body in bodies])
         poses = [screws.pose(body.moves(q[body.q])) for body in bodies]
-        self.places = list(np.stack([np.concatenate([X.R.ravel(), X.p]) for X in poses]).T)
+        self.places = np.stack([np.concatenate([X.R.ravel(), X.p]) for X in poses])
 
-    def enter(self, i: Array, places: Columns) -> None:
+    def enter(self, i: Array, places: Array) -> None:
         """They are all known."""
 
-    def at(self, i: Array, places: Columns) -> Here:
-        X, S = _read(places, i), _row(self.S, i).reshape(6, self.nv)
+    def at(self, i: Array, places: Array) -> Here:
+        X, S = places[i], _row(self.S, i).reshape(6, self.nv)
         move = General(Pose._from(X[:9].reshape(3, 3), X[9:]))
-        return Here([move], S, np.zeros(6), unpacked(_row(self.G, i)), _row(self.armature, i), None)
+        G, E = unpacked(_row(self.G, i)), _row(self.E, i).reshape(3, 3)
+        return Here([move], S, np.zeros(6), G, E, _row(self.armature, i), None)
 
     def first_moves(self, c: Array) -> list[Move]:
         return []
