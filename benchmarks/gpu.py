@@ -23,6 +23,7 @@ import robots
 from poinsot.fuse import gpu
 from poinsot.fuse.budget import Budget, tracing_for
 from poinsot.integrate.splitting import free_rotation
+from poinsot.mechanism import kinematics
 from poinsot.mechanism.derivatives import forward_dynamics_derivatives
 
 Args = Callable[[np.random.Generator, int], list[Any]]
@@ -55,6 +56,21 @@ def many_steps(mech: pt.Mechanism) -> pt.fuse.Kernel:
     return pt.fuse.Kernel(advance, "(n),(n),(n),(),()->(n),(n)")
 
 
+def floating_steps(mech: pt.Mechanism) -> pt.fuse.Kernel:
+    """The same, of a mechanism whose first joint is free."""
+
+    def advance(q: Any, v: Any, tau: Any, h: Any, steps: Any) -> Any:
+        def turn(_: Any, state: Any) -> Any:
+            q, v = state
+            v = v + h * pt.forward_dynamics(mech, q, v, tau)
+            return kinematics.move(mech, q, h * v), v
+
+        return pt.fori_loop(steps, turn, (q, v))
+
+    q, v = mech.nq, mech.nv
+    return pt.fuse.Kernel(advance, f"({q}),({v}),({v}),(),()->({q}),({v})")
+
+
 def one_step(mech: pt.Mechanism) -> pt.fuse.Kernel:
     return pt.fuse.Kernel(lambda q, v, tau, h: step(mech, q, v, tau, h), "(n),(n),(n),()->(n),(n)")
 
@@ -83,6 +99,15 @@ def top_steps() -> pt.fuse.Kernel:
 
 def arms(n: int, h: float = 1e-4, *more: float) -> Args:
     return lambda rng, count: [*rng.standard_normal((3, count, n)), h, *more]
+
+
+def floating(mech: pt.Mechanism, h: float = 1e-4) -> Args:
+    def states(rng: np.random.Generator, count: int) -> list[Any]:
+        q = rng.standard_normal((count, mech.nq))
+        q[:, :4] /= np.linalg.norm(q[:, :4], axis=1, keepdims=True)
+        return [q, *rng.standard_normal((2, count, mech.nv)), h]
+
+    return states
 
 
 def tops(rng: np.random.Generator, count: int) -> list[Any]:
@@ -252,6 +277,11 @@ def main() -> None:
             kernel = many_steps(random_tree(n, branching))
             for count in counts:
                 report(f"{n} joints", kernel, arms(n), count, steps, limits, operations(kernel, n=n))
+    if 30 in arguments.joints:
+        humanoid = robots.mechanism(robots.humanoid())
+        kernel = floating_steps(humanoid)
+        for count in sizes:
+            report("floating humanoid", kernel, floating(humanoid), count, 50, limits, operations(kernel))
     if 7 in arguments.joints:
         arm, panda = random_tree(7, 0.2), robots.mechanism(robots.panda())
         kernel = many_steps(panda)

@@ -5,6 +5,7 @@ import pytest
 from trees import random_motion, random_tree, same
 
 import poinsot as pt
+from poinsot.fuse.budget import GPU, tracing_for
 from poinsot.mechanism import composite, screws, tree
 from poinsot.mechanism.dynamics import external_wrenches
 from poinsot.mechanism.screws import General, Shift, Turn
@@ -35,7 +36,7 @@ def chain(n: int) -> pt.Mechanism:
 
 
 def test_the_cheaper_one_is_chosen() -> None:
-    """Composite bodies up to seven general joints in a row, articulated ones beyond; in kernels alone."""
+    """On a GPU: composite bodies up to seven general joints in a row, articulated ones beyond."""
     for n, small in ((2, True), (5, True), (7, True), (8, False), (12, False)):
         mech = chain(n)
         T = tree.of(mech)
@@ -43,7 +44,8 @@ def test_the_cheaper_one_is_chosen() -> None:
         by_composites = pt.kernel("(n),(n),(n)->(n)")(
             lambda q, v, tau, T=T: composite.forward_dynamics(T, q, v, tau, [np.zeros(6)] * len(T.bodies))
         )
-        counts = [sum(k.count(n=n).values()) for k in (kernel, by_composites)]
+        with tracing_for(GPU[4]):
+            counts = [sum(k.count(n=n).values()) for k in (kernel, by_composites)]
         assert (counts[0] == counts[1]) if small else (counts[0] < counts[1])
         q, v, tau = np.random.default_rng(0).standard_normal((3, n))
         same(kernel(q, v, tau), pt.forward_dynamics(mech, q, v, tau), 1e-11)

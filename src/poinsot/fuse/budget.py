@@ -13,6 +13,8 @@ class Budget:
     `kept`: numbers that loops may leave for later ones; with more, nothing should be written out beside them, since
     what counts then is many threads, each with few registers. `again`: whether sines and cosines are then better
     computed again than kept. `unwinds`: whether loops should rather compute than read what earlier ones went through.
+    `small`: how many unknowns a problem may have for which the algorithm with fewest operations is looked for, although
+    it rounds more and the search takes time.
     """
 
     whole: int
@@ -20,12 +22,13 @@ class Budget:
     kept: float
     again: bool = False
     unwinds: bool = False
+    small: int = 0
 
 
 PROCESSOR = Budget(30_000, 0, float("inf"))  # beyond that, compiling takes longer than most people wait
 GPU = {  # by the bytes of a float; measured on an H200
-    4: Budget(9_700, 4_600, 680, again=True, unwinds=True),
-    8: Budget(5_600, 2_600, 450, unwinds=True),
+    4: Budget(9_700, 4_600, 680, again=True, unwinds=True, small=10),
+    8: Budget(5_600, 2_600, 450, unwinds=True, small=10),
 }
 
 _budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)

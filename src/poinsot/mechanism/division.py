@@ -91,8 +91,6 @@ def sums(T: Tree, costs: Sequence[int]) -> list[int]:
     return total
 
 
-SMALL = 10  # velocities of a tree that is worth to be counted whole
-
 _cheaper: WeakKeyDictionary[Tree, bool] = WeakKeyDictionary()
 Dynamics = Callable[[Tree, Array, Array, Array, Sequence[Array]], Array]
 
@@ -100,7 +98,7 @@ Dynamics = Callable[[Tree, Array, Array, Array, Sequence[Array]], Array]
 def is_cheaper(T: Tree, dynamics: Dynamics, other: Dynamics) -> bool:
     """Whether the dynamics of a small tree takes fewer operations than the other does, without external wrenches."""
     nq, nv = (sum(getattr(body.joint, name) for body in T.bodies) for name in ("nq", "nv"))
-    if not T.is_canonical or not 0 < nv <= SMALL or _is_too_much(costs_of(T)):
+    if not T.is_canonical or not 0 < nv <= budget().small or _is_too_much(costs_of(T)):
         return False
     if T not in _cheaper:
         none, still = [np.zeros(6)] * len(T.bodies), replace(T, gravity=np.ones(3))

@@ -83,9 +83,9 @@ def mass_matrix(mech: Mechanism, q: Array) -> Array:
 def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
     """vdot (nv,) under joint forces tau (nv,) [N m, N].
 
-    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). In a kernel, small trees are
-    done by composite bodies, where that takes fewer operations; and the recursion over most bodies of a large tree
-    stays a loop (`rolled`).
+    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). Articulated bodies; in a
+    kernel, the recursion over most bodies of a large tree stays a loop (`rolled`), and on a GPU small trees are done by
+    composite bodies, where that takes fewer operations.
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     T = tree.of(mech)
