@@ -28,7 +28,7 @@ class Budget:
 PROCESSOR = Budget(30_000, 0, float("inf"))  # beyond that, compiling takes longer than most people wait
 GPU = {  # by the bytes of a float; measured on an H200
     4: Budget(9_700, 4_600, 680, again=True, unwinds=True, small=10),
-    8: Budget(5_600, 2_600, 450, unwinds=True, small=10),
+    8: Budget(5_600, 3_400, 450, unwinds=True, small=10),
 }
 
 _budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)

@@ -13,8 +13,9 @@ Both sides of a `where` are computed, so the processor's exception flags say not
 they were, and "invalid" is raised only if a NaN comes out where none went in. NumPy turns that into its usual warning.
 """
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -86,9 +87,9 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         for k, numbers in enumerate(zip(starts, lane_steps, core_steps, shapes, buffers, strict=True))
     ]
 
-    # Where the elements of each input are found: in place, or in its buffer. Much that is read more than once is not
-    # left in place: elements that are far from each other are in each other's way in the caches.
-    in_place, places = len(graph.params) <= _MANY, []
+    # Where the elements of each input are found: in place, or in its buffer. Long code reads them more than once, and
+    # those that are far from each other are in each other's way in the caches.
+    in_place, places = not module.is_long or len(graph.params) <= _MANY, []
     for k, shape in enumerate(inputs):
         packed = [str(math.prod(shape[axis + 1 :]) * width * target.itemsize) for axis in range(len(shape))]
         if in_place:
@@ -118,7 +119,13 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         for index in np.ndindex(*inputs[k]):
             f.homes[next(numbers)] = partial(address, f, base, steps, index)
     refs: dict[Node, Ref] = {}
-    f.graph(graph, refs, lambda node: results.put(node, refs), results.nodes)
+    fetch_ahead = _fetching_ahead(f, transfers[: len(inputs)], len(graph.live(results.nodes)))
+
+    def done(node: Node) -> None:
+        results.put(node, refs)
+        fetch_ahead()
+
+    f.graph(graph, refs, done, results.nodes)
     results.end(refs)
     masks = target.vector("b")
     found, before = results.nans.mask(), f.block
@@ -154,6 +161,26 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     head = "define void @kernel(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr %data)"
     module.functions.append(f.define(head, "ret void"))
     return module.text()
+
+
+def _fetching_ahead(f: Function, transfers: Sequence[Transfer], operations: int) -> Callable[[], None]:
+    """To be called after each of so many operations: spreads prefetches of the next block's inputs over them.
+
+    Instances that lie in one piece are meant; for others it is of no use, and does no harm.
+    """
+    line = f.target.width * f.target.itemsize
+    places = [(transfer, k) for transfer in transfers for k in range(transfer.size)] if f.module.is_long else []
+    every, count = max(1, operations // max(1, len(places))), itertools.count(1)
+    f.module.declarations["prefetch"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+
+    def fetch() -> None:
+        if places and next(count) % every == 0:
+            transfer, k = places.pop()
+            distance = f.op(f"mul i64 {transfer.lane_step}, {f.target.width}")
+            place = f.op(f"getelementptr i8, ptr {transfer.start}, i64 {f.op(f'add i64 {distance}, {k * line}')}")
+            f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
+
+    return fetch
 
 
 def _past_caches(f: Function, much: str, base: str, lane_step: str) -> tuple[str, str]:

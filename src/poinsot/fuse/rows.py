@@ -64,6 +64,19 @@ def columns_of(f: Function, rows: Sequence[str], count: int) -> list[str]:
     return _transposed(f, rows)[:count]
 
 
+def columns_at(f: Function, addresses: Sequence[str]) -> list[str]:
+    """The same from rows of `width` elements in memory: halves of rows are put together as they are loaded."""
+    width, scalar = f.target.width, f.target.scalar("f")
+    half, part = width // 2, f"<{width // 2} x {scalar}>"
+    both, rows = ", ".join(f"i32 {k}" for k in range(width)), []
+    for first in (0, half):
+        places = [f.op(f"getelementptr {scalar}, ptr {address}, i64 {first}") for address in addresses]
+        parts = [f.op(f"load {part}, ptr {place}, align {f.target.itemsize}") for place in places]
+        pairs = zip(parts[:half], parts[half:], strict=True)
+        rows += [f.op(f"shufflevector {part} {a}, {part} {b}, <{width} x i32> <{both}>") for a, b in pairs]
+    return _transposed(f, rows, half)
+
+
 def rows_of(f: Function, columns: Sequence[str]) -> list[str]:
     """From at most `width` vectors over the rows to `width` rows."""
     n, width, vector = power_of_two(len(columns)), f.target.width, f.target.vector("f")
@@ -74,15 +87,15 @@ def rows_of(f: Function, columns: Sequence[str]) -> list[str]:
     return [f.op(f"shufflevector {vector} {c}, {vector} poison, <{n} x i32> <{p}>") for p in parts for c in columns]
 
 
-def _transposed(f: Function, rows: Sequence[str]) -> list[str]:
-    """Squares side by side, the rows and columns of each exchanged, in log2(n) rounds."""
+def _transposed(f: Function, rows: Sequence[str], size: int | None = None) -> list[str]:
+    """Squares side by side, the rows and columns of each exchanged, in log2(n) rounds; or in parts of this size."""
     rows, width, vector, distance = list(rows), f.target.width, f.target.vector("f"), 1
 
     def shuffle(a: str, b: str, lanes: list[int]) -> str:
         mask = ", ".join(f"i32 {lane}" for lane in lanes)
         return f.op(f"shufflevector {vector} {a}, {vector} {b}, <{width} x i32> <{mask}>")
 
-    while distance < len(rows):
+    while distance < (size or len(rows)):
         for i in (i for i in range(len(rows)) if not i & distance):
             a, b = rows[i], rows[i | distance]
             rows[i] = shuffle(a, b, [width + k - distance if k & distance else k for k in range(width)])

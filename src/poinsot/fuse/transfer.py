@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .llvm import Function, Repeat
-from .rows import columns_of, load_row, rows_of, store_past_caches, store_row
+from .rows import columns_at, columns_of, load_row, rows_of, store_past_caches, store_row
 
 _WRITTEN_OUT = 4  # pieces; more of them stay a loop
 
@@ -109,12 +109,16 @@ class Transfer:
         """`width` elements from number `first` on, or all if there are less."""
         f, width, count = self.f, self.f.target.width, min(self.f.target.width, self.size)
         if self.inward:
-            columns = columns_of(f, [load_row(f, place, count) for place in self._outside(rows, first)], count)
+            places = self._outside(rows, first)
+            if count == width > 1:
+                columns = columns_at(f, places)
+            else:
+                columns = columns_of(f, [load_row(f, place, count) for place in places], count)
             for place, column in zip(self._inside(first), columns, strict=True):
                 store_row(f, column, place, width)
         else:
-            lines = rows_of(f, [load_row(f, place, width) for place in self._inside(first)])
-            for place, line in zip(self._outside(rows, first), lines, strict=True):
+            columns = [load_row(f, place, width) for place in self._inside(first)]
+            for place, line in zip(self._outside(rows, first), rows_of(f, columns), strict=True):
                 store_row(f, line, place, count)
 
     def _write_past_caches(self, rows: Sequence[str]) -> None:

@@ -65,8 +65,8 @@ def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, 
     U = IA @ S
     if not S.shape[1]:  # fixed: the parent feels it all
         return U, np.zeros(0), IA, pA
-    D = solve_spd(mirrored(S.T @ U) + np.diag(here.armature), np.eye(S.shape[1]))
-    W, u = U @ D, D @ (tau - S.T @ pA)
+    felt = mirrored(S.T @ U) + np.diag(here.armature)
+    W, u = U @ solve_spd(felt, np.eye(S.shape[1])), solve_spd(felt, tau - S.T @ pA)
     Ia = mirrored(IA - W @ U.T)
     pa = pA + U @ u
     if k is not None:  # through the joint no inertia is felt along S, and the force there is tau
