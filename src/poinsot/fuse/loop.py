@@ -119,7 +119,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
         for index in np.ndindex(*inputs[k]):
             f.homes[next(numbers)] = partial(address, f, base, steps, index)
     refs: dict[Node, Ref] = {}
-    fetch_ahead = _fetching_ahead(f, transfers[: len(inputs)], len(graph.live(results.nodes)))
+    fetch_ahead = _fetching_ahead(f, transfers, len(graph.live(results.nodes)))
 
     def done(node: Node) -> None:
         results.put(node, refs)
@@ -164,21 +164,24 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
 
 
 def _fetching_ahead(f: Function, transfers: Sequence[Transfer], operations: int) -> Callable[[], None]:
-    """To be called after each of so many operations: spreads prefetches of the next block's inputs over them.
+    """To be called after each of so many operations: has lines of memory brought that will be read and written soon.
 
-    Instances that lie in one piece are meant; for others it is of no use, and does no harm.
+    Those are the inputs of the next block, and the places of results that do not go past the caches, because they begin
+    anywhere in a line. Instances that lie in one piece are meant; for others it is of no use, and does no harm.
     """
     line = f.target.width * f.target.itemsize
-    places = [(transfer, k) for transfer in transfers for k in range(transfer.size)] if f.module.is_long else []
+    wanted = [t for t in transfers if t.inward or t.size * f.target.itemsize % line]
+    places = [(transfer, k) for transfer in wanted for k in range(transfer.size)] if f.module.is_long else []
     every, count = max(1, operations // max(1, len(places))), itertools.count(1)
     f.module.declarations["prefetch"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 
     def fetch() -> None:
         if places and next(count) % every == 0:
             transfer, k = places.pop()
-            distance = f.op(f"mul i64 {transfer.lane_step}, {f.target.width}")
+            blocks, writes = (1, 0) if transfer.inward else (0, 1)
+            distance = f.op(f"mul i64 {transfer.lane_step}, {blocks * f.target.width}")
             place = f.op(f"getelementptr i8, ptr {transfer.start}, i64 {f.op(f'add i64 {distance}, {k * line}')}")
-            f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
+            f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 {writes}, i32 3, i32 1)")
 
     return fetch
 
