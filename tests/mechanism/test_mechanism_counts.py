@@ -40,19 +40,19 @@ QUANTITIES = {
     "derivatives": ("(n),(n),(n)->(n,n),(n,n),(n,n)", forward_dynamics_derivatives),
 }
 STORED = {
-    ("forward dynamics", "pendulum"): 53,
-    ("forward dynamics", "arm"): 2124,
-    ("forward dynamics", "tree"): 11136,
+    ("forward dynamics", "pendulum"): 52,
+    ("forward dynamics", "arm"): 2095,
+    ("forward dynamics", "tree"): 10973,
     ("inverse dynamics", "pendulum"): 44,
     ("inverse dynamics", "arm"): 913,
     ("inverse dynamics", "tree"): 4619,
     ("mass matrix", "pendulum"): 11,
-    ("mass matrix", "arm"): 918,
-    ("mass matrix", "tree"): 8917,
-    ("inverse mass matrix", "pendulum"): 18,
-    ("inverse mass matrix", "arm"): 1790,
-    ("derivatives", "pendulum"): 120,
-    ("derivatives", "arm"): 9323,
+    ("mass matrix", "arm"): 898,
+    ("mass matrix", "tree"): 8806,
+    ("inverse mass matrix", "pendulum"): 17,
+    ("inverse mass matrix", "arm"): 1761,
+    ("derivatives", "pendulum"): 119,
+    ("derivatives", "arm"): 9294,
 }
 LIMITS = {("forward dynamics", "arm"): 2215, ("forward dynamics", "tree"): 11652}
 

@@ -13,6 +13,7 @@ class Budget:
     `kept`: numbers that loops may leave for later ones; with more, nothing should be written out beside them, since
     what counts then is many threads, each with few registers. `again`: whether sines and cosines are then better
     computed again than kept. `unwinds`: whether loops should rather compute than read what earlier ones went through.
+    `side_by_side`: whether work that does not depend on each other should stand so, though it takes more registers.
     `small`: how many unknowns a problem may have for which the algorithm with fewest operations is looked for, although
     it rounds more and the search takes time.
     """
@@ -23,9 +24,12 @@ class Budget:
     again: bool = False
     unwinds: bool = False
     small: int = 0
+    side_by_side: bool = False
 
 
-PROCESSOR = Budget(30_000, 0, float("inf"))  # beyond that, compiling takes longer than most people wait
+PROCESSOR = Budget(
+    30_000, 0, float("inf"), side_by_side=True
+)  # beyond that, compiling takes longer than most people wait
 GPU = {  # by the bytes of a float; measured on an H200
     4: Budget(9_700, 4_600, 680, again=True, unwinds=True, small=10),
     8: Budget(5_600, 3_400, 450, unwinds=True, small=10),

@@ -43,6 +43,11 @@ def _is_too_much(costs: Sequence[int]) -> bool:
     return sum(costs) > max(budget().whole, budget().beside)
 
 
+def ordered(T: Tree, bodies: Sequence[int]) -> list[int]:
+    """Parents first; where the machine likes that, bodies of which none carries another stand next to each other."""
+    return sorted(bodies, key=lambda i: (len(_carriers(T, [i])), i)) if budget().side_by_side else list(bodies)
+
+
 def _tails(T: Tree, costs: Sequence[int], fixed: set[int], too_many: float) -> list[list[int]]:
     """The ends of at most three chains with so much cost together; none if there are no such."""
     children = [body.parent for body in T.bodies]

@@ -105,6 +105,7 @@ def forward_dynamics_articulated(mech: Mechanism, q: Array, v: Array, tau: Array
 def _by_articulated_bodies(T: tree.Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
     """vdot (nv,), table 7.1."""
     written, rest = division.split(T, q)
+    written = division.ordered(T, written)
     here, IA = {i: T.bodies[i].at(q, v) for i in written}, {i: T.bodies[i].G for i in written}
     K, A = {-1: still(T)}, {-1: np.zeros(6)}
     pA, W, u, vdot = {}, {}, {}, {}  # type: dict[int, Array], dict[int, Array], dict[int, Array], dict[int, Array]

@@ -180,23 +180,27 @@ class Turn:
         return np.concatenate([self._turned_vector(F[:3]), self._turned_vector(F[3:])])
 
     def inertia(self, I: Array) -> Array:
-        """R I R^T, block by block: in the plane that turns, with c^2 and c s, along the axis with c and s."""
+        """R I R^T, block by block."""
         angular, coupling, linear = (self._turned(I[a : a + 3, b : b + 3], a == b) for a, b in ((0, 0), (0, 3), (3, 3)))
         return np.block([[angular, coupling], [coupling.T, linear]])
 
     def _turned(self, A: Array, symmetric: bool) -> Array:
-        i, j, k = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
-        cc, cs = self.c * self.c, self.c * self.s
-        difference, total = A[i, i] - A[j, j], A[i, j] + A[j, i]
-        w, z = cc * difference - cs * total, cs * difference + cc * total
+        """R A R^T. With u = c (A_ii - A_jj) - s (A_ij + A_ji), in the plane that turns it is
+        [[A_jj, A_ij], [A_ji, A_ii]] + [[c, s], [s, -c]] u."""
+        i, j, k, c, s = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis, self.c, self.s
         B = np.zeros((3, 3))
-        B[i, i], B[j, j], B[k, k] = A[j, j] + w, A[i, i] - w, A[k, k]
-        B[i, j] = z - A[j, i]
+        if is_traced(c) or is_traced(s) or (c and s):
+            u = c * (A[i, i] - A[j, j]) - s * (A[i, j] + A[j, i])
+            B[i, i], B[j, j], B[i, j], B[j, i] = A[j, j] + c * u, A[i, i] - c * u, A[i, j] + s * u, A[j, i] + s * u
+        elif s:  # a right angle
+            B[i, i], B[j, j], B[i, j], B[j, i] = A[j, j], A[i, i], -A[j, i], -A[i, j]
+        else:
+            B[i, i], B[j, j], B[i, j], B[j, i] = A[i, i], A[j, j], A[i, j], A[j, i]
+        B[k, k] = A[k, k]
         B[i, k], B[j, k] = self._turn(A[i, k], A[j, k])
         if symmetric:
             B[j, i], B[k, i], B[k, j] = B[i, j], B[i, k], B[j, k]
         else:
-            B[j, i] = z - A[i, j]
             B[k, i], B[k, j] = self._turn(A[k, i], A[k, j])
         return B
 
