@@ -59,7 +59,7 @@ def _wrapped(value: int, bits: int) -> int:
 
 
 # One row an operation: the text after "%x = ". {T} is the type of the arguments, {R} of the result, {a}, {b} the
-# arguments,  the fast-math flags, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
+# arguments, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
 ROWS: dict[tuple[str, Type], str] = {
     ("add", "f"): "fadd {T} {a}, {b}",
     ("sub", "f"): "fsub {T} {a}, {b}",
