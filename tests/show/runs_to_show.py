@@ -4,6 +4,7 @@ import time as clock
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,17 @@ def eventually(true: Callable[[], bool], seconds: float = 30.0) -> bool:
     while clock.monotonic() < until and not true():
         clock.sleep(0.02)
     return true()
+
+
+def typed(field: Any, text: str, arrived: Callable[[], bool]) -> bool:
+    """Type into a field until it has arrived: one that is just being redrawn loses what is typed."""
+
+    def again() -> bool:
+        field.fill(text)
+        field.press("Enter")
+        return eventually(arrived, 3.0)
+
+    return eventually(again)
 
 
 @cache

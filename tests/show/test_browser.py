@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import runs_to_show
-from runs_to_show import eventually
+from runs_to_show import eventually, typed
 
 import poinsot as pt
 from poinsot import show
@@ -57,9 +57,7 @@ def test_page(visit: Any) -> None:
         assert holds(page)
 
         field = page.locator("input[inputmode]").first  # the number beside the slider of the time
-        field.fill("1.21")
-        field.press("Enter")
-        assert eventually(lambda: same(pose(page), of_record(run, 60)))  # records are 20 ms apart
+        assert typed(field, "1.21", lambda: same(pose(page), of_record(run, 60)))  # records are 20 ms apart
         page.get_by_role("button", name="on", exact=True).click()
         assert eventually(lambda: same(pose(page), of_record(run, 61)))
         page.get_by_role("button", name="end", exact=True).click()
@@ -108,9 +106,7 @@ def test_instances_of_a_batch(visit: Any) -> None:
         ]
         assert eventually(lambda: same(pose(page, "box"), ends[1]))
         page.get_by_role("tab", name="batch").click()
-        page.get_by_label("instance").fill("4")
-        page.get_by_label("instance").press("Enter")
-        assert eventually(lambda: same(pose(page, "box"), ends[4]))
+        assert typed(page.get_by_label("instance"), "4", lambda: same(pose(page, "box"), ends[4]))
 
 
 def test_replay_plays_from_disk_without_a_network(visit: Any, tmp_path: Path) -> None:
@@ -148,9 +144,7 @@ def test_live(visit: Any) -> None:
 
         page.get_by_role("tab", name="change").click()
         mass = page.locator("input[inputmode]").first
-        mass.fill("2")
-        mass.press("Enter")
-        assert eventually(lambda: float(live.numbers["box.mass"]) == 2.0)
+        assert typed(mass, "2", lambda: float(live.numbers["box.mass"]) == 2.0)
         live.set("drive", 6.0)
         page.get_by_role("button", name="Reset").click()
         assert eventually(lambda: abs(pose(page, "box")[0]) < 1e-9 and pose(page, "box")[1] > 0.1)
