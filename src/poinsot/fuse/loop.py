@@ -29,6 +29,7 @@ from .transfer import Transfer, address, addresses, either, fence
 
 _FEW = 8  # results that stay in registers
 _MANY = 16  # inputs that are not read in place
+_OFTEN = 500  # operations between looks at what can be written
 _CACHES = 1 << 24  # bytes: more than that, and the results of a call are gone from them before they are used
 
 Shape = tuple[int, ...]
@@ -120,10 +121,14 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
             f.homes[next(numbers)] = partial(address, f, base, steps, index)
     refs: dict[Node, Ref] = {}
     fetch_ahead = _fetching_ahead(f, transfers, len(graph.live(results.nodes)))
+    results.begin(transfers[len(inputs) :])
+    written = itertools.count(1)
 
     def done(node: Node) -> None:
         results.put(node, refs)
         fetch_ahead()
+        if next(written) % _OFTEN == 0:
+            results.write_early()
 
     f.graph(graph, refs, done, results.nodes)
     results.end(refs)
@@ -205,6 +210,8 @@ class _Results:
     def __init__(self, f: Function, graph: Graph, shapes: Sequence[Shape], buffers: Sequence[str]) -> None:
         self.f, self.nans, self.buffers = f, _NaNs(f), list(buffers)
         self._values: list[list[str]] = [[""] * math.prod(shape) for shape in shapes]
+        self._known = [np.zeros(math.prod(shape), bool) for shape in shapes]
+        self._early: dict[int, tuple[Transfer, str, set[int]]] = {}  # outputs that may be written before all is known
         self._homes: dict[Node, list[tuple[int, int]]] = {}
         self._wholes: dict[int, Node] = {}  # outputs that lie in memory as they are
         rest = iter(graph.outputs)
@@ -220,8 +227,27 @@ class _Results:
         for node in [node for node in self._homes if node.op == "const" and node.data == node.data]:
             ref = f.literal(node)
             for k, i in self._homes.pop(node):
+                self._known[k][i] = True
                 self._values[k][i] = f.vector(ref)
                 f.store(buffers[k], i, ref)
+
+    def begin(self, transfers: Sequence[Transfer]) -> None:
+        """A block begins."""
+        for k, transfer in enumerate(transfers):
+            may_go = transfer.pairs > 8 and transfer.past_caches != "false" and k not in self._wholes
+            if self.f.module.is_long and may_go:
+                self._early[k] = transfer, transfer.goes_past_caches(), set()
+
+    def write_early(self) -> None:
+        """Lines of which all elements are known go past the caches: memory takes them while the rest is computed."""
+        width = self.f.target.width
+        for k, (transfer, goes, gone) in self._early.items():
+            parts = [self._known[k][2 * width * q : 2 * width * (q + 1) + width] for q in range(transfer.pairs)]
+            chosen = [q for q, part in enumerate(parts) if q not in gone and part.all()]
+            if len(chosen) > 1:
+                self.f.registers.clear()
+                either(self.f, goes, partial(transfer.write_pairs, chosen))
+                gone.update(chosen)
 
     def put(self, node: Node, refs: dict[Node, Ref]) -> None:
         """The node has been written: if it is a result, take it."""
@@ -232,6 +258,7 @@ class _Results:
         self.nans.look(value)
         for k, i in self._homes[node]:
             self._values[k][i] = value
+            self._known[k][i] = True
             if not self._few(k):
                 self.f.store(self.buffers[k], i, ref)
 
@@ -252,7 +279,8 @@ class _Results:
                 self.f.store(self.buffers[k], i, Ref(value, "f", False))
             transfer.write()
 
-        transfer = replace(transfer, buffer=self.buffers[k])
+        gone = self._early[k][2] if k in self._early else ()
+        transfer = replace(transfer, buffer=self.buffers[k], written=frozenset(gone))
         if self._few(k):
             either(self.f, direct, lambda: transfer.write_values(self._values[k]), through_buffer)
         else:

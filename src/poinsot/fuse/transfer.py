@@ -30,6 +30,7 @@ class Transfer:
     inward: bool
     past_caches: str = "false"
     phase: str = "0"
+    written: frozenset[int] = frozenset()  # pairs of lines that have gone past the caches already
 
     @property
     def size(self) -> int:
@@ -76,6 +77,10 @@ class Transfer:
             into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
             self._elements(axis + 1, out, into, kind)
 
+    def goes_past_caches(self) -> str:
+        """Whether the block will be written past the caches."""
+        return self.f.op(f"and i1 {self._in_rows()}, {self.past_caches}")
+
     def _in_rows(self) -> str:
         """Whether the block is full and each of its instances lies in one piece, in C order."""
         f, test = self.f, self.full
@@ -87,8 +92,7 @@ class Transfer:
     def _write_rows(self) -> None:
         """Pieces of `width` instances by at most `width` elements are transposed in registers."""
         f, width, pieces = self.f, self.f.target.width, self.size // self.f.target.width
-        steps = [f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(width)]
-        rows = [f.op(f"getelementptr i8, ptr {self.start}, i64 {step}") for step in steps]
+        rows = self._rows()
 
         def write() -> None:
             if pieces > _WRITTEN_OUT:
@@ -123,21 +127,42 @@ class Transfer:
 
     def _write_past_caches(self, rows: Sequence[str]) -> None:
         """Pieces that begin on a line of the cache, by pairs: the two lines of a lane one after the other."""
-        f, width, pieces = self.f, self.f.target.width, self.size // self.f.target.width
-        pairs = (pieces - 1) // 2
+        f, width, pairs = self.f, self.f.target.width, self.pairs
         self._write_piece(rows, "0")  # with what lies before the first line
-        with Repeat(f, str(pairs)) as k:
-            first = f.op(f"add i64 {f.op(f'mul i64 {k}, {2 * width}')}, {self.phase}")
+        for pair, count in runs(sorted(set(range(pairs)) - self.written)):
+            self._write_pairs(rows, pair, count)
+        with Repeat(f, str(-(-self.size // width) - 2 * pairs)) as k:  # the last piece overlaps the one before
+            first = f.op(f"mul i64 {f.op(f'add i64 {k}, {2 * pairs}')}, {width}")
+            first = f.op(f"add i64 {first}, {self.phase}")
+            self._write_piece(rows, f.intrinsic("umin.i64", "i64", "i64", first, str(self.size - width)))
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of lines go past the caches."""
+        return (self.size // self.f.target.width - 1) // 2
+
+    def write_pairs(self, chosen: Sequence[int]) -> None:
+        """These pairs of lines, which are known already, if the block is written past the caches."""
+        rows = self._rows()
+        for first, count in runs(chosen):
+            self._write_pairs(rows, first, count)
+
+    def _write_pairs(self, rows: Sequence[str], first_pair: int, count: int) -> None:
+        f, width = self.f, self.f.target.width
+        with Repeat(f, str(count)) as k:
+            number = f.op(f"add i64 {k}, {first_pair}")
+            first = f.op(f"add i64 {f.op(f'mul i64 {number}, {2 * width}')}, {self.phase}")
             pair = first, f.op(f"add i64 {first}, {width}")
             lines = [rows_of(f, [load_row(f, place, width) for place in self._inside(x)]) for x in pair]
             places = [self._outside(rows, x) for x in pair]
             for lane in range(width):
                 for side in range(2):
                     store_past_caches(f, lines[side][lane], places[side][lane])
-        with Repeat(f, str(-(-self.size // width) - 2 * pairs)) as k:  # the last piece overlaps the one before
-            first = f.op(f"mul i64 {f.op(f'add i64 {k}, {2 * pairs}')}, {width}")
-            first = f.op(f"add i64 {first}, {self.phase}")
-            self._write_piece(rows, f.intrinsic("umin.i64", "i64", "i64", first, str(self.size - width)))
+
+    def _rows(self) -> list[str]:
+        """Where the instances of the block begin."""
+        steps = [self.f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(self.f.target.width)]
+        return [self.f.op(f"getelementptr i8, ptr {self.start}, i64 {step}") for step in steps]
 
     def _inside(self, first: str) -> list[str]:
         buffer = self.f.op(f"getelementptr {self.f.target.vector('f')}, ptr {self.buffer}, i64 {first}")
@@ -145,6 +170,13 @@ class Transfer:
 
     def _outside(self, rows: Sequence[str], first: str) -> list[str]:
         return [self.f.op(f"getelementptr {self.f.target.scalar('f')}, ptr {row}, i64 {first}") for row in rows]
+
+
+def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as runs without gaps: where each begins, and how long it is."""
+    starts = [k for i, k in enumerate(numbers) if not i or numbers[i - 1] != k - 1]
+    ends = [k for i, k in enumerate(numbers) if i + 1 == len(numbers) or numbers[i + 1] != k + 1]
+    return [(first, last - first + 1) for first, last in zip(starts, ends, strict=True)]
 
 
 def address(f: Function, base: str, steps: Sequence[str], index: Sequence[int]) -> str:
