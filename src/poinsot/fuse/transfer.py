@@ -153,7 +153,7 @@ class Transfer:
             number = f.op(f"add i64 {k}, {first_pair}")
             first = f.op(f"add i64 {f.op(f'mul i64 {number}, {2 * width}')}, {self.phase}")
             pair = first, f.op(f"add i64 {first}, {width}")
-            lines = [rows_of(f, [load_row(f, place, width) for place in self._inside(x)]) for x in pair]
+            lines = [columns_at(f, self._inside(x)) for x in pair]
             places = [self._outside(rows, x) for x in pair]
             for lane in range(width):
                 for side in range(2):
