@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .llvm import Function, Repeat
 from .rows import columns_at, columns_of, load_row, rows_of, store_past_caches, store_row
 
@@ -12,7 +14,8 @@ _WRITTEN_OUT = 4  # pieces; more of them stay a loop
 
 @dataclass(frozen=True)
 class Transfer:
-    """A block of one argument: `start` is the address of its first instance, of `lanes` in use; `full` if that is all.
+    """A block of one argument: `start` is the address of its first instance, of `lanes` in use; `full` if that is all,
+    `direct` if they lie side by side, moreover.
 
     Inwards, lanes beyond the last instance read that one again: their results are thrown away. Outwards, what is more
     than caches hold goes `past_caches`: no line of the cache is read, then, only to be written. There are `phase`
@@ -27,6 +30,7 @@ class Transfer:
     buffer: str
     lanes: str
     full: str
+    direct: str
     inward: bool
     past_caches: str = "false"
     phase: str = "0"
@@ -71,7 +75,7 @@ class Transfer:
             value = f.op(f"load {kind}, ptr {source}, align {f.target.itemsize}")
             f.line(f"store {kind} {value}, ptr {sink}, align {f.target.itemsize}")
             return
-        packed = math.prod(self.shape[axis + 1 :]) * f.target.width * f.target.itemsize
+        packed = math.prod(self.shape[axis + 1 :]) * f.target.size
         with Repeat(f, str(self.shape[axis])) as i:
             out = f.op(f"getelementptr i8, ptr {outside}, i64 {f.op(f'mul i64 {i}, {self.core_steps[axis]}')}")
             into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
@@ -189,13 +193,7 @@ def address(f: Function, base: str, steps: Sequence[str], index: Sequence[int]) 
 
 def addresses(f: Function, base: str, steps: Sequence[str], shape: tuple[int, ...]) -> list[str]:
     """Of all elements, in C order."""
-    if not shape:
-        return [base]
-    found = addresses(f, base, steps[1:], shape[1:])
-    for i in range(1, shape[0]):
-        start = f.op(f"getelementptr i8, ptr {base}, i64 {f.op(f'mul i64 {steps[0]}, {i}')}")
-        found += addresses(f, start, steps[1:], shape[1:])
-    return found
+    return [address(f, base, steps, index) for index in np.ndindex(*shape)]
 
 
 def either(f: Function, test: str, yes: Callable[[], None], no: Callable[[], None] = lambda: None) -> None:
@@ -207,6 +205,10 @@ def either(f: Function, test: str, yes: Callable[[], None], no: Callable[[], Non
         part()
         f.line(f"br label %both{number}")
     f.label(f"both{number}")
+
+
+def unless(f: Function, test: str, part: Callable[[], None]) -> None:
+    either(f, test, lambda: None, part)
 
 
 def fence(f: Function) -> None:
