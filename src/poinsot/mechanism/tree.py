@@ -8,7 +8,7 @@ forces, not for the wrenches between links.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -167,10 +167,17 @@ class _Stage:
     mass: float
     h: Array  # mass times centre of mass
     I: Array  # (3, 3) about the origin
+    summed: Array = field(default_factory=lambda: np.zeros(2))  # how large the terms were that h and I are sums of
 
     @property
     def simple(self) -> bool:
         return self.joint.kind in SIMPLE
+
+    @property
+    def lean(self) -> float:
+        """The angle [rad] from x to the centre of mass, about z; 0 if it is above one of the axes already."""
+        on_axis = np.abs(self.h[:2]).min() < ROUNDING * self.summed[0]
+        return 0.0 if on_axis else float(np.arctan2(self.h[1], self.h[0]))
 
     def reframe(self, X: Pose) -> None:
         """Choose another frame, given in the world."""
@@ -179,6 +186,7 @@ class _Stage:
 
     def _express(self, X_old_new: Pose) -> None:
         R, p = X_old_new.R, X_old_new.p
+        self.summed = self.summed + _shift_sizes(self.mass, self.h, p)
         shifted = self.h - self.mass * p
         I = self.I + _coupled(self.h, p) - self.mass * rotation.skew(p) @ rotation.skew(p)
         self.h, self.I = R.T @ shifted, R.T @ I @ R
@@ -187,15 +195,24 @@ class _Stage:
         """Add an inertia (mass, h, I) that is given in a frame with this pose in the body's."""
         mass, h, I = other
         R, p = X_here_there.R, X_here_there.p
+        self.summed = self.summed + _shift_sizes(mass, h, p) + (np.linalg.norm(h), np.linalg.norm(I))
         h, I = R @ h, R @ I @ R.T
         self.I = self.I + I - _coupled(h, p) - mass * rotation.skew(p) @ rotation.skew(p)
         self.h = self.h + h + mass * p
         self.mass = self.mass + mass
 
     def spatial(self) -> Array:
-        C = rotation.skew(self.h)
-        I = (self.I + self.I.T) / 2
+        """The inertia (6, 6), without what only rounding has left."""
+        exact = zip((self.h, (self.I + self.I.T) / 2), self.summed, strict=True)
+        h, I = (np.where(np.abs(x) < ROUNDING * size, 0.0, x) for x, size in exact)
+        C = rotation.skew(h)
         return np.block([[I, C], [C.T, self.mass * np.eye(3)]])
+
+
+def _shift_sizes(mass: float, h: Array, p: Array) -> Array:
+    """How much h and I may change by as their origin moves by p."""
+    away = np.linalg.norm(p)
+    return np.array([mass * away, (np.linalg.norm(h) + mass * away) * away])
 
 
 def _coupled(h: Array, p: Array) -> Array:
@@ -214,11 +231,12 @@ def canonical(mech: Mechanism) -> Tree:
         if heir is not None and stages[i].simple and stages[heir].simple:
             screw = _screw(stages[i].X.inverse() @ stages[heir].X)
             stages[i].reframe(stages[i].X @ Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)))
-    for i, stage in enumerate(stages):  # those without heir suit their parent
-        if heirs[i] is None and stage.simple and stage.parent >= 0:
-            screw = _screw(stages[stage.parent].X.inverse() @ stage.X)
-            back = Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2))
-            stage.reframe(stage.X @ back)
+    for i, stage in enumerate(stages):  # those without heir suit their parent, and have their centre of mass above x
+        if heirs[i] is None and stage.simple:
+            X_P = stages[stage.parent].X if stage.parent >= 0 else Pose()
+            screw = _screw(X_P.inverse() @ stage.X)
+            stage.reframe(stage.X @ Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2)))
+            stage.reframe(stage.X @ Pose(rotation.about_z(stage.lean)))
     rest = _at_rest(mech)
     frames = [rest[stage.link].inverse() @ stage.X for stage in stages]  # of the body's frame in its link's
     for stage in reversed(stages):
@@ -407,4 +425,5 @@ def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
         stage.I[2, 2] = stage.I[0, 0] + stage.I[1, 1]  # so that nothing is left of Ezz, not even rounding
     if stage.parent >= 0:
         parent = stages[stage.parent]
+        parent.summed = parent.summed + stage.summed
         parent.take(unfelt, parent.X.inverse() @ stage.X)
