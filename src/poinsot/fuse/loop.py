@@ -1,7 +1,7 @@
 """The inner loop of a NumPy gufunc around a graph: void loop(char **args, intp *dims, intp *steps, void *data).
 
 Blocks of `width` instances go through one and the same code. An argument whose instances lie next to each other (the
-last axis of memory is the batch: the fast layout) is read in place; any other, and the last, incomplete block, goes
+last axis of memory is the batch) is read in place; any other, and the last, incomplete block, goes
 through a small buffer, once if it is the same for all. So the bits of a result never depend on where in a batch its
 instance stands.
 
