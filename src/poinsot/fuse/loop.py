@@ -1,13 +1,13 @@
 """The inner loop of a NumPy gufunc around a graph: void loop(char **args, intp *dims, intp *steps, void *data).
 
 Blocks of `width` instances go through one and the same code. An argument whose instances lie next to each other (the
-last axis of memory is the batch) is read in place; any other, and the last, incomplete block, goes
-through a small buffer, once if it is the same for all. So the bits of a result never depend on where in a batch its
-instance stands.
+last axis of memory is the batch) is read in place; any other, and the last, incomplete block, goes through a small
+buffer, once if it is the same for all. So the bits of a result never depend on where in a batch its instance stands.
 
 Results go to buffers as soon as they are there, since of many only few have room in registers, and from there to their
-places when the block is done. All inputs of a block are read before its outputs are written, and those before the
-inputs of the next: with vectors of one element, instances may follow on from each other in memory (`scan`).
+places when the block is done; much of long code that goes past the caches, before that. With vectors of one element,
+all inputs of an instance are read before its outputs are written, and those before the inputs of the next: instances
+may follow on from each other in memory (`scan`).
 
 Both sides of a `where` are computed, so the processor's exception flags say nothing about results: they are put back as
 they were, and "invalid" is raised only if a NaN comes out where none went in. NumPy turns that into its usual warning.
