@@ -101,7 +101,7 @@ def _arguments(f: Function, inputs: Sequence[Shape], outputs: Sequence[Shape], m
         axis += len(shape)
         inward, buffer = k < len(inputs), f.allocate(math.prod(shape))
         dense, same = (f.op(f"icmp eq i64 {lane_step}, {step}") for step in (f.target.itemsize, 0))
-        way = ("false", "0") if inward else _past_caches(f, much, base, lane_step)
+        way = ("false", "0") if inward else _past_caches(f, much, base, lane_step, math.prod(shape))
         found.append(_Argument(base, lane_step, core_steps, shape, buffer, inward, dense, same, *way))
     return found
 
@@ -110,10 +110,13 @@ def _word(f: Function, base: str, k: int, kind: str = "i64") -> str:
     return f.op(f"load {kind}, ptr {f.op(f'getelementptr i64, ptr {base}, i64 {k}')}")
 
 
-def _past_caches(f: Function, much: str, base: str, lane_step: str) -> tuple[str, str]:
-    """Whether an output should go past the caches, and how many elements lie before the first whole line then."""
+def _past_caches(f: Function, much: str, base: str, lane_step: str, size: int) -> tuple[str, str]:
+    """Whether an output should go past the caches, and how many elements lie before the first whole line then.
+
+    All instances must begin alike in a line. Others are better written through the caches, after fetching their lines.
+    """
     line = f.target.size
-    if line < 32:
+    if line < 32 or size % f.target.width:
         return "false", "0"
     even = f.op(f"icmp eq i64 {f.op(f'and i64 {lane_step}, {line - 1}')}, 0")
     past = f.op(f"and i1 {much}, {even}")
