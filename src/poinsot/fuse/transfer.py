@@ -34,6 +34,7 @@ class Transfer:
     inward: bool
     past_caches: str = "false"
     phase: str = "0"
+    order: Sequence[int] = ()  # in which vector of the buffer each element lies, if not one after the other
     written: frozenset[int] = frozenset()  # pairs of lines that have gone past the caches already
 
     @property
@@ -49,7 +50,7 @@ class Transfer:
 
     def write_lanes(self) -> None:
         """All lanes of an element at once: they lie side by side."""
-        self._elements(0, self.start, self.buffer, self.f.target.vector("f"))
+        self._elements(0, self.start, self.buffer, "0", self.f.target.vector("f"))
 
     def write_values(self, values: Sequence[str]) -> None:
         """The same, with all elements at hand."""
@@ -66,20 +67,21 @@ class Transfer:
                 source = f.op(f"select i1 {f.op(f'icmp slt i64 {lane}, {last}')}, i64 {lane}, i64 {last}")
             outside = f.op(f"getelementptr i8, ptr {self.start}, i64 {f.op(f'mul i64 {source}, {self.lane_step}')}")
             inside = f.op(f"getelementptr {f.target.scalar('f')}, ptr {self.buffer}, i64 {lane}")
-            self._elements(0, outside, inside, f.target.scalar("f"))
+            self._elements(0, outside, inside, "0", f.target.scalar("f"))
 
-    def _elements(self, axis: int, outside: str, inside: str, kind: str) -> None:
+    def _elements(self, axis: int, outside: str, buffer: str, number: str, kind: str) -> None:
+        """Those along the other axes, of which the first is at this place and has this number."""
         f = self.f
         if axis == len(self.shape):
+            inside = self._in_buffer(buffer, number)
             source, sink = (outside, inside) if self.inward else (inside, outside)
             value = f.op(f"load {kind}, ptr {source}, align {f.target.itemsize}")
             f.line(f"store {kind} {value}, ptr {sink}, align {f.target.itemsize}")
             return
-        packed = math.prod(self.shape[axis + 1 :]) * f.target.size
         with Repeat(f, str(self.shape[axis])) as i:
             out = f.op(f"getelementptr i8, ptr {outside}, i64 {f.op(f'mul i64 {i}, {self.core_steps[axis]}')}")
-            into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
-            self._elements(axis + 1, out, into, kind)
+            further = f.op(f"mul i64 {i}, {math.prod(self.shape[axis + 1 :])}")
+            self._elements(axis + 1, out, buffer, f.op(f"add i64 {number}, {further}"), kind)
 
     def goes_past_caches(self) -> str:
         """Whether the block will be written past the caches."""
@@ -169,8 +171,19 @@ class Transfer:
         return [self.f.op(f"getelementptr i8, ptr {self.start}, i64 {step}") for step in steps]
 
     def _inside(self, first: str) -> list[str]:
-        buffer = self.f.op(f"getelementptr {self.f.target.vector('f')}, ptr {self.buffer}, i64 {first}")
-        return [self.f.address(buffer, str(k)) for k in range(min(self.f.target.width, self.size))]
+        count = min(self.f.target.width, self.size)
+        if self.order:
+            return [self._in_buffer(self.buffer, self.f.op(f"add i64 {first}, {k}")) for k in range(count)]
+        start = self._in_buffer(self.buffer, first)
+        return [self.f.address(start, str(k)) for k in range(count)]
+
+    def _in_buffer(self, buffer: str, number: str) -> str:
+        """The address of an element's vector."""
+        f, integer, kind = self.f, self.f.target.scalar("i"), "i64"
+        if self.order:
+            place = f"getelementptr {integer}, ptr {f.module.table(tuple(self.order), 'i')}, i64 {number}"
+            number, kind = f.op(f"load {integer}, ptr {f.op(place)}"), integer
+        return f.op(f"getelementptr {f.target.vector('f')}, ptr {buffer}, {kind} {number}")
 
     def _outside(self, rows: Sequence[str], first: str) -> list[str]:
         return [self.f.op(f"getelementptr {self.f.target.scalar('f')}, ptr {row}, i64 {first}") for row in rows]
