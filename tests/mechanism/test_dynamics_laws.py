@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from trees import KINDS, TREES, Rng, law, pool, random_inertia, random_motion, rate, same
+from trees import KINDS, TREES, Rng, law, pool, random_inertia, random_motion, random_placement, rate, same
 
 import poinsot as pt
 from poinsot.mechanism import dynamics, kinematics, tree
@@ -219,6 +219,25 @@ def test_parallel_and_nearly_parallel_axes(kinds: str, angle: float, flip: float
     same(pt.inverse_dynamics(mech, q, v, tau), on(tree.as_given, pt.inverse_dynamics, mech, q, v, tau), TIGHT)
     forward = on(tree.as_given, pt.forward_dynamics, mech, q, v, tau)
     same(pt.forward_dynamics(mech, q, v, tau), forward, 1e-14 * condition(mech, q))
+
+
+@pytest.mark.parametrize("far", [1e4, 1e7])
+@pytest.mark.parametrize("where", [0, 2], ids=["all of it", "its end"])
+def test_what_is_far_away_loses_no_digits(far: float, where: int) -> None:
+    """Wherever it stands, it moves alike; and lengths behind a long link are as exact as those before it."""
+    rng = np.random.default_rng(3)
+    links: list[pt.Link] = []
+    for i in range(5):
+        X = random_placement(rng)
+        placement = pt.Pose(X.R, X.p + (far * rng.standard_normal(3) if i == where else 0.0))
+        parent, joint = links[-1].name if links else None, pt.revolute(rng.standard_normal(3))
+        links.append(pt.Link(f"link{i}", random_inertia(rng), parent, joint, placement))
+    mech = pt.Mechanism(tuple(links))
+    q, v, tau = rng.standard_normal((3, 5))
+    expected = on(tree.as_given, pt.forward_dynamics, mech, q, v, tau)
+    same(pt.forward_dynamics(mech, q, v, tau) / np.abs(expected), np.sign(expected), 1e-12)
+    M, given = pt.mass_matrix(mech, q), on(tree.as_given, pt.mass_matrix, mech, q)
+    same(M[2:, 2:], given[2:, 2:], TIGHT)
 
 
 RIGHT_ANGLES = {

@@ -7,8 +7,8 @@ and turns about coordinate axes (Denavit and Hartenberg), and inertia that a joi
 forces, not for the wrenches between links.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -156,28 +156,30 @@ def of(mech: Mechanism) -> Tree:
 
 @dataclass
 class _Stage:
-    """A body on its way to canonical form, at rest: the pose of its frame in the world, inertia about its origin."""
+    """A body on its way to canonical form, at rest: the pose of its frame in its parent's, inertia about its origin.
 
-    link: int
+    A pose in the world would lose digits where a mechanism stands, or reaches, far away.
+    """
+
     parent: int
     joint: Joint
     q: slice
     v: slice
-    X: Pose  # of the joint's frame at rest, in the world
-    mass: float
-    h: Array  # mass times centre of mass
-    I: Array  # (3, 3) about the origin
+    X: Pose  # of its frame at rest, in the parent's
+    frame: Pose = field(default_factory=Pose)  # in the link's
+    mass: float = 0.0
+    h: Array = field(default_factory=lambda: np.zeros(3))  # mass times centre of mass
+    I: Array = field(default_factory=lambda: np.zeros((3, 3)))  # about the origin
 
     @property
     def simple(self) -> bool:
         return self.joint.kind in SIMPLE
 
-    def reframe(self, X: Pose) -> None:
-        """Choose another frame, given in the world."""
-        self._express(self.X.inverse() @ X)
-        self.X = X
-
-    def _express(self, X_old_new: Pose) -> None:
+    def reframe(self, X_old_new: Pose, children: Iterable["_Stage"]) -> None:
+        """Choose another frame, given in this one."""
+        self.X, self.frame = self.X @ X_old_new, self.frame @ X_old_new
+        for child in children:
+            child.X = X_old_new.inverse() @ child.X
         R, p = X_old_new.R, X_old_new.p
         shifted = self.h - self.mass * p
         I = self.I + _coupled(self.h, p) - self.mass * rotation.skew(p) @ rotation.skew(p)
@@ -206,63 +208,51 @@ def _coupled(h: Array, p: Array) -> Array:
 def canonical(mech: Mechanism) -> Tree:
     """The same motion, with fewer operations."""
     stages, carriers = _merged(mech)
-    for stage in stages:
+    children = [[other for other in stages if other.parent == i] for i in range(len(stages))]
+    for stage, carried in zip(stages, children, strict=True):
         if stage.simple:
-            stage.reframe(stage.X @ Pose(_with_z_along(stage.joint.axes[0])))
+            stage.reframe(Pose(_with_z_along(stage.joint.axes[0])), carried)
     heirs = _heirs(stages)
     for i, heir in enumerate(heirs):  # a simple joint's frame may turn about and slide along its axis: suit the heir
         if heir is not None and stages[i].simple and stages[heir].simple:
-            screw = _screw(stages[i].X.inverse() @ stages[heir].X)
-            stages[i].reframe(stages[i].X @ Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)))
+            screw = _screw(stages[heir].X)
+            stages[i].reframe(Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)), children[i])
     for i, stage in enumerate(stages):  # those without heir suit their parent
         if heirs[i] is None and stage.simple and stage.parent >= 0:
-            screw = _screw(stages[stage.parent].X.inverse() @ stage.X)
-            back = Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2))
-            stage.reframe(stage.X @ back)
-    rest = _at_rest(mech)
-    frames = [rest[stage.link].inverse() @ stage.X for stage in stages]  # of the body's frame in its link's
+            screw = _screw(stage.X)
+            stage.reframe(Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2)), children[i])
     for stage in reversed(stages):
         _regroup(stages, stage)
     bodies = []
     for stage in stages:
-        X_PC = stage.X if stage.parent < 0 else stages[stage.parent].X.inverse() @ stage.X
         bodies.append(
             Body(
                 stage.parent,
-                _moves(X_PC, stage.joint),
+                _moves(stage.X, stage.joint),
                 stage.joint if not stage.simple else replace(stage.joint, axes=np.array([[0.0, 0.0, 1.0]])),
                 stage.spatial(),
                 stage.q,
                 stage.v,
                 SIMPLE.get(stage.joint.kind),
-                X_PC if stage.simple else None,
+                stage.X if stage.simple else None,
             )
         )
-    where = tuple((k, frames[k].inverse() @ X if k >= 0 else X) for k, X in carriers)
+    where = tuple((k, stages[k].frame.inverse() @ X if k >= 0 else X) for k, X in carriers)
     return Tree(tuple(bodies), mech.gravity, where, is_canonical=True)
-
-
-def _at_rest(mech: Mechanism) -> list[Pose]:
-    from poinsot.mechanism.kinematics import world_poses
-
-    return world_poses(mech, mech.neutral())
 
 
 def _merged(mech: Mechanism) -> tuple[list[_Stage], list[tuple[int, Pose]]]:
     """Bodies for the links that move, what is fixed to them merged in; and each link's carrier, with its pose in it."""
     stages: list[_Stage] = []
     carriers: list[tuple[int, Pose]] = []
-    rest = _at_rest(mech)
     for i, link in enumerate(mech.links):
         parent = mech.parents[i]
         k, X = (-1, Pose()) if parent < 0 else carriers[parent]
+        X = X @ link.placement
         if link.joint.nv:
             for joint, q, v in _simpler(link.joint, mech.q_slices[i], mech.v_slices[i]):
-                stages.append(_Stage(i, k, joint, q, v, rest[i], 0.0, np.zeros(3), np.zeros((3, 3))))
-                k = len(stages) - 1
-            X = Pose()
-        else:
-            X = X @ link.placement
+                stages.append(_Stage(k, joint, q, v, X))
+                k, X = len(stages) - 1, Pose()
         carriers.append((k, X))
         if link.inertia is not None and k >= 0:
             stages[k].take(_about_origin(link.inertia), X)
@@ -406,5 +396,4 @@ def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
     if stage.joint.kind == "revolute":
         stage.I[2, 2] = stage.I[0, 0] + stage.I[1, 1]  # so that nothing is left of Ezz, not even rounding
     if stage.parent >= 0:
-        parent = stages[stage.parent]
-        parent.take(unfelt, parent.X.inverse() @ stage.X)
+        stages[stage.parent].take(unfelt, stage.X)
