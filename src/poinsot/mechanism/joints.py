@@ -24,7 +24,8 @@ class Joint:
     `lower`, `upper`: limits of q [rad, m], `velocity_limit` of |v| [rad/s, m/s], `effort_limit` of a motor's force
     [N m, N]: data, which the equations of motion do not apply. `stiffness` and `rest` of a spring, `damping`, dry
     `friction`, and `armature`, the inertia of a motor's rotor seen through its gear [kg m^2, kg]; each a number or
-    (nv,), in SI units.
+    (nv,), in SI units. `rest` is a q; for a joint with a quaternion it is the v that leads there from
+    neutral in one unit of time.
     """
 
     kind: str
@@ -75,6 +76,12 @@ class JointType:
     move: Function = lambda joint, q, u: q + u  # q after one unit of time at the constant velocity u
     difference: Function = lambda joint, a, b: b - a  # the u with move(a, u) = b
     unit: Function = lambda joint, q: q  # q, its quaternion made one of length 1 again
+    strain: Function = lambda joint, q, rest: joint.type.difference(joint, q, _moved(joint, rest))  # of a spring (nv,)
+
+
+def _moved(joint: Joint, u: Array) -> Array:
+    """q after one unit of time at the constant velocity u, from where X_JC is the identity."""
+    return joint.type.move(joint, joint.type.neutral(joint), u)
 
 
 # Constructors, as a user calls them.
@@ -222,6 +229,11 @@ def _planar_difference(joint: Joint, a: Array, b: Array) -> Array:
     return np.concatenate([b[:1] - a[:1], J[:2, :2] @ d])
 
 
+def _planar_strain(joint: Joint, q: Array, rest: Array) -> Array:
+    """The angle and the straight way to the rest, in the child's axes; a screw leads there too, but not after 2 pi."""
+    return np.concatenate([rest[:1] - q[:1], _turn(-q[0], rest[1:] - q[1:])])
+
+
 def _free_pose(joint: Joint, q: Array) -> Pose:
     return Pose._from(quaternion.to_matrix(q[:4]), q[4:])
 
@@ -271,6 +283,7 @@ TYPES: dict[str, JointType] = {
         rate=_planar_rate,
         move=_planar_move,
         difference=_planar_difference,
+        strain=_planar_strain,
     ),
     "spherical": JointType(
         4,
