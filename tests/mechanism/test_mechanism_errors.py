@@ -65,6 +65,98 @@ def test_bad_gravity(gravity) -> None:
         pt.Mechanism((pt.Link("a", BOX, None, HINGE),), gravity=gravity)
 
 
+def test_gravity_is_kept() -> None:
+    """What is written into the array that was given does not reach the mechanism; its own is not written into."""
+    gravity = np.array([0.0, 0.0, -9.81])
+    mech = pt.Mechanism((pt.Link("a", BOX, None, pt.prismatic((0, 0, 1))),), gravity)
+    gravity[2] = 0.0
+    np.testing.assert_array_equal(dynamics.gravity_forces(mech, [0.0]), [9.81])
+    with pytest.raises(ValueError, match="read-only"):
+        mech.gravity[2] = 0.0
+
+
+# What links are made of.
+
+LINKS = {
+    "a number for a name": (lambda: pt.Link(5), TypeError, "the name of a link must be a text, not 5"),
+    "a parent that is a link": (
+        lambda: pt.Link("b", BOX, pt.Link("a")),
+        TypeError,
+        r"the parent of link 'b' must be the name of a link, or None for the world, not Link\(",
+    ),
+    "a mass for an inertia": (
+        lambda: pt.Link("a", 3.0),
+        TypeError,
+        "inertia of link 'a' must be a pt.Inertia, or None",
+    ),
+    "a joint not called": (
+        lambda: pt.Link("a", BOX, None, pt.spherical),
+        TypeError,
+        r"the joint of link 'a' must be a joint such as pt.revolute\(\(0, 0, 1\)\), not <function spherical",
+    ),
+    "a point for a placement": (
+        lambda: pt.Link("a", BOX, None, HINGE, (1, 2, 3)),
+        TypeError,
+        r"the placement of link 'a' must be a pt.Pose, not \(1, 2, 3\)",
+    ),
+    "two poses": (
+        lambda: pt.Link("a", BOX, None, HINGE, pt.Pose(p=np.zeros((2, 3)))),
+        ValueError,
+        r"the placement of link 'a' must be one pose, not <Pose, batch of shape \(2,\)>",
+    ),
+    "an unknown kind": (
+        lambda: pt.Link("a", BOX, None, pt.Joint("hinge")),
+        ValueError,
+        "the joint of link 'a' is 'hinge', which is none of fixed, revolute, prismatic",
+    ),
+    "a pitch that is no number": (
+        lambda: pt.Link("a", BOX, None, pt.helical((0, 0, 1), np.nan)),
+        ValueError,
+        "pitch of the helical joint of link 'a' must be finite, not nan",
+    ),
+    "too many numbers": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), damping=[1, 2])),
+        ValueError,
+        r"damping of the revolute joint of link 'a' must be one number, or 1: one for each .* it is \[1, 2\]",
+    ),
+    "text for a number": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), rest="up")),
+        ValueError,
+        "rest of the revolute joint of link 'a' must be numbers, not 'up'",
+    ),
+    "limits exchanged": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), lower=2, upper=1)),
+        ValueError,
+        "joint of link 'a' moves from 2 to 1: the lower limit is above the upper",
+    ),
+    "a limit that is no number": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), lower=np.nan)),
+        ValueError,
+        "lower of the revolute joint of link 'a' must be finite, not nan",
+    ),
+    "negative armature": (
+        lambda: pt.Link("a", BOX, None, pt.universal((1, 0, 0), (0, 1, 0), armature=(1, -1))),
+        ValueError,
+        "armature of the universal joint of link 'a' must be zero or more",
+    ),
+    **{
+        f"{what} that is no number": (
+            lambda what=what: pt.Link("a", BOX, None, pt.free(**{what: np.nan})),
+            ValueError,
+            f"{what} of the free joint of link 'a' must be finite, not nan",
+        )
+        for what in ("stiffness", "rest", "damping", "friction", "armature")
+    },
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_impossible_links(name: str) -> None:
+    make, error, message = LINKS[name]
+    with pytest.raises(error, match=message):
+        make()
+
+
 ALLOWED = {
     "a point on a string": (pt.Link("bob", POINT, None, pt.universal((1, 0, 0), (0, 1, 0))),),
     "a particle": (pt.Link("bob", POINT, None, pt.translation()),),

@@ -9,6 +9,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
+from poinsot.mechanism.checking import check_link
 from poinsot.mechanism.joints import Joint, fixed
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial._arrays import as_array
@@ -30,6 +31,9 @@ class Link:
     joint: Joint = field(default_factory=fixed)
     placement: Pose = field(default_factory=Pose)
 
+    def __post_init__(self) -> None:
+        check_link(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
@@ -44,9 +48,11 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         links = _sorted(tuple(self.links))
-        gravity = as_array(self.gravity)
+        gravity = as_array(self.gravity) if is_traced(self.gravity) else np.array(self.gravity, dtype=float)
         if gravity.shape != (3,) or not (is_traced(gravity) or np.all(np.isfinite(gravity))):
             raise ValueError(f"gravity must be three finite numbers [m/s^2], not {self.gravity}.")
+        if not is_traced(gravity):
+            gravity.setflags(write=False)
         index = {link.name: k for k, link in enumerate(links)}
         starts_q = np.cumsum([0, *(link.joint.nq for link in links)])
         starts_v = np.cumsum([0, *(link.joint.nv for link in links)])
