@@ -221,6 +221,18 @@ WRONG = {
     "position rate": (lambda: kinematics.position_rate(MECH, Q, Q), "v has the shape"),
     "move": (lambda: kinematics.move(MECH, Q, Q), "u has the shape"),
     "difference": (lambda: kinematics.difference(MECH, Q, V), "q2 has the shape"),
+    "a zero quaternion": (
+        lambda: pt.forward_dynamics(MECH, np.zeros(8), V, V),
+        r"the quaternion of link 'body' in q has the length 0, not 1. Start from mech.neutral\(\)",
+    ),
+    "a long quaternion": (
+        lambda: kinematics.difference(MECH, Q, np.ones(8)),
+        r"link 'body' in q2 has the length 2, not 1. .*: kinematics.unit\(mech, q\)",
+    ),
+    "no mass": (
+        lambda: kinematics.centre_of_mass(pt.Mechanism((pt.Link("frame"),)), []),
+        "<Mechanism of 1 links, 0 degrees of freedom> has no centre of mass",
+    ),
     "external rows": (
         lambda: pt.forward_dynamics(MECH, Q, V, V, np.zeros((3, 6))),
         r"must have shape \(2, 6\), not \(3, 6\)",
@@ -247,6 +259,12 @@ def test_wrong_sizes_inside_a_kernel() -> None:
 def test_lists_are_as_good_as_arrays() -> None:
     vdot = pt.forward_dynamics(MECH, Q.tolist(), [0] * 7, V.tolist(), {"arm": [0, 0, 0, 0, 0, 1]})
     np.testing.assert_array_equal(vdot, pt.forward_dynamics(MECH, Q, V, V, {"arm": np.eye(6)[5]}))
+    for function in (kinematics.kinetic_energy, kinematics.centroidal_momentum, dynamics.joint_forces):
+        np.testing.assert_array_equal(function(MECH, Q.tolist(), [1] * 7), function(MECH, Q, np.ones(7)))
+
+
+def test_quaternions_of_any_length_can_be_made_unit() -> None:
+    np.testing.assert_array_equal(kinematics.unit(MECH, 3 * Q), Q)
 
 
 def test_an_unknown_link_in_external_wrenches() -> None:

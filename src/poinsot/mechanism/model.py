@@ -209,16 +209,30 @@ def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
     return [(name, f"[{k}]" if n > 1 else "") for name, n in sizes for k in range(n)]
 
 
-def sized(mech: Mechanism, **vectors: ArrayLike) -> list[Array]:
-    """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it."""
+def sized(mech: Mechanism, unit: bool = True, **vectors: ArrayLike) -> list[Array]:
+    """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it.
+
+    `unit`: quaternions in q must have about the length 1; not exactly, for the stages of a step leave it a little.
+    """
     arrays = []
     for name, x in vectors.items():
         array, n = as_array(x), mech.nq if name[0] == "q" else mech.nv
         if array.shape != (n,):
             kind = "coordinates" if name[0] == "q" else "degrees of freedom"
             raise ValueError(f"{name} has the shape {array.shape}; {mech} with {n} {kind} needs ({n},).")
+        if unit and name[0] == "q" and not is_traced(array):
+            _check_quaternions(mech, name, array)
         arrays.append(array)
     return arrays
+
+
+def _check_quaternions(mech: Mechanism, name: str, q: Array) -> None:
+    for link, where in zip(mech.links, mech.q_slices, strict=True):
+        if link.joint.nq > link.joint.nv and abs((length := np.linalg.norm(q[where][:4])) - 1) > 0.5:
+            raise ValueError(
+                f"the quaternion of link {link.name!r} in {name} has the length {length:.6g}, not 1. Start from "
+                "mech.neutral(), where there is no turn, or give it the length 1: kinematics.unit(mech, q)."
+            )
 
 
 def as_rows(mech: Mechanism, external: Mapping[str, ArrayLike] | ArrayLike | None) -> list[Array | None]:
