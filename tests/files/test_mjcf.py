@@ -149,6 +149,27 @@ def test_files_of_meshes_and_pictures_are_not_needed(file):
         load_mjcf(file(no_inertia))
 
 
+def test_names_in_between_are_new_ones(file):
+    """Of the massless links between the joints of a body: none is called as a body is, or as another one."""
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    text = f"""<mujoco><worldbody>
+      <body name="b"><joint name="j" pos="1 0 0"/>{inertial}</body>
+      <body name="b.j"><joint/>{inertial}</body>
+      <body name="c"><joint name="2" axis="1 0 0"/><joint axis="0 1 0"/><joint/>{inertial}</body>
+    </worldbody></mujoco>"""
+    mech = load_mjcf(file(text))
+    assert [x.name for x in mech.links] == ["b.j_", "b", "b.j", "c.2", "c.2_", "c"]
+
+
+def test_moments_without_mass_and_constraints_switched_off_are_listed(file):
+    text = BODY.format('<body><inertial pos="0 0 0" mass="0" diaginertia="1 1 1"/></body>')
+    with pytest.warns(
+        UserWarning,
+        match=r"ignored: moments of inertia of bodies without mass \(1\), flag constraint=disable \(1\)\.",
+    ):
+        load_mjcf(file(f'<mujoco><option><flag constraint="disable"/></option><worldbody>{text}</worldbody></mujoco>'))
+
+
 def test_what_is_left_out_is_listed_once(file):
     text = f"""<mujoco><option density="1.2"><flag limit="disable"/></option>
       <worldbody><light/><camera/>{BODY.format('<site name="s"/><site name="t" pos="0 0 1"/>')}
