@@ -240,6 +240,26 @@ def test_what_is_far_away_loses_no_digits(far: float, where: int) -> None:
     same(M[2:, 2:], given[2:, 2:], TIGHT)
 
 
+SMALL = {
+    "a wheel": pt.Inertia(3.0, (0.001, 0.002, 0.02), np.diag([1e-4, 2e-4, 2.5e-4])),
+    "a needle": pt.Inertia(0.01, (0.0, 0.0, 0.1), np.diag([2e-3, 2e-3, 1e-9])),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("tilt", [0.0, 0.06, 1.0])
+def test_a_small_body_far_from_the_other_axis(name: str, tilt: float) -> None:
+    """What a joint feels is not the small difference of what its frame would feel at the foot of a common normal."""
+    inertia = SMALL[name]
+    arm = pt.Link("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), None, pt.revolute((0, 0, 1)))
+    X = pt.Pose.from_euler((tilt, 0, 0), (9.0, -4.0, 7.0))
+    mech = pt.Mechanism((arm, pt.Link("small", inertia, "arm", pt.revolute((0, 0, 1)), X)), gravity=(0, 0, 0))
+    felt = inertia.moment[2, 2] + inertia.mass * (inertia.com[:2] @ inertia.com[:2])
+    q = np.array([0.3, -0.8])
+    np.testing.assert_allclose(pt.mass_matrix(mech, q)[1, 1], felt, rtol=1e-14)
+    np.testing.assert_allclose(pt.inverse_dynamics(mech, q, 0 * q, np.array([0.0, 1.0]))[1], felt, rtol=1e-14)
+
+
 RIGHT_ANGLES = {
     "one line": pt.Pose(p=(0.3, 0, 0)),
     "back and forth": pt.Pose.from_euler((np.pi, 0, 0), (0.3, 0, 0.1)),

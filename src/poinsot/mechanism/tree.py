@@ -27,6 +27,10 @@ SIMPLE = {
 }  # joints along one axis, and the direction of V that they free
 
 
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+EPSILON = float(np.finfo(float).eps)
+
+
 @dataclass(frozen=True, eq=False)
 class Here:
     """What a recursion sees of one body at one instant.
@@ -96,9 +100,18 @@ class Body:
 def second_moments(G: Array) -> Array:
     """E (3, 3), the integral of r r^T over the mass, of an inertia G (6, 6) with the moments I: tr(I)/2 - I."""
     E = -G[:3, :3]
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        E[i, i] = (G[j, j] + G[k, k] - G[i, i]) / 2
+    for i, j, k in CYCLES:
+        E[i, i] = _excess(G[j, j], G[k, k], G[i, i]) / 2
     return E
+
+
+def _excess(a: Array, b: Array, c: Array) -> Array:
+    """a + b - c, exact where the larger of a and b is about c, as for a thin rod; zero where it is but rounding."""
+    if is_traced(a, b, c):
+        return a + b - c
+    large, small = max(a, b), min(a, b)
+    x = (large - c) + small
+    return x if abs(x) > EPSILON * large else 0.0 * x
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +169,10 @@ def of(mech: Mechanism) -> Tree:
 
 @dataclass
 class _Stage:
-    """A body on its way to canonical form, at rest: the pose of its frame in its parent's, inertia about its origin.
+    """A body on its way to canonical form, at rest: the pose of its frame in its parent's, mass about its origin.
 
-    A pose in the world would lose digits where a mechanism stands, or reaches, far away.
+    A pose in the world would lose digits where a mechanism stands, or reaches, far away. So would moments of inertia
+    as a frame slides along its axis, but not the second moments of mass across it.
     """
 
     parent: int
@@ -169,7 +183,7 @@ class _Stage:
     frame: Pose = field(default_factory=Pose)  # in the link's
     mass: float = 0.0
     h: Array = field(default_factory=lambda: np.zeros(3))  # mass times centre of mass
-    I: Array = field(default_factory=lambda: np.zeros((3, 3)))  # about the origin
+    E: Array = field(default_factory=lambda: np.zeros((3, 3)))  # second moments of mass about the origin
 
     @property
     def simple(self) -> bool:
@@ -181,28 +195,28 @@ class _Stage:
         for child in children:
             child.X = X_old_new.inverse() @ child.X
         R, p = X_old_new.R, X_old_new.p
-        shifted = self.h - self.mass * p
-        I = self.I + _coupled(self.h, p) - self.mass * rotation.skew(p) @ rotation.skew(p)
-        self.h, self.I = R.T @ shifted, R.T @ I @ R
+        self.E = R.T @ (self.E - _coupled(self.h, p) + self.mass * np.outer(p, p)) @ R
+        self.h = R.T @ (self.h - self.mass * p)
 
     def take(self, other: tuple[float, Array, Array], X_here_there: Pose) -> None:
-        """Add an inertia (mass, h, I) that is given in a frame with this pose in the body's."""
-        mass, h, I = other
+        """Add masses with the moments (mass, h, E) that are given in a frame with this pose in the body's."""
+        mass, h, E = other
         R, p = X_here_there.R, X_here_there.p
-        h, I = R @ h, R @ I @ R.T
-        self.I = self.I + I - _coupled(h, p) - mass * rotation.skew(p) @ rotation.skew(p)
-        self.h = self.h + h + mass * p
+        self.E = self.E + R @ E @ R.T + _coupled(R @ h, p) + mass * np.outer(p, p)
+        self.h = self.h + R @ h + mass * p
         self.mass = self.mass + mass
 
     def spatial(self) -> Array:
-        C = rotation.skew(self.h)
-        I = (self.I + self.I.T) / 2
+        E = (self.E + self.E.T) / 2
+        I, C = -E, rotation.skew(self.h)
+        for i, j, k in CYCLES:
+            I[i, i] = E[j, j] + E[k, k]
         return np.block([[I, C], [C.T, self.mass * np.eye(3)]])
 
 
 def _coupled(h: Array, p: Array) -> Array:
-    """(h x)(p x) + (p x)(h x): the part of Steiner's theorem that is linear in the shift."""
-    return rotation.skew(h) @ rotation.skew(p) + rotation.skew(p) @ rotation.skew(h)
+    """h p^T + p h^T: the part of Steiner's theorem that is linear in the shift."""
+    return np.outer(h, p) + np.outer(p, h)
 
 
 def canonical(mech: Mechanism) -> Tree:
@@ -275,7 +289,8 @@ def _simpler(joint: Joint, q: slice, v: slice) -> list[tuple[Joint, slice, slice
 
 
 def _about_origin(inertia: Inertia) -> tuple[float, Array, Array]:
-    return inertia.mass, inertia.mass * inertia.com, inertia.about(np.zeros(3))
+    mass, c = inertia.mass, inertia.com
+    return mass, mass * c, second_moments(inertia.moment) + mass * np.outer(c, c)
 
 
 def _heirs(stages: Sequence[_Stage]) -> list[int | None]:
@@ -385,15 +400,12 @@ def screw_numbers(X: Pose) -> list[float]:
 def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
     """Move to the parent what the joint cannot feel: an inertia J that stays the same as the joint moves, J S = 0."""
     if stage.joint.kind == "revolute":  # mass, its first and second moments along z: those of a rod there
-        m, hz, Ezz = stage.mass, stage.h[2], (stage.I[0, 0] + stage.I[1, 1] - stage.I[2, 2]) / 2
-        unfelt = (m, np.array([0.0, 0.0, hz]), np.diag([Ezz, Ezz, 0.0]))
+        along = np.diag([0.0, 0.0, 1.0])
+        unfelt = stage.mass, along @ stage.h, along @ stage.E @ along
     elif stage.joint.kind == "prismatic":  # all that turns
-        unfelt = (0.0, np.zeros(3), stage.I)
+        unfelt = 0.0, np.zeros(3), stage.E
     else:
         return
-    stage.mass = stage.mass - unfelt[0]
-    stage.h, stage.I = stage.h - unfelt[1], stage.I - unfelt[2]
-    if stage.joint.kind == "revolute":
-        stage.I[2, 2] = stage.I[0, 0] + stage.I[1, 1]  # so that nothing is left of Ezz, not even rounding
+    stage.mass, stage.h, stage.E = stage.mass - unfelt[0], stage.h - unfelt[1], stage.E - unfelt[2]
     if stage.parent >= 0:
         stages[stage.parent].take(unfelt, stage.X)
