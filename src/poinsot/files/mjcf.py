@@ -40,7 +40,7 @@ def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
 
     The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
     pose of a free body is the one in the file. Where a body has several joints, or one with an anchor off its frame,
-    massless links called `body.joint` lie in between. The file of a mesh is needed only if a body has its inertia from
+    massless links called `body_joint` lie in between. The file of a mesh is needed only if a body has its inertia from
     it. What a mechanism does not hold (contacts, tendons, equalities, actuators, ...) is listed in one warning.
     """
     source(path, "mujoco")  # is it one?
@@ -88,7 +88,7 @@ def _links(model: Any) -> Iterator[Link]:
             joint = make(model.jnt_axis[j], **_data(model, j))
             anchor = model.jnt_pos[j] if anchored else np.zeros(3)
             on_joint = j == first + count - 1 and not anchor.any()
-            name = names[b] if on_joint else _new(f"{names[b]}.{joint.name or j - first + 1}", taken)
+            name = names[b] if on_joint else _new(f"{names[b]}_{joint.name or j - first + 1}", taken)
             placement = X @ Pose(p=anchor) @ _at_zero(model, j, joint)
             yield Link(name, _inertia(model, b) if on_joint else None, parent, joint, placement)
             parent, X = name, Pose(p=-anchor)
