@@ -145,6 +145,11 @@ def test_files_of_meshes_and_pictures_are_not_needed(file):
     with pytest.warns(UserWarning, match=r"ignored: geoms \(2\)\."):
         same(load_mjcf(file(text)).links[0].inertia.moment, np.eye(3))
     no_inertia = re.sub("<inertial.*?/>", "", text)
+    for light in ('mass="0"', 'density="0"', 'group="3"'):
+        visual = no_inertia.replace('<geom type="mesh"', f'<geom size="0.1"/><geom type="mesh" {light}')
+        visual = visual.replace("<compiler", '<compiler inertiagrouprange="0 2"')
+        with pytest.warns(UserWarning, match=r"ignored: geoms \(3\)\."):
+            same(load_mjcf(file(visual)).links[0].inertia.mass, 4000 / 3 * np.pi * 0.1**3, 1e-14)
     with pytest.raises(ValueError, match=r"robot\.xml: Error: .*a\.stl"):
         load_mjcf(file(no_inertia))
 

@@ -61,7 +61,13 @@ def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
 def _release_files(mujoco: Any, spec: Any) -> None:
     """Take the place of every file that no inertia depends on."""
     from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    weighed = {g.meshname for body in spec.bodies[1:] if from_geoms or not body.explicitinertial for g in body.geoms}
+    low, high = spec.compiler.inertiagrouprange
+
+    def weighs(g: Any) -> bool:
+        return low <= g.group <= high and bool(g.density if np.isnan(g.mass) else g.mass)
+
+    bodies = [body for body in spec.bodies[1:] if from_geoms or not body.explicitinertial]
+    weighed = {g.meshname for body in bodies for g in body.geoms if weighs(g)}
     for mesh in spec.meshes:
         mesh.name = mesh.name or PurePath(mesh.file).stem
         if mesh.file and mesh.name not in weighed:
