@@ -191,7 +191,7 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     for i, body in reversed(list(enumerate(T.bodies))):
         here = body.at(q, np.zeros(mech.nv))
         S, p = here.S, body.parent
-        pivot, whole = (S.T @ I @ S + np.diag(here.armature) for I in (loose[i], rigid[i]))
+        pivot, whole = (_plain(S.T @ I @ S + np.diag(here.armature)) for I in (loose[i], rigid[i]))
         scale = np.sqrt(np.maximum(np.diag(whole), 0.0))
         if S.shape[1] and (np.any(scale == 0) or np.linalg.eigvalsh(pivot / np.outer(scale, scale))[0] < 1e-12):
             return next(k.name for k, v in zip(mech.links, mech.v_slices, strict=True) if body.v.start in range(v.stop))
@@ -200,6 +200,11 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
             rigid[p] = rigid[p] + screws.inertia(here.moves, rigid[i])
             loose[p] = loose[p] + screws.inertia(here.moves, felt)
     return None
+
+
+def _plain(x: Array) -> Array:
+    """An array as NumPy has it, also while a function is traced, where constants lie in traced arrays too."""
+    return np.asarray(x).__array__()
 
 
 def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
