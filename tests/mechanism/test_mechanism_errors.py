@@ -59,7 +59,7 @@ def test_impossible_trees(name: str) -> None:
         pt.Mechanism(links)
 
 
-@pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3))])
+@pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3)), "down", None])
 def test_bad_gravity(gravity) -> None:
     with pytest.raises(ValueError, match="gravity must be three finite numbers"):
         pt.Mechanism((pt.Link("a", BOX, None, HINGE),), gravity=gravity)
@@ -73,6 +73,22 @@ def test_gravity_is_kept() -> None:
     np.testing.assert_array_equal(dynamics.gravity_forces(mech, [0.0]), [9.81])
     with pytest.raises(ValueError, match="read-only"):
         mech.gravity[2] = 0.0
+
+
+def test_only_links_make_a_mechanism() -> None:
+    with pytest.raises(TypeError, match=r"a mechanism is made of pt.Link\(...\), not of 'arm'"):
+        pt.Mechanism(("arm",))
+
+
+@pytest.mark.parametrize("axis", ["z", 2, (1, 2), [[0, 0, 1]], (0, 0, np.inf)])
+def test_bad_axes(axis) -> None:
+    with pytest.raises(ValueError, match="the axis of a joint must be three finite numbers, not "):
+        pt.revolute(axis)
+
+
+@pytest.mark.parametrize("length", [1e-310, 1e-200, 1.0, 1e200, 1e308])
+def test_axes_of_any_length(length: float) -> None:
+    np.testing.assert_allclose(pt.revolute((0, length, -length)).axes, [[0, np.sqrt(0.5), -np.sqrt(0.5)]], rtol=1e-15)
 
 
 # What links are made of.
@@ -265,6 +281,11 @@ def test_lists_are_as_good_as_arrays() -> None:
 
 def test_quaternions_of_any_length_can_be_made_unit() -> None:
     np.testing.assert_array_equal(kinematics.unit(MECH, 3 * Q), Q)
+
+
+def test_a_link_is_known_by_its_name_alone() -> None:
+    with pytest.raises(KeyError, match=r"there is no link 0\."):
+        kinematics.jacobian(MECH, Q, 0)
 
 
 def test_an_unknown_link_in_external_wrenches() -> None:

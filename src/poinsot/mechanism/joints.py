@@ -146,13 +146,17 @@ def _axes(*axes: ArrayLike) -> Array:
     rows = [as_array(axis) for axis in axes]
     if is_traced(*rows):
         return np.stack([row / np.linalg.norm(row) for row in rows])
-    array = np.array(rows, dtype=float)
+    try:
+        array = np.array(rows, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.shape != (len(axes), 3) or not np.all(np.isfinite(array)):
         raise ValueError(f"the axis of a joint must be three finite numbers, not {axes}.")
-    lengths = np.linalg.norm(array, axis=1)
-    if np.any(lengths == 0):
+    largest = np.abs(array).max(axis=1, keepdims=True)
+    if np.any(largest == 0):
         raise ValueError("the axis of a joint must not be the zero vector.")
-    return array / lengths[:, None]
+    array = np.ldexp(array, -np.frexp(largest)[1])  # by powers of 2: no square is too large or too small a number
+    return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
 def _across(n: Array) -> Array:

@@ -48,7 +48,10 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         links = _sorted(tuple(self.links))
-        gravity = as_array(self.gravity) if is_traced(self.gravity) else np.array(self.gravity, dtype=float)
+        try:
+            gravity = as_array(self.gravity) if is_traced(self.gravity) else np.array(self.gravity, dtype=float)
+        except (TypeError, ValueError):
+            gravity = np.zeros(0)
         if gravity.shape != (3,) or not (is_traced(gravity) or np.all(np.isfinite(gravity))):
             raise ValueError(f"gravity must be three finite numbers [m/s^2], not {self.gravity}.")
         if not is_traced(gravity):
@@ -111,7 +114,7 @@ class Mechanism:
 
 def hint(name: str, names: Iterable[str]) -> str:
     """What was probably meant by a name that is not among these, as the end of an error message."""
-    near = get_close_matches(name, list(names), 1)
+    near = get_close_matches(str(name), list(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -119,6 +122,9 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
     """The links, parents first, in the order given otherwise; or an error that names what is wrong with the tree."""
     if not links:
         raise ValueError("a mechanism needs at least one link.")
+    for link in links:
+        if not isinstance(link, Link):
+            raise TypeError(f"a mechanism is made of pt.Link(...), not of {link!r}.")
     names = [link.name for link in links]
     for name in names:
         if names.count(name) > 1:
