@@ -59,6 +59,18 @@ def test_impossible_trees(name: str) -> None:
         pt.Mechanism(links)
 
 
+def test_a_tip_without_mass_beside_numbers_left_free() -> None:
+    def tip(mass):
+        arm = pt.Link("arm", pt.Inertia(mass, (0, 0, 0), np.eye(3)), None, HINGE)
+        mech = pt.Mechanism((arm, pt.Link("tip", None, "arm", HINGE)))
+        return pt.forward_dynamics(mech, np.zeros(2), np.zeros(2), np.ones(2))
+
+    with pytest.raises(
+        ValueError, match="link 'tip' moves on a revolute joint, but neither it nor any link that hangs"
+    ):
+        pt.kernel("()->(2)")(tip)(1.0)
+
+
 @pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3)), "down", None])
 def test_bad_gravity(gravity) -> None:
     with pytest.raises(ValueError, match="gravity must be three finite numbers"):

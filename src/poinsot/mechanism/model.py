@@ -156,18 +156,18 @@ def _circle(parent: Mapping[str, str]) -> list[str]:
 
 def _check_masses(mech: Mechanism) -> None:
     """Every degree of freedom must move some mass: the articulated inertia must not be singular along it."""
-    if mech.is_traced():
-        return
     carried = [link.inertia is not None for link in mech.links]
     for i in reversed(range(len(mech))):
         link = mech.links[i]
-        if not carried[i] and link.joint.nv and not np.all(np.asarray(link.joint.armature) > 0):
+        if not carried[i] and link.joint.nv and not _has_motor(link.joint):
             raise ValueError(
                 f"link {link.name!r} moves on a {link.joint.kind} joint, but neither it nor any link that hangs on it "
                 "has mass. Give it an inertia, or make the joint fixed()."
             )
         if carried[i] and mech.parents[i] >= 0:
             carried[mech.parents[i]] = True
+    if mech.is_traced():
+        return
     # A generic configuration, so that a lucky alignment does not hide or fake a singularity.
     rng = np.random.default_rng(0)
     q = mech.neutral()
@@ -181,6 +181,11 @@ def _check_masses(mech: Mechanism) -> None:
             "or in a line or point. Give the link (or one that hangs on it) an inertia with extent, or use a joint "
             "with fewer degrees of freedom."
         )
+
+
+def _has_motor(joint: Joint) -> bool:
+    """Whether the motor has inertia in all directions, or may have."""
+    return is_traced(joint.armature) or bool(np.all(_plain(joint.armature) > 0))
 
 
 def _first_singular(mech: Mechanism, q: Array) -> str | None:
@@ -208,7 +213,7 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     return None
 
 
-def _plain(x: Array) -> Array:
+def _plain(x: ArrayLike) -> Array:
     """An array as NumPy has it, also while a function is traced, where constants lie in traced arrays too."""
     return np.asarray(x).__array__()
 
