@@ -228,6 +228,7 @@ def _planar_move(joint: Joint, q: Array, u: Array) -> Array:
 
 
 def _planar_difference(joint: Joint, a: Array, b: Array) -> Array:
+    """The screw from a to b; after whole turns none leads to another place, and there is no number for it."""
     d = _turn(-a[0], b[1:] - a[1:])
     J = rotation.left_jacobian_inverse(vector(0.0, 0.0, b[0] - a[0]))
     return np.concatenate([b[:1] - a[:1], J[:2, :2] @ d])
