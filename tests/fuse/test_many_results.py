@@ -98,3 +98,34 @@ def test_only_whole_vectors_of_long_rows_go_past_caches(width, float64):
     program = products().specialise((20,))
     narrow = Target(1, float64)
     assert "!nontemporal" not in loop.kernel_module(program.graph, program.inputs, program.outputs, narrow)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 5])
+def test_lines_that_are_known_early_go_past_caches(shift):
+    """Long code, more than caches hold, rows from the last to the first, zeros among them; beginning anywhere."""
+
+    def function(a):
+        M = np.zeros((24, 24))
+        for i in reversed(range(24)):
+            for j in range(24):
+                if (i + j) % 5:
+                    M[i, j] = (a[i] + j) * (a[j] - i) * a[(i * j) % 24] + a[i] * a[j]
+        return M
+
+    early = kernel("(24)->(24,24)")(function)
+    program = early.program()
+    text = loop.kernel_module(program.graph, program.inputs, program.outputs, Target(8))
+    assert text.count("!nontemporal") > 2 * 16  # a pair of lines of eight rows is written in more than one place
+    a = np.random.default_rng(shift).uniform(-1, 1, (4099, 24))
+    memory = np.full(4099 * 576 + 16, np.nan)
+    start = (-memory.ctypes.data // 8) % 8 + shift  # so many numbers after a line of the cache
+    out = memory[start : start + 4099 * 576].reshape(4099, 24, 24)
+    i, j = np.indices((24, 24))
+    at = np.stack([a[:, k] for k in range(24)])
+    expected = (at[i] + j[..., None]) * (at[j] - i[..., None]) * at[i * j % 24] + at[i] * at[j]
+    expected = np.where(((i + j) % 5 > 0)[..., None], expected, 0.0)
+    assert early(a, out=out) is out
+    np.testing.assert_allclose(out, np.moveaxis(expected, -1, 0), rtol=0, atol=1e-13 * 600)
+    assert np.isnan(np.delete(memory, np.arange(start, start + out.size))).all()  # nothing beside it
+    a[17, 3] = np.nan
+    assert np.isnan(early(a)[17]).any()

@@ -9,7 +9,6 @@ import numpy as np
 from . import jit
 from .assembly_loop import assembly_module
 from .kernel import Kernel
-from .llvm import Target
 
 _TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -117,9 +116,7 @@ class Assembly:
         program, (e, k), unit = self.f.program(), self.nodes.shape, min(self._widths) * dtype.itemsize
         if self._high * unit >= 2**32:
             raise ValueError(f"{self._high + 1} rows of {unit} bytes are too many; there may be {2**32 // unit}")
-        _, _, size, family = jit.host()
-        registers = jit.registers()
-        target = Target(size // dtype.itemsize, dtype.itemsize == 8, family, registers)
+        target = jit.target(dtype.itemsize)
         *widths, r = self._widths
         text = assembly_module(program.graph, k, widths, r, target)
         address = jit.compile_module(text, f"assembly of {program.name} {program.signature} {dtype}")

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from . import llvm_structure as llvm_structure
 from .graph import Graph, Node
 from .llvm import Function, Module, Ref, Target
-from .loop import any_nan, restore_flags, save_flags
 from .rows import columns_of, load_row, rows_of, store_row
+from .status import any_nan, restore_flags, save_flags
 
 
 def assembly_module(graph: Graph, k: int, widths: Sequence[int], r: int, target: Target) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .llvm import Target
+
 _lock = threading.Lock()
 _engines: list[Any] = []  # code stays loaded until the process ends
 
@@ -36,10 +38,10 @@ def host() -> tuple[str, str, int, str]:
     return llvm.get_host_cpu_name(), features.flatten(), width, family
 
 
-def registers() -> int:
-    """How many vectors there is room for."""
+def target(itemsize: int) -> Target:
+    """This machine, for floats of so many bytes."""
     _, _, width, family = host()
-    return 32 if width == 64 or family == "arm" else 16
+    return Target(width // itemsize, itemsize == 8, family, 32 if width == 64 or family == "arm" else 16)
 
 
 @functools.cache

@@ -18,7 +18,6 @@ from .build import lift
 from .creation import traced_creation
 from .errors import TraceError
 from .graph import Graph, tracing, tracing_into
-from .llvm import Target
 from .loop import kernel_module
 from .traced import Traced, as_objects, objects
 
@@ -48,10 +47,7 @@ class Program:
         return self._compile(_F32)
 
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        _, _, size, family = jit.host()
-        registers = jit.registers()
-        target = Target(size // dtype.itemsize, dtype == _F64, family, registers)
-        text = kernel_module(self.graph, self.inputs, self.outputs, target)
+        text = kernel_module(self.graph, self.inputs, self.outputs, jit.target(dtype.itemsize))
         address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,

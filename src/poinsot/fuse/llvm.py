@@ -37,6 +37,11 @@ class Target:
     def itemsize(self) -> int:
         return self.bits // 8
 
+    @property
+    def size(self) -> int:
+        """Bytes of a vector."""
+        return self.width * self.itemsize
+
     def scalar(self, type_: Type) -> str:
         return {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}[type_]
 
@@ -173,6 +178,18 @@ class _Waiting:
         self.f.slots += self._slots.values()
         for node in nodes:
             self.f.homes.pop(node, None)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A graph that is being written: its operations, what is known of its values, the constants that are in registers,
+    where values are used last, and the nodes that are needed at all."""
+
+    row: Row
+    refs: dict[Node, Ref]
+    numbers: dict[Node, Ref]
+    last: dict[Node, float]
+    alive: set[Node]
 
 
 def _has_bits(value: Any) -> bool:
@@ -345,13 +362,20 @@ class Function:
     def allocate(self, count: int) -> str:
         """Room for vectors, for as long as the function runs: on the stack, or if large, elsewhere."""
         self._count += 1
-        name, size = f"%m{self._count}", max(count, 1) * self.target.width * self.target.itemsize
+        name, size = f"%m{self._count}", max(count, 1) * self.target.size
         if size <= _LARGE:
             self.entry.append(f"  {name} = alloca [{max(count, 1)} x {self.target.vector('f')}], align 64")
         else:
             self.module.declarations |= {"malloc": "declare ptr @malloc(i64)", "free": "declare void @free(ptr)"}
-            self.entry.append(f"  {name} = call ptr @malloc(i64 {size})")
-            self.exit.append(f"  call void @free(ptr {name})")
+            self.entry += [  # on a line of the cache
+                f"  {name}.all = call ptr @malloc(i64 {size + 64})",
+                f"  {name}.end = getelementptr i8, ptr {name}.all, i64 63",
+                f"  {name}.bits = ptrtoint ptr {name}.end to i64",
+                f"  {name}.past = and i64 {name}.bits, 63",
+                f"  {name}.back = sub i64 0, {name}.past",
+                f"  {name} = getelementptr i8, ptr {name}.end, i64 {name}.back",
+            ]
+            self.exit.append(f"  call void @free(ptr {name}.all)")
         return name
 
     # Graphs.
@@ -373,12 +397,13 @@ class Function:
         row = registers.row(live, outputs, steady, self.contract, self.module.is_long)
         at_end = [] if done else [node for node in outputs if node.type in ("f", "i") and node not in steady]
         waiting = _Waiting(self, refs)
+        task = _Task(row, refs, waiting.numbers, last, alive)
         before, self.registers = self.registers, Registers(row.uses(at_end), self.room, waiting)
         for number, node in enumerate(row.nodes):
             if self.always and number and number % _PIECE == 0:
                 self._begin_block()
             if node not in refs and node not in self.homes:
-                self._write(node, row, refs, waiting.numbers, last, alive)
+                self._write(node, task)
             self.registers.used(row.needs[node])
             if done is not None:
                 done(node)
@@ -391,32 +416,24 @@ class Function:
         self.registers = before
         return [] if done else [refs[node] for node in outputs]
 
-    def _write(
-        self,
-        node: Node,
-        row: Row,
-        refs: dict[Node, Ref],
-        numbers: dict[Node, Ref],
-        last: dict[Node, float],
-        alive: set[Node],
-    ) -> None:
-        needs, now = row.needs[node], self.registers
+    def _write(self, node: Node, task: "_Task") -> None:
+        needs, refs, now = task.row.needs[node], task.refs, self.registers
         if node.op in STRUCTURE:
             if node.op == "call" or (node.op == "loop" and self.is_crowded(node, refs)):
                 now.clear()
             elif node.op != "array":
                 now.need(needs)
-            STRUCTURE[node.op](self, node, refs, last)
+            STRUCTURE[node.op](self, node, refs, task.last)
         elif node.op in elementary.FUNCTIONS:
             now.need(needs, self.room // 2)
-            self._elementary(node, refs, alive)
+            self._elementary(node, task)
         elif node.op == "const":
             refs[node] = self.literal(node)
         else:
             now.need(needs)
-            here = {arg: numbers[arg] if arg.op == "const" else refs[arg] for arg in needs}
-            if node in row.products:
-                refs[node] = self._contracted(node, row.products[node], lambda arg: here.get(arg) or refs[arg])
+            here = {arg: task.numbers[arg] if arg.op == "const" else refs[arg] for arg in needs}
+            if node in task.row.products:
+                refs[node] = self._contracted(node, task.row.products[node], lambda arg: here.get(arg) or refs[arg])
             else:
                 refs[node] = self._simple(node, [here.get(arg) or refs[arg] for arg in node.args])
 
@@ -489,14 +506,15 @@ class Function:
             steps.append(self.op(step.format(*steps, **words)))
         return Ref(steps[-1], node.type, uniform)
 
-    def _elementary(self, node: Node, refs: dict[Node, Ref], alive: set[Node]) -> None:
+    def _elementary(self, node: Node, task: "_Task") -> None:
         """Expand an elementary function in place; a sine and a cosine of one angle share their work."""
+        refs = task.refs
         args = [Ref(self.vector(refs[arg]), "f", False) for arg in node.args]
         targets = [node]
         name = node.op
         if name in ("sin", "cos"):
             pair = [node.graph._memo.get((op, node.args, "f", None)) for op in ("sin", "cos")]
-            if all(p in alive and p not in refs for p in pair):
+            if all(p in task.alive and p not in refs for p in pair):
                 name, targets = "sincos", pair  # type: ignore[assignment]
         body = elementary_graph(name, self.target.float64)
         before = self.contract, self.room

@@ -106,7 +106,7 @@ def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None
             f.store(base, k, Ref(f.op(f"load {scalar}, ptr {address}"), kind, True))
         return
     f.module.declarations["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-    length = size * f.target.width * f.target.itemsize
+    length = size * f.target.size
     f.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {base}, ptr {array.text}, i64 {length}, i1 false)")
 
 

@@ -35,7 +35,7 @@ def store_past_caches(f: Function, row: str, address: str) -> None:
     """A whole vector, to a multiple of its size, straight to memory."""
     f.module.declarations["!1"] = "!1 = !{i32 1}"
     kind = f.target.vector("f")
-    f.line(f"store {kind} {row}, ptr {address}, align {f.target.width * f.target.itemsize}, !nontemporal !1")
+    f.line(f"store {kind} {row}, ptr {address}, align {f.target.size}, !nontemporal !1")
 
 
 def _kind(f: Function, count: int) -> tuple[str, int]:

@@ -6,13 +6,13 @@ row after its first input in memory, it reads what it has just written.
 
 import ctypes
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from . import jit
 from .kernel import Kernel
-from .llvm import Target
 from .loop import kernel_module
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -52,8 +52,7 @@ def _one_wide(program: Any) -> int:
     """The address of the kernel's loop with vectors of one element."""
     address = program.__dict__.get("_one_wide")
     if address is None:
-        _, _, _, family = jit.host()
-        text = kernel_module(program.graph, program.inputs, program.outputs, Target(1, True, family, jit.registers()))
+        text = kernel_module(program.graph, program.inputs, program.outputs, replace(jit.target(8), width=1))
         address = jit.compile_module(text, f"{program.name} {program.signature}, one after the other")
         program.__dict__["_one_wide"] = address
     return address

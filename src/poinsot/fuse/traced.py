@@ -279,16 +279,21 @@ class Traced:
             ) from None
 
 
-_TILE = 4
+_TILE = 4  # sums at once, in each direction
+_PANEL = 20  # columns that are done before others
 
 
 def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A B of large matrices, in tiles: each element that is brought from memory serves several sums at once."""
-    C = np.full((len(A), B.shape[1]), 0.0, dtype=object)
-    for i in range(0, len(A), _TILE):
-        for j in range(0, B.shape[1], _TILE):
-            for k in range(len(B)):
-                C[i : i + _TILE, j : j + _TILE] += np.multiply.outer(A[i : i + _TILE, k], B[k, j : j + _TILE])
+    """A B of large matrices, in tiles: each element that is brought from memory serves several sums at once.
+
+    Columns go by panels, so that what is used again is still in the cache.
+    """
+    C, t = np.full((len(A), B.shape[1]), 0.0, dtype=object), _TILE
+    for first in range(0, B.shape[1], _PANEL):
+        for i in range(0, len(A), t):
+            for j in range(first, min(first + _PANEL, B.shape[1]), t):
+                for k in range(len(B)):
+                    C[i : i + t, j : j + t] += np.multiply.outer(A[i : i + t, k], B[k, j : j + t])
     return C
 
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .llvm import Function, Repeat
 from .rows import columns_at, columns_of, load_row, rows_of, store_past_caches, store_row
 
@@ -12,7 +14,8 @@ _WRITTEN_OUT = 4  # pieces; more of them stay a loop
 
 @dataclass(frozen=True)
 class Transfer:
-    """A block of one argument: `start` is the address of its first instance, of `lanes` in use; `full` if that is all.
+    """A block of one argument: `start` is the address of its first instance, of `lanes` in use; `full` if that is all,
+    `direct` if they lie side by side, moreover.
 
     Inwards, lanes beyond the last instance read that one again: their results are thrown away. Outwards, what is more
     than caches hold goes `past_caches`: no line of the cache is read, then, only to be written. There are `phase`
@@ -27,9 +30,11 @@ class Transfer:
     buffer: str
     lanes: str
     full: str
+    direct: str
     inward: bool
     past_caches: str = "false"
     phase: str = "0"
+    written: frozenset[int] = frozenset()  # pairs of lines that have gone past the caches already
 
     @property
     def size(self) -> int:
@@ -70,11 +75,15 @@ class Transfer:
             value = f.op(f"load {kind}, ptr {source}, align {f.target.itemsize}")
             f.line(f"store {kind} {value}, ptr {sink}, align {f.target.itemsize}")
             return
-        packed = math.prod(self.shape[axis + 1 :]) * f.target.width * f.target.itemsize
+        packed = math.prod(self.shape[axis + 1 :]) * f.target.size
         with Repeat(f, str(self.shape[axis])) as i:
             out = f.op(f"getelementptr i8, ptr {outside}, i64 {f.op(f'mul i64 {i}, {self.core_steps[axis]}')}")
             into = f.op(f"getelementptr i8, ptr {inside}, i64 {f.op(f'mul i64 {i}, {packed}')}")
             self._elements(axis + 1, out, into, kind)
+
+    def goes_past_caches(self) -> str:
+        """Whether the block will be written past the caches."""
+        return self.f.op(f"and i1 {self._in_rows()}, {self.past_caches}")
 
     def _in_rows(self) -> str:
         """Whether the block is full and each of its instances lies in one piece, in C order."""
@@ -87,8 +96,7 @@ class Transfer:
     def _write_rows(self) -> None:
         """Pieces of `width` instances by at most `width` elements are transposed in registers."""
         f, width, pieces = self.f, self.f.target.width, self.size // self.f.target.width
-        steps = [f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(width)]
-        rows = [f.op(f"getelementptr i8, ptr {self.start}, i64 {step}") for step in steps]
+        rows = self._rows()
 
         def write() -> None:
             if pieces > _WRITTEN_OUT:
@@ -123,21 +131,42 @@ class Transfer:
 
     def _write_past_caches(self, rows: Sequence[str]) -> None:
         """Pieces that begin on a line of the cache, by pairs: the two lines of a lane one after the other."""
-        f, width, pieces = self.f, self.f.target.width, self.size // self.f.target.width
-        pairs = (pieces - 1) // 2
+        f, width, pairs = self.f, self.f.target.width, self.pairs
         self._write_piece(rows, "0")  # with what lies before the first line
-        with Repeat(f, str(pairs)) as k:
-            first = f.op(f"add i64 {f.op(f'mul i64 {k}, {2 * width}')}, {self.phase}")
-            pair = first, f.op(f"add i64 {first}, {width}")
-            lines = [rows_of(f, [load_row(f, place, width) for place in self._inside(x)]) for x in pair]
-            places = [self._outside(rows, x) for x in pair]
-            for lane in range(width):
-                for side in range(2):
-                    store_past_caches(f, lines[side][lane], places[side][lane])
+        for pair, count in runs(sorted(set(range(pairs)) - self.written)):
+            self._write_pairs(rows, pair, count)
         with Repeat(f, str(-(-self.size // width) - 2 * pairs)) as k:  # the last piece overlaps the one before
             first = f.op(f"mul i64 {f.op(f'add i64 {k}, {2 * pairs}')}, {width}")
             first = f.op(f"add i64 {first}, {self.phase}")
             self._write_piece(rows, f.intrinsic("umin.i64", "i64", "i64", first, str(self.size - width)))
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of lines go past the caches."""
+        return (self.size // self.f.target.width - 1) // 2
+
+    def write_pairs(self, chosen: Sequence[int]) -> None:
+        """These pairs of lines, which are known already, if the block is written past the caches."""
+        rows = self._rows()
+        for first, count in runs(chosen):
+            self._write_pairs(rows, first, count)
+
+    def _write_pairs(self, rows: Sequence[str], first_pair: int, count: int) -> None:
+        f, width = self.f, self.f.target.width
+        with Repeat(f, str(count)) as k:
+            number = f.op(f"add i64 {k}, {first_pair}")
+            first = f.op(f"add i64 {f.op(f'mul i64 {number}, {2 * width}')}, {self.phase}")
+            pair = first, f.op(f"add i64 {first}, {width}")
+            lines = [columns_at(f, self._inside(x)) for x in pair]
+            places = [self._outside(rows, x) for x in pair]
+            for lane in range(width):
+                for side in range(2):
+                    store_past_caches(f, lines[side][lane], places[side][lane])
+
+    def _rows(self) -> list[str]:
+        """Where the instances of the block begin."""
+        steps = [self.f.op(f"mul i64 {self.lane_step}, {lane}") for lane in range(self.f.target.width)]
+        return [self.f.op(f"getelementptr i8, ptr {self.start}, i64 {step}") for step in steps]
 
     def _inside(self, first: str) -> list[str]:
         buffer = self.f.op(f"getelementptr {self.f.target.vector('f')}, ptr {self.buffer}, i64 {first}")
@@ -145,6 +174,13 @@ class Transfer:
 
     def _outside(self, rows: Sequence[str], first: str) -> list[str]:
         return [self.f.op(f"getelementptr {self.f.target.scalar('f')}, ptr {row}, i64 {first}") for row in rows]
+
+
+def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as runs without gaps: where each begins, and how long it is."""
+    starts = [k for i, k in enumerate(numbers) if not i or numbers[i - 1] != k - 1]
+    ends = [k for i, k in enumerate(numbers) if i + 1 == len(numbers) or numbers[i + 1] != k + 1]
+    return [(first, last - first + 1) for first, last in zip(starts, ends, strict=True)]
 
 
 def address(f: Function, base: str, steps: Sequence[str], index: Sequence[int]) -> str:
@@ -157,13 +193,7 @@ def address(f: Function, base: str, steps: Sequence[str], index: Sequence[int]) 
 
 def addresses(f: Function, base: str, steps: Sequence[str], shape: tuple[int, ...]) -> list[str]:
     """Of all elements, in C order."""
-    if not shape:
-        return [base]
-    found = addresses(f, base, steps[1:], shape[1:])
-    for i in range(1, shape[0]):
-        start = f.op(f"getelementptr i8, ptr {base}, i64 {f.op(f'mul i64 {steps[0]}, {i}')}")
-        found += addresses(f, start, steps[1:], shape[1:])
-    return found
+    return [address(f, base, steps, index) for index in np.ndindex(*shape)]
 
 
 def either(f: Function, test: str, yes: Callable[[], None], no: Callable[[], None] = lambda: None) -> None:
@@ -175,6 +205,10 @@ def either(f: Function, test: str, yes: Callable[[], None], no: Callable[[], Non
         part()
         f.line(f"br label %both{number}")
     f.label(f"both{number}")
+
+
+def unless(f: Function, test: str, part: Callable[[], None]) -> None:
+    either(f, test, lambda: None, part)
 
 
 def fence(f: Function) -> None:

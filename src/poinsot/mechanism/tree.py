@@ -184,10 +184,18 @@ class _Stage:
     mass: float = 0.0
     h: Array = field(default_factory=lambda: np.zeros(3))  # mass times centre of mass
     E: Array = field(default_factory=lambda: np.zeros((3, 3)))  # second moments of mass about the origin
+    summed_h: Array = field(default_factory=lambda: np.zeros(3))  # how large the terms were that h and E are sums of
+    summed_E: Array = field(default_factory=lambda: np.zeros((3, 3)))
 
     @property
     def simple(self) -> bool:
         return self.joint.kind in SIMPLE
+
+    @property
+    def lean(self) -> float:
+        """The angle [rad] from x to the centre of mass, about z; 0 if it is above one of the axes already."""
+        on_axis = np.any(np.abs(self.h[:2]) < ROUNDING * self.summed_h[:2])
+        return 0.0 if on_axis else float(np.arctan2(self.h[1], self.h[0]))
 
     def reframe(self, X_old_new: Pose, children: Iterable["_Stage"]) -> None:
         """Choose another frame, given in this one."""
@@ -195,6 +203,8 @@ class _Stage:
         for child in children:
             child.X = X_old_new.inverse() @ child.X
         R, p = X_old_new.R, X_old_new.p
+        h, E = _shift_sizes(self.mass, self.h, p)
+        self.summed_h, self.summed_E = _turned_sizes(R.T, self.summed_h + h, self.summed_E + E)
         self.E = R.T @ (self.E - _coupled(self.h, p) + self.mass * np.outer(p, p)) @ R
         self.h = R.T @ (self.h - self.mass * p)
 
@@ -202,16 +212,32 @@ class _Stage:
         """Add masses with the moments (mass, h, E) that are given in a frame with this pose in the body's."""
         mass, h, E = other
         R, p = X_here_there.R, X_here_there.p
+        for sizes in (_turned_sizes(R, np.abs(h), np.abs(E)), _shift_sizes(mass, R @ h, p)):
+            self.summed_h, self.summed_E = self.summed_h + sizes[0], self.summed_E + sizes[1]
         self.E = self.E + R @ E @ R.T + _coupled(R @ h, p) + mass * np.outer(p, p)
         self.h = self.h + R @ h + mass * p
         self.mass = self.mass + mass
 
     def spatial(self) -> Array:
-        E = (self.E + self.E.T) / 2
-        I, C = -E, rotation.skew(self.h)
+        """The inertia (6, 6), without what only rounding has left."""
+        E = np.where(np.abs(self.E) < ROUNDING * self.summed_E, 0.0, (self.E + self.E.T) / 2)
+        I, C = -E, rotation.skew(np.where(np.abs(self.h) < ROUNDING * self.summed_h, 0.0, self.h))
         for i, j, k in CYCLES:
             I[i, i] = E[j, j] + E[k, k]
         return np.block([[I, C], [C.T, self.mass * np.eye(3)]])
+
+
+def _shift_sizes(mass: float, h: Array, p: Array) -> tuple[Array, Array]:
+    """How large the terms are by which h and E change as their origin moves by p."""
+    away = np.abs(p)
+    return mass * away, _coupled(np.abs(h), away) + mass * np.outer(away, away)
+
+
+def _turned_sizes(R: Array, h: Array, E: Array) -> tuple[Array, Array]:
+    """The sizes of h and E after a turn R: the largest of those that are mixed."""
+    mixed = R != 0
+    pairs = mixed[:, None, :, None] & mixed[None, :, None, :]
+    return np.max(mixed * h, axis=1), np.max(pairs * E, axis=(2, 3))
 
 
 def _coupled(h: Array, p: Array) -> Array:
@@ -231,10 +257,11 @@ def canonical(mech: Mechanism) -> Tree:
         if heir is not None and stages[i].simple and stages[heir].simple:
             screw = _screw(stages[heir].X)
             stages[i].reframe(Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)), children[i])
-    for i, stage in enumerate(stages):  # those without heir suit their parent
-        if heirs[i] is None and stage.simple and stage.parent >= 0:
+    for i, stage in enumerate(stages):  # those without heir suit their parent, and have their centre of mass above x
+        if heirs[i] is None and stage.simple:
             screw = _screw(stage.X)
             stage.reframe(Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2)), children[i])
+            stage.reframe(Pose(rotation.about_z(stage.lean)), children[i])
     for stage in reversed(stages):
         _regroup(stages, stage)
     bodies = []
@@ -408,4 +435,6 @@ def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
         return
     stage.mass, stage.h, stage.E = stage.mass - unfelt[0], stage.h - unfelt[1], stage.E - unfelt[2]
     if stage.parent >= 0:
-        stages[stage.parent].take(unfelt, stage.X)
+        parent, sizes = stages[stage.parent], _turned_sizes(stage.X.R, stage.summed_h, stage.summed_E)
+        parent.summed_h, parent.summed_E = parent.summed_h + sizes[0], parent.summed_E + sizes[1]
+        parent.take(unfelt, stage.X)
