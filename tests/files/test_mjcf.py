@@ -99,8 +99,8 @@ def test_the_neutral_pose_of_a_free_body_is_that_of_the_file(creature):
 
 def test_links_joints_and_their_data(creature):
     mech = load(creature)
-    names = "torso thigh.hip_x thigh.hip_y thigh.hip_z thigh body3.knee body3 foot arm.shoulder arm hand".split()
-    assert [x.name for x in mech.links] == [*names, "cart.1", "cart.2", "cart", "post"]
+    names = "torso thigh_hip_x thigh_hip_y thigh_hip_z thigh body3_knee body3 foot arm_shoulder arm hand".split()
+    assert [x.name for x in mech.links] == [*names, "cart_1", "cart_2", "cart", "post"]
     by_name = {x.joint.name: x.joint for x in mech.links}
     assert [x.joint.kind for x in mech.links if x.joint.nv] == (
         "free revolute revolute revolute revolute spherical prismatic prismatic prismatic revolute".split()
@@ -145,8 +145,41 @@ def test_files_of_meshes_and_pictures_are_not_needed(file):
     with pytest.warns(UserWarning, match=r"ignored: geoms \(2\)\."):
         same(load_mjcf(file(text)).links[0].inertia.moment, np.eye(3))
     no_inertia = re.sub("<inertial.*?/>", "", text)
+    for light in ('mass="0"', 'density="0"', 'group="3"'):
+        visual = no_inertia.replace('<geom type="mesh"', f'<geom size="0.1"/><geom type="mesh" {light}')
+        visual = visual.replace("<compiler", '<compiler inertiagrouprange="0 2"')
+        with pytest.warns(UserWarning, match=r"ignored: geoms \(3\)\."):
+            same(load_mjcf(file(visual)).links[0].inertia.mass, 4000 / 3 * np.pi * 0.1**3, 1e-14)
     with pytest.raises(ValueError, match=r"robot\.xml: Error: .*a\.stl"):
         load_mjcf(file(no_inertia))
+
+
+def test_a_creature_lives_in_a_world(creature):
+    """The names of links that the file does not have are names that bodies of a world can have."""
+    mech, world = load(creature), pt.World()
+    world.add_mechanism(mech)
+    assert [x.name for x in world.mechanism.links] == [x.name for x in mech.links]
+
+
+def test_names_in_between_are_new_ones(file):
+    """Of the massless links between the joints of a body: none is called as a body is, or as another one."""
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    text = f"""<mujoco><worldbody>
+      <body name="b"><joint name="j" pos="1 0 0"/>{inertial}</body>
+      <body name="b_j"><joint/>{inertial}</body>
+      <body name="c"><joint name="2" axis="1 0 0"/><joint axis="0 1 0"/><joint/>{inertial}</body>
+    </worldbody></mujoco>"""
+    mech = load_mjcf(file(text))
+    assert [x.name for x in mech.links] == ["b_j_", "b", "b_j", "c_2", "c_2_", "c"]
+
+
+def test_moments_without_mass_and_constraints_switched_off_are_listed(file):
+    text = BODY.format('<body><inertial pos="0 0 0" mass="0" diaginertia="1 1 1"/></body>')
+    with pytest.warns(
+        UserWarning,
+        match=r"ignored: moments of inertia of bodies without mass \(1\), flag constraint=disable \(1\)\.",
+    ):
+        load_mjcf(file(f'<mujoco><option><flag constraint="disable"/></option><worldbody>{text}</worldbody></mujoco>'))
 
 
 def test_what_is_left_out_is_listed_once(file):

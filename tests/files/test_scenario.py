@@ -231,6 +231,19 @@ def test_a_robot_written_as_a_scenario_is_the_same_robot(robot: str) -> None:
     assert np.allclose(pt.forward_dynamics(mech, q, v, tau), pt.forward_dynamics(again, q, v, tau), rtol=1e-14)
 
 
+def test_limits_of_zero_are_written() -> None:
+    """Zero is a limit; where there is none, there is an infinite one."""
+    box = pt.Inertia.box(1.0, (1, 1, 1))
+    drawer = pt.Link("drawer", box, None, pt.prismatic((1, 0, 0), lower=0.0, upper=0.5))
+    lid = pt.Link("lid", box, "drawer", pt.universal((1, 0, 0), (0, 1, 0), lower=[-np.inf, -1.0], upper=0.0))
+    knob = pt.Link("knob", box, "lid", pt.revolute((0, 0, 1)))
+    mech = pt.Mechanism((drawer, lid, knob))
+    again = read_scenario(scenario_text(mech, "drawer")).world.mechanism
+    for a, b in zip(mech.links, again.links, strict=True):
+        for bound in ("lower", "upper"):
+            np.testing.assert_array_equal(getattr(a.joint, bound), getattr(b.joint, bound))
+
+
 def test_the_schema_knows_every_key_of_the_examples() -> None:
     import tomllib
 

@@ -154,6 +154,15 @@ def test_inertial_frames_and_quaternions(file):
     assert load_urdf(file(link("a", zeros))).links[0].inertia is None
 
 
+def test_a_namespace_means_nothing(tmp_path):
+    """`xmlns` of the root; elements of other namespaces are somebody else's, and said to be ignored."""
+    path = tmp_path / "robot.urdf"
+    parts = [link("a"), link("b"), joint("j", "continuous", "a", "b"), "<x:joint name='k'/>"]
+    path.write_text(f"<robot name='robot' xmlns='http://one' xmlns:x='http://two'>{''.join(parts)}</robot>")
+    with pytest.warns(UserWarning, match=r"robot\.urdf: ignored: \{http://two\}joint \(1\)\."):
+        assert [x.name for x in load_urdf(path).links] == ["a", "b"]
+
+
 def test_what_is_left_out_is_listed_once(file):
     shape = "<visual><geometry><mesh filename='package://nowhere/a.stl'/></geometry></visual>"
     more = '<limit lower="0" upper="1" effort="3" velocity="4"/><mimic joint="k"/><safety_controller k_velocity="1"/>'
@@ -214,6 +223,10 @@ def test_batches_of_coordinates(file):
             "joint 'j': xyz='1 2' of <origin> must be 3",
         ),
         ([link("a"), "<joint name='j' type='fixed'/>"], "joint 'j': <joint> needs an element <child>"),
+        (
+            [link("a"), "<joint name='j' type='fixed'><child link='a'/></joint>"],
+            "joint 'j': <joint> needs an element <parent>",
+        ),
         (["<link/>"], "<link> needs the attribute 'name'"),
         ([link("a", MASS.replace("1.3", "x"))], "link 'a': value='x' of <mass> must be 1 number."),
         ([link("a", MASS.replace('"0.03"', '"0.003"'))], "link 'a': principal moments .* no mass distribution"),

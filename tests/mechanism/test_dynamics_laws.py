@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from trees import KINDS, TREES, Rng, law, pool, random_inertia, random_motion, rate, same
+from trees import KINDS, TREES, Rng, law, pool, random_inertia, random_motion, random_placement, rate, same
 
 import poinsot as pt
 from poinsot.mechanism import dynamics, kinematics, tree
@@ -219,6 +219,45 @@ def test_parallel_and_nearly_parallel_axes(kinds: str, angle: float, flip: float
     same(pt.inverse_dynamics(mech, q, v, tau), on(tree.as_given, pt.inverse_dynamics, mech, q, v, tau), TIGHT)
     forward = on(tree.as_given, pt.forward_dynamics, mech, q, v, tau)
     same(pt.forward_dynamics(mech, q, v, tau), forward, 1e-14 * condition(mech, q))
+
+
+@pytest.mark.parametrize("far", [1e4, 1e7])
+@pytest.mark.parametrize("where", [0, 2], ids=["all of it", "its end"])
+def test_what_is_far_away_loses_no_digits(far: float, where: int) -> None:
+    """Wherever it stands, it moves alike; and lengths behind a long link are as exact as those before it."""
+    rng = np.random.default_rng(3)
+    links: list[pt.Link] = []
+    for i in range(5):
+        X = random_placement(rng)
+        placement = pt.Pose(X.R, X.p + (far * rng.standard_normal(3) if i == where else 0.0))
+        parent, joint = links[-1].name if links else None, pt.revolute(rng.standard_normal(3))
+        links.append(pt.Link(f"link{i}", random_inertia(rng), parent, joint, placement))
+    mech = pt.Mechanism(tuple(links))
+    q, v, tau = rng.standard_normal((3, 5))
+    expected = on(tree.as_given, pt.forward_dynamics, mech, q, v, tau)
+    same(pt.forward_dynamics(mech, q, v, tau) / np.abs(expected), np.sign(expected), 1e-12)
+    M, given = pt.mass_matrix(mech, q), on(tree.as_given, pt.mass_matrix, mech, q)
+    same(M[2:, 2:], given[2:, 2:], TIGHT)
+
+
+SMALL = {
+    "a wheel": pt.Inertia(3.0, (0.001, 0.002, 0.02), np.diag([1e-4, 2e-4, 2.5e-4])),
+    "a needle": pt.Inertia(0.01, (0.0, 0.0, 0.1), np.diag([2e-3, 2e-3, 1e-9])),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("tilt", [0.0, 0.06, 1.0])
+def test_a_small_body_far_from_the_other_axis(name: str, tilt: float) -> None:
+    """What a joint feels is not the small difference of what its frame would feel at the foot of a common normal."""
+    inertia = SMALL[name]
+    arm = pt.Link("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), None, pt.revolute((0, 0, 1)))
+    X = pt.Pose.from_euler((tilt, 0, 0), (9.0, -4.0, 7.0))
+    mech = pt.Mechanism((arm, pt.Link("small", inertia, "arm", pt.revolute((0, 0, 1)), X)), gravity=(0, 0, 0))
+    felt = inertia.moment[2, 2] + inertia.mass * (inertia.com[:2] @ inertia.com[:2])
+    q = np.array([0.3, -0.8])
+    np.testing.assert_allclose(pt.mass_matrix(mech, q)[1, 1], felt, rtol=1e-14)
+    np.testing.assert_allclose(pt.inverse_dynamics(mech, q, 0 * q, np.array([0.0, 1.0]))[1], felt, rtol=1e-14)
 
 
 RIGHT_ANGLES = {

@@ -139,14 +139,34 @@ def _weight(mech: pt.Mechanism, i: int, X_WB: pt.Pose) -> Array:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_springs_dampers_and_friction_resist(kind: str) -> None:
-    """Springs pull towards rest along the joint's own way there; dampers and friction oppose v."""
+    """Springs pull towards rest along the joint's own way there; dampers and friction oppose v.
+
+    In a plane they pull straight: the screw that leads to rest is not defined after a whole turn.
+    """
     rng = np.random.default_rng(2)
     joint = random_joint(rng, kind, stiffness=3.0, rest=0.2, damping=0.7, friction=0.1)
     mech = pt.Mechanism((pt.Link("body", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), joint=joint),))
     q, v, _ = random_motion(rng, mech)
-    at_rest = joint.type.move(joint, mech.neutral(), 0.2 * np.ones(mech.nv))
+    at_rest = joint.type.move(joint, mech.neutral(), 0.2 * np.ones(mech.nv)) if kind != "planar" else np.full(3, 0.2)
     still, moving = (dynamics.joint_forces(mech, q, x) for x in (0 * v, v))
-    same(still, 3.0 * kinematics.difference(mech, q, at_rest))
+    if kind != "planar":
+        same(still, 3.0 * kinematics.difference(mech, q, at_rest))
     same(dynamics.joint_forces(mech, at_rest, 0 * v), 0 * v)
     same(moving - still, -0.7 * v - 0.1 * np.tanh(v / 1e-3))
     assert v @ (moving - still) < 0
+
+
+@pytest.mark.parametrize("angle", [0.3, 3.0, 3.3, 6.28, 2 * np.pi, 6.3, 40.0])
+def test_the_spring_of_a_planar_joint_is_the_slope_of_its_energy(angle: float) -> None:
+    """U = k (theta - theta_0)^2/2 + c |x - x_0|^2/2, however often the link has turned."""
+    k, c, rest = 2.0, 3.0, np.array([0.4, -0.1, 0.2])
+    joint = pt.planar((1, 2, 3), stiffness=np.array([k, c, c]), rest=rest)
+    mech = pt.Mechanism((pt.Link("body", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), joint=joint),))
+    q = np.array([angle, 0.7, -0.5])
+
+    def energy(q: Array) -> Array:
+        return np.sum(np.array([k, c, c]) * (q - rest) ** 2) / 2
+
+    force = dynamics.joint_forces(mech, q, np.zeros(3))
+    for v in np.eye(3):
+        same(-force @ v, rate(lambda t, v=v: energy(kinematics.move(mech, q, t * v))))

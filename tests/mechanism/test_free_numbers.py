@@ -1,5 +1,7 @@
 """Compiled mechanisms: the same as plain NumPy, in float64 and float32; and descriptions with numbers left free."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from trees import KINDS, pool, random_inertia, random_joint, random_motion, random_placement, rate, same
@@ -56,6 +58,29 @@ def test_compiled_equals_plain(seed: int) -> None:
 
 
 # Numbers left free: the mechanism is built inside of the kernel, from traced ones.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mechanism_made_inside_of_a_kernel(kind: str) -> None:
+    """Also one with masses and lengths that are all known; and with nothing left free at all."""
+    rng = np.random.default_rng(4)
+    base, arm = (random_joint(rng, k) for k in (kind, "revolute"))
+    inertias, placement = [random_inertia(rng) for _ in range(2)], random_placement(rng)
+
+    def made(k: Array | float) -> pt.Mechanism:
+        joint = replace(base, stiffness=k, damping=2 * k, rest=0.1 * k, friction=k, lower=-k, upper=k)
+        first = pt.Link("first", inertias[0], None, joint)
+        return pt.Mechanism((first, pt.Link("second", inertias[1], "first", arm, placement)), gravity=(1, 2, 3))
+
+    def forces(mech: pt.Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
+        return pt.forward_dynamics(mech, q, v, v), dynamics.joint_forces(mech, q, v)
+
+    mech = made(0.3)
+    q, v, _ = random_motion(rng, mech)
+    text = f"({mech.nq}),({mech.nv}),()->({mech.nv}),({mech.nv})"
+    for kernel in (lambda q, v, k: forces(made(k), q, v), lambda q, v, k: forces(made(0.3), q, v)):
+        for ours, plain in zip(pt.kernel(text)(kernel)(q, v, 0.3), forces(mech, q, v), strict=True):
+            same(ours, plain, 1e-12)
 
 
 class Description:

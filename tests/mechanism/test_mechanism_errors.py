@@ -59,10 +59,130 @@ def test_impossible_trees(name: str) -> None:
         pt.Mechanism(links)
 
 
-@pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3))])
+def test_a_tip_without_mass_beside_numbers_left_free() -> None:
+    def tip(mass):
+        arm = pt.Link("arm", pt.Inertia(mass, (0, 0, 0), np.eye(3)), None, HINGE)
+        mech = pt.Mechanism((arm, pt.Link("tip", None, "arm", HINGE)))
+        return pt.forward_dynamics(mech, np.zeros(2), np.zeros(2), np.ones(2))
+
+    with pytest.raises(
+        ValueError, match="link 'tip' moves on a revolute joint, but neither it nor any link that hangs"
+    ):
+        pt.kernel("()->(2)")(tip)(1.0)
+
+
+@pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3)), "down", None])
 def test_bad_gravity(gravity) -> None:
     with pytest.raises(ValueError, match="gravity must be three finite numbers"):
         pt.Mechanism((pt.Link("a", BOX, None, HINGE),), gravity=gravity)
+
+
+def test_gravity_is_kept() -> None:
+    """What is written into the array that was given does not reach the mechanism; its own is not written into."""
+    gravity = np.array([0.0, 0.0, -9.81])
+    mech = pt.Mechanism((pt.Link("a", BOX, None, pt.prismatic((0, 0, 1))),), gravity)
+    gravity[2] = 0.0
+    np.testing.assert_array_equal(dynamics.gravity_forces(mech, [0.0]), [9.81])
+    with pytest.raises(ValueError, match="read-only"):
+        mech.gravity[2] = 0.0
+
+
+def test_only_links_make_a_mechanism() -> None:
+    with pytest.raises(TypeError, match=r"a mechanism is made of pt.Link\(...\), not of 'arm'"):
+        pt.Mechanism(("arm",))
+
+
+@pytest.mark.parametrize("axis", ["z", 2, (1, 2), [[0, 0, 1]], (0, 0, np.inf)])
+def test_bad_axes(axis) -> None:
+    with pytest.raises(ValueError, match="the axis of a joint must be three finite numbers, not "):
+        pt.revolute(axis)
+
+
+@pytest.mark.parametrize("length", [1e-310, 1e-200, 1.0, 1e200, 1e308])
+def test_axes_of_any_length(length: float) -> None:
+    np.testing.assert_allclose(pt.revolute((0, length, -length)).axes, [[0, np.sqrt(0.5), -np.sqrt(0.5)]], rtol=1e-15)
+
+
+# What links are made of.
+
+LINKS = {
+    "a number for a name": (lambda: pt.Link(5), TypeError, "the name of a link must be a text, not 5"),
+    "a parent that is a link": (
+        lambda: pt.Link("b", BOX, pt.Link("a")),
+        TypeError,
+        r"the parent of link 'b' must be the name of a link, or None for the world, not Link\(",
+    ),
+    "a mass for an inertia": (
+        lambda: pt.Link("a", 3.0),
+        TypeError,
+        "inertia of link 'a' must be a pt.Inertia, or None",
+    ),
+    "a joint not called": (
+        lambda: pt.Link("a", BOX, None, pt.spherical),
+        TypeError,
+        r"the joint of link 'a' must be a joint such as pt.revolute\(\(0, 0, 1\)\), not <function spherical",
+    ),
+    "a point for a placement": (
+        lambda: pt.Link("a", BOX, None, HINGE, (1, 2, 3)),
+        TypeError,
+        r"the placement of link 'a' must be a pt.Pose, not \(1, 2, 3\)",
+    ),
+    "two poses": (
+        lambda: pt.Link("a", BOX, None, HINGE, pt.Pose(p=np.zeros((2, 3)))),
+        ValueError,
+        r"the placement of link 'a' must be one pose, not <Pose, batch of shape \(2,\)>",
+    ),
+    "an unknown kind": (
+        lambda: pt.Link("a", BOX, None, pt.Joint("hinge")),
+        ValueError,
+        "the joint of link 'a' is 'hinge', which is none of fixed, revolute, prismatic",
+    ),
+    "a pitch that is no number": (
+        lambda: pt.Link("a", BOX, None, pt.helical((0, 0, 1), np.nan)),
+        ValueError,
+        "pitch of the helical joint of link 'a' must be finite, not nan",
+    ),
+    "too many numbers": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), damping=[1, 2])),
+        ValueError,
+        r"damping of the revolute joint of link 'a' must be one number, or 1: one for each .* it is \[1, 2\]",
+    ),
+    "text for a number": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), rest="up")),
+        ValueError,
+        "rest of the revolute joint of link 'a' must be numbers, not 'up'",
+    ),
+    "limits exchanged": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), lower=2, upper=1)),
+        ValueError,
+        "joint of link 'a' moves from 2 to 1: the lower limit is above the upper",
+    ),
+    "a limit that is no number": (
+        lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), lower=np.nan)),
+        ValueError,
+        "lower of the revolute joint of link 'a' must be finite, not nan",
+    ),
+    "negative armature": (
+        lambda: pt.Link("a", BOX, None, pt.universal((1, 0, 0), (0, 1, 0), armature=(1, -1))),
+        ValueError,
+        "armature of the universal joint of link 'a' must be zero or more",
+    ),
+    **{
+        f"{what} that is no number": (
+            lambda what=what: pt.Link("a", BOX, None, pt.free(**{what: np.nan})),
+            ValueError,
+            f"{what} of the free joint of link 'a' must be finite, not nan",
+        )
+        for what in ("stiffness", "rest", "damping", "friction", "armature")
+    },
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_impossible_links(name: str) -> None:
+    make, error, message = LINKS[name]
+    with pytest.raises(error, match=message):
+        make()
 
 
 ALLOWED = {
@@ -129,6 +249,18 @@ WRONG = {
     "position rate": (lambda: kinematics.position_rate(MECH, Q, Q), "v has the shape"),
     "move": (lambda: kinematics.move(MECH, Q, Q), "u has the shape"),
     "difference": (lambda: kinematics.difference(MECH, Q, V), "q2 has the shape"),
+    "a zero quaternion": (
+        lambda: pt.forward_dynamics(MECH, np.zeros(8), V, V),
+        r"the quaternion of link 'body' in q has the length 0, not 1. Start from mech.neutral\(\)",
+    ),
+    "a long quaternion": (
+        lambda: kinematics.difference(MECH, Q, np.ones(8)),
+        r"link 'body' in q2 has the length 2, not 1. .*: kinematics.unit\(mech, q\)",
+    ),
+    "no mass": (
+        lambda: kinematics.centre_of_mass(pt.Mechanism((pt.Link("frame"),)), []),
+        "<Mechanism of 1 links, 0 degrees of freedom> has no centre of mass",
+    ),
     "external rows": (
         lambda: pt.forward_dynamics(MECH, Q, V, V, np.zeros((3, 6))),
         r"must have shape \(2, 6\), not \(3, 6\)",
@@ -155,6 +287,17 @@ def test_wrong_sizes_inside_a_kernel() -> None:
 def test_lists_are_as_good_as_arrays() -> None:
     vdot = pt.forward_dynamics(MECH, Q.tolist(), [0] * 7, V.tolist(), {"arm": [0, 0, 0, 0, 0, 1]})
     np.testing.assert_array_equal(vdot, pt.forward_dynamics(MECH, Q, V, V, {"arm": np.eye(6)[5]}))
+    for function in (kinematics.kinetic_energy, kinematics.centroidal_momentum, dynamics.joint_forces):
+        np.testing.assert_array_equal(function(MECH, Q.tolist(), [1] * 7), function(MECH, Q, np.ones(7)))
+
+
+def test_quaternions_of_any_length_can_be_made_unit() -> None:
+    np.testing.assert_array_equal(kinematics.unit(MECH, 3 * Q), Q)
+
+
+def test_a_link_is_known_by_its_name_alone() -> None:
+    with pytest.raises(KeyError, match=r"there is no link 0\."):
+        kinematics.jacobian(MECH, Q, 0)
 
 
 def test_an_unknown_link_in_external_wrenches() -> None:

@@ -32,7 +32,7 @@ ELEMENTS = (
     "numerics texts tuples"
 ).split()
 # ... and switches of its options. Gravity switched off is no gravity.
-SWITCHES = "PASSIVE SPRING DAMPER FRICTIONLOSS LIMIT".split()
+SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
 
 
 def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
@@ -40,7 +40,7 @@ def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
 
     The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
     pose of a free body is the one in the file. Where a body has several joints, or one with an anchor off its frame,
-    massless links called `body.joint` lie in between. The file of a mesh is needed only if a body has its inertia from
+    massless links called `body_joint` lie in between. The file of a mesh is needed only if a body has its inertia from
     it. What a mechanism does not hold (contacts, tendons, equalities, actuators, ...) is listed in one warning.
     """
     source(path, "mujoco")  # is it one?
@@ -61,7 +61,13 @@ def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
 def _release_files(mujoco: Any, spec: Any) -> None:
     """Take the place of every file that no inertia depends on."""
     from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    weighed = {g.meshname for body in spec.bodies[1:] if from_geoms or not body.explicitinertial for g in body.geoms}
+    low, high = spec.compiler.inertiagrouprange
+
+    def weighs(g: Any) -> bool:
+        return low <= g.group <= high and bool(g.density if np.isnan(g.mass) else g.mass)
+
+    bodies = [body for body in spec.bodies[1:] if from_geoms or not body.explicitinertial]
+    weighed = {g.meshname for body in bodies for g in body.geoms if weighs(g)}
     for mesh in spec.meshes:
         mesh.name = mesh.name or PurePath(mesh.file).stem
         if mesh.file and mesh.name not in weighed:
@@ -77,6 +83,7 @@ def _release_files(mujoco: Any, spec: Any) -> None:
 
 def _links(model: Any) -> Iterator[Link]:
     names = _names([model.body(b).name for b in range(model.nbody)])
+    taken = set(names)
     for b in range(1, model.nbody):
         parent = names[model.body_parentid[b]] if model.body_parentid[b] else None
         X = Pose.from_quaternion(model.body_quat[b], model.body_pos[b])  # of what comes next, in its parent
@@ -87,7 +94,7 @@ def _links(model: Any) -> Iterator[Link]:
             joint = make(model.jnt_axis[j], **_data(model, j))
             anchor = model.jnt_pos[j] if anchored else np.zeros(3)
             on_joint = j == first + count - 1 and not anchor.any()
-            name = names[b] if on_joint else f"{names[b]}.{joint.name or j - first + 1}"
+            name = names[b] if on_joint else _new(f"{names[b]}_{joint.name or j - first + 1}", taken)
             placement = X @ Pose(p=anchor) @ _at_zero(model, j, joint)
             yield Link(name, _inertia(model, b) if on_joint else None, parent, joint, placement)
             parent, X = name, Pose(p=-anchor)
@@ -140,13 +147,16 @@ def _inertia(model: Any, b: int) -> Inertia | None:
 
 def _names(given: list[str]) -> list[str]:
     """The names, and new ones, `body3` and the like, where there is none."""
-    names = list(given)
-    for k, name in enumerate(given):
-        if not name:
-            names[k] = f"body{k}"
-            while names.count(names[k]) > 1:
-                names[k] += "_"
-    return names
+    taken = set(given)
+    return [name or _new(f"body{k}", taken) for k, name in enumerate(given)]
+
+
+def _new(name: str, taken: set[str]) -> str:
+    """The name, longer by `_` as often as it is taken already; and now it is taken, too."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _unheld(model: Any) -> dict[str, int]:
@@ -161,8 +171,10 @@ def _unheld(model: Any) -> dict[str, int]:
     on_free = has("jnt_stiffness", model.njnt) * free
     on_free |= (has("dof_armature", model.nv) | has("dof_frictionloss", model.nv))[model.jnt_dofadr] * free
     curved = has("jnt_stiffnesspoly", model.njnt) | has("dof_dampingpoly", model.nv)[model.jnt_dofadr]
+    weightless = (model.body_mass == 0) & has("body_inertia", model.nbody)
     return {
         "mocap bodies": model.nmocap,
+        "moments of inertia of bodies without mass": int(np.sum(weightless)),
         "bodies with gravcomp": int(np.sum(has("body_gravcomp", model.nbody))),
         "effort limits that differ by direction": int(np.sum((model.jnt_actfrclimited != 0) & ~_even_effort(model))),
         "limits of ball joints": int(np.sum(model.jnt_limited * ball)),

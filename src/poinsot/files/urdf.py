@@ -74,6 +74,9 @@ def _parsed(text: bytes) -> Element:
         raise ValueError(f"not well-formed XML: {error}.") from error
     if any("xacro}" in element.tag for element in robot.iter()):
         raise ValueError("it holds xacro macros. Expand them first: xacro robot.urdf.xacro > robot.urdf")
+    namespace = robot.tag.removesuffix("robot")  # of xmlns, which means nothing in URDF
+    for element in robot.iter():
+        element.tag = element.tag.removeprefix(namespace)
     return robot
 
 
@@ -97,6 +100,7 @@ def _carriers(links: dict[str, Element], joints: dict[str, Element]) -> dict[str
                 raise ValueError(f"its child {child!r} does not exist.")
             if child in carriers:
                 raise ValueError(f"its child {child!r} hangs on the joint {carriers[child].get('name')!r} already.")
+            _text(_child(joint, "parent"), "link")  # is there one?
             carriers[child] = joint
     return carriers
 

@@ -55,7 +55,7 @@ def _joint(joint: Joint) -> Iterator[tuple[str, Any]]:
         yield "pitch", joint.pitch
     for name in DATA if joint.nv else ():
         value = getattr(joint, name)
-        if np.any(np.isfinite(value)) and np.any(np.asarray(value) != 0):
+        if np.any(np.asarray(value) != getattr(Joint, name)):  # what it is where nothing is said
             yield name, value
 
 

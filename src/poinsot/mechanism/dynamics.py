@@ -197,8 +197,7 @@ def joint_forces(mech: Mechanism, q: Array, v: Array) -> Array:
 
 def strain(joint: Joint, q: Array) -> Array:
     """u (nv,), from the coordinates of a joint to the rest of its spring; the spring's force is stiffness * u."""
-    at_rest = joint.type.move(joint, joint.type.neutral(joint), np.ones(joint.nv) * joint.rest)
-    return joint.type.difference(joint, q, at_rest)
+    return joint.type.strain(joint, q, np.ones(joint.nv) * joint.rest)
 
 
 def resistance(joint: Joint, v: Array) -> Array:

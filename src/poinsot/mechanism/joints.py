@@ -24,7 +24,8 @@ class Joint:
     `lower`, `upper`: limits of q [rad, m], `velocity_limit` of |v| [rad/s, m/s], `effort_limit` of a motor's force
     [N m, N]: data, which the equations of motion do not apply. `stiffness` and `rest` of a spring, `damping`, dry
     `friction`, and `armature`, the inertia of a motor's rotor seen through its gear [kg m^2, kg]; each a number or
-    (nv,), in SI units.
+    (nv,), in SI units. `rest` is a q; for a joint with a quaternion it is the v that leads there from
+    neutral in one unit of time.
     """
 
     kind: str
@@ -75,6 +76,12 @@ class JointType:
     move: Function = lambda joint, q, u: q + u  # q after one unit of time at the constant velocity u
     difference: Function = lambda joint, a, b: b - a  # the u with move(a, u) = b
     unit: Function = lambda joint, q: q  # q, its quaternion made one of length 1 again
+    strain: Function = lambda joint, q, rest: joint.type.difference(joint, q, _moved(joint, rest))  # of a spring (nv,)
+
+
+def _moved(joint: Joint, u: Array) -> Array:
+    """q after one unit of time at the constant velocity u, from where X_JC is the identity."""
+    return joint.type.move(joint, joint.type.neutral(joint), u)
 
 
 # Constructors, as a user calls them.
@@ -139,13 +146,17 @@ def _axes(*axes: ArrayLike) -> Array:
     rows = [as_array(axis) for axis in axes]
     if is_traced(*rows):
         return np.stack([row / np.linalg.norm(row) for row in rows])
-    array = np.array(rows, dtype=float)
+    try:
+        array = np.array(rows, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.shape != (len(axes), 3) or not np.all(np.isfinite(array)):
         raise ValueError(f"the axis of a joint must be three finite numbers, not {axes}.")
-    lengths = np.linalg.norm(array, axis=1)
-    if np.any(lengths == 0):
+    largest = np.abs(array).max(axis=1, keepdims=True)
+    if np.any(largest == 0):
         raise ValueError("the axis of a joint must not be the zero vector.")
-    return array / lengths[:, None]
+    array = np.ldexp(array, -np.frexp(largest)[1])  # by powers of 2: no square is too large or too small a number
+    return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
 def _across(n: Array) -> Array:
@@ -217,9 +228,15 @@ def _planar_move(joint: Joint, q: Array, u: Array) -> Array:
 
 
 def _planar_difference(joint: Joint, a: Array, b: Array) -> Array:
+    """The screw from a to b; after whole turns none leads to another place, and there is no number for it."""
     d = _turn(-a[0], b[1:] - a[1:])
     J = rotation.left_jacobian_inverse(vector(0.0, 0.0, b[0] - a[0]))
     return np.concatenate([b[:1] - a[:1], J[:2, :2] @ d])
+
+
+def _planar_strain(joint: Joint, q: Array, rest: Array) -> Array:
+    """The angle and the straight way to the rest, in the child's axes; a screw leads there too, but not after 2 pi."""
+    return np.concatenate([rest[:1] - q[:1], _turn(-q[0], rest[1:] - q[1:])])
 
 
 def _free_pose(joint: Joint, q: Array) -> Pose:
@@ -271,6 +288,7 @@ TYPES: dict[str, JointType] = {
         rate=_planar_rate,
         move=_planar_move,
         difference=_planar_difference,
+        strain=_planar_strain,
     ),
     "spherical": JointType(
         4,

@@ -107,6 +107,8 @@ def _subspace_rate(joint: Joint, q: Array, v: Array) -> Array:
 
 def centre_of_mass(mech: Mechanism, q: Array) -> Array:
     """The centre of all mass (3,) [m] in the world."""
+    if all(link.inertia is None for link in mech.links):
+        raise ValueError(f"{mech} has no centre of mass: none of its links has an inertia.")
     total, moment = 0.0, np.zeros(3)
     for link, X_WB in zip(mech.links, world_poses(mech, q), strict=True):
         if link.inertia is not None:
@@ -131,6 +133,7 @@ def centroidal_momentum(mech: Mechanism, q: Array, v: Array) -> Array:
 
 def kinetic_energy(mech: Mechanism, q: Array, v: Array) -> Array:
     """T [J], the motors' rotors (armature) included."""
+    (v,) = sized(mech, v=v)
     T: Array = np.zeros(())
     for i, (link, V) in enumerate(zip(mech.links, twists(mech, q, v), strict=True)):
         if link.inertia is not None:
@@ -157,7 +160,7 @@ def position_rate(mech: Mechanism, q: Array, v: Array) -> Array:
 
 def unit(mech: Mechanism, q: Array) -> Array:
     """q (nq,) with every quaternion in it made one of length 1 again."""
-    (q,) = sized(mech, q=q)
+    (q,) = sized(mech, unit=False, q=q)
     parts = zip(mech.links, mech.q_slices, strict=True)
     return np.concatenate([link.joint.type.unit(link.joint, q[sq]) for link, sq in parts])
 

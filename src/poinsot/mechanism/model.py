@@ -9,6 +9,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
+from poinsot.mechanism.checking import check_link
 from poinsot.mechanism.joints import Joint, fixed
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial._arrays import as_array
@@ -30,6 +31,9 @@ class Link:
     joint: Joint = field(default_factory=fixed)
     placement: Pose = field(default_factory=Pose)
 
+    def __post_init__(self) -> None:
+        check_link(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
@@ -44,9 +48,14 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         links = _sorted(tuple(self.links))
-        gravity = as_array(self.gravity)
+        try:
+            gravity = as_array(self.gravity) if is_traced(self.gravity) else np.array(self.gravity, dtype=float)
+        except (TypeError, ValueError):
+            gravity = np.zeros(0)
         if gravity.shape != (3,) or not (is_traced(gravity) or np.all(np.isfinite(gravity))):
             raise ValueError(f"gravity must be three finite numbers [m/s^2], not {self.gravity}.")
+        if not is_traced(gravity):
+            gravity.setflags(write=False)
         index = {link.name: k for k, link in enumerate(links)}
         starts_q = np.cumsum([0, *(link.joint.nq for link in links)])
         starts_v = np.cumsum([0, *(link.joint.nv for link in links)])
@@ -105,7 +114,7 @@ class Mechanism:
 
 def hint(name: str, names: Iterable[str]) -> str:
     """What was probably meant by a name that is not among these, as the end of an error message."""
-    near = get_close_matches(name, list(names), 1)
+    near = get_close_matches(str(name), list(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -113,6 +122,9 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
     """The links, parents first, in the order given otherwise; or an error that names what is wrong with the tree."""
     if not links:
         raise ValueError("a mechanism needs at least one link.")
+    for link in links:
+        if not isinstance(link, Link):
+            raise TypeError(f"a mechanism is made of pt.Link(...), not of {link!r}.")
     names = [link.name for link in links]
     for name in names:
         if names.count(name) > 1:
@@ -144,18 +156,18 @@ def _circle(parent: Mapping[str, str]) -> list[str]:
 
 def _check_masses(mech: Mechanism) -> None:
     """Every degree of freedom must move some mass: the articulated inertia must not be singular along it."""
-    if mech.is_traced():
-        return
     carried = [link.inertia is not None for link in mech.links]
     for i in reversed(range(len(mech))):
         link = mech.links[i]
-        if not carried[i] and link.joint.nv and not np.all(np.asarray(link.joint.armature) > 0):
+        if not carried[i] and link.joint.nv and not _has_motor(link.joint):
             raise ValueError(
                 f"link {link.name!r} moves on a {link.joint.kind} joint, but neither it nor any link that hangs on it "
                 "has mass. Give it an inertia, or make the joint fixed()."
             )
         if carried[i] and mech.parents[i] >= 0:
             carried[mech.parents[i]] = True
+    if mech.is_traced():
+        return
     # A generic configuration, so that a lucky alignment does not hide or fake a singularity.
     rng = np.random.default_rng(0)
     q = mech.neutral()
@@ -169,6 +181,11 @@ def _check_masses(mech: Mechanism) -> None:
             "or in a line or point. Give the link (or one that hangs on it) an inertia with extent, or use a joint "
             "with fewer degrees of freedom."
         )
+
+
+def _has_motor(joint: Joint) -> bool:
+    """Whether the motor has inertia in all directions, or may have."""
+    return is_traced(joint.armature) or bool(np.all(_plain(joint.armature) > 0))
 
 
 def _first_singular(mech: Mechanism, q: Array) -> str | None:
@@ -185,7 +202,7 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     for i, body in reversed(list(enumerate(T.bodies))):
         here = body.at(q, np.zeros(mech.nv))
         S, p = here.S, body.parent
-        pivot, whole = (S.T @ I @ S + np.diag(here.armature) for I in (loose[i], rigid[i]))
+        pivot, whole = (_plain(S.T @ I @ S + np.diag(here.armature)) for I in (loose[i], rigid[i]))
         scale = np.sqrt(np.maximum(np.diag(whole), 0.0))
         if S.shape[1] and (np.any(scale == 0) or np.linalg.eigvalsh(pivot / np.outer(scale, scale))[0] < 1e-12):
             return next(k.name for k, v in zip(mech.links, mech.v_slices, strict=True) if body.v.start in range(v.stop))
@@ -196,6 +213,11 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     return None
 
 
+def _plain(x: ArrayLike) -> Array:
+    """An array as NumPy has it, also while a function is traced, where constants lie in traced arrays too."""
+    return np.asarray(x).__array__()
+
+
 def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
     """Of each entry of "q" or "v": the name of its link, and its place "[k]" in the joint, "" if it is alone there."""
     slices = mech.q_slices if letter == "q" else mech.v_slices
@@ -203,16 +225,30 @@ def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
     return [(name, f"[{k}]" if n > 1 else "") for name, n in sizes for k in range(n)]
 
 
-def sized(mech: Mechanism, **vectors: ArrayLike) -> list[Array]:
-    """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it."""
+def sized(mech: Mechanism, unit: bool = True, **vectors: ArrayLike) -> list[Array]:
+    """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it.
+
+    `unit`: quaternions in q must have about the length 1; not exactly, for the stages of a step leave it a little.
+    """
     arrays = []
     for name, x in vectors.items():
         array, n = as_array(x), mech.nq if name[0] == "q" else mech.nv
         if array.shape != (n,):
             kind = "coordinates" if name[0] == "q" else "degrees of freedom"
             raise ValueError(f"{name} has the shape {array.shape}; {mech} with {n} {kind} needs ({n},).")
+        if unit and name[0] == "q" and not is_traced(array):
+            _check_quaternions(mech, name, array)
         arrays.append(array)
     return arrays
+
+
+def _check_quaternions(mech: Mechanism, name: str, q: Array) -> None:
+    for link, where in zip(mech.links, mech.q_slices, strict=True):
+        if link.joint.nq > link.joint.nv and abs((length := np.linalg.norm(q[where][:4])) - 1) > 0.5:
+            raise ValueError(
+                f"the quaternion of link {link.name!r} in {name} has the length {length:.6g}, not 1. Start from "
+                "mech.neutral(), where there is no turn, or give it the length 1: kinematics.unit(mech, q)."
+            )
 
 
 def as_rows(mech: Mechanism, external: Mapping[str, ArrayLike] | ArrayLike | None) -> list[Array | None]:

@@ -7,7 +7,7 @@ and turns about coordinate axes (Denavit and Hartenberg), and inertia that a joi
 forces, not for the wrenches between links.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -25,6 +25,10 @@ SIMPLE = {
     "prismatic": 5,
     "helical": None,
 }  # joints along one axis, and the direction of V that they free
+
+
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+EPSILON = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +100,18 @@ class Body:
 def second_moments(G: Array) -> Array:
     """E (3, 3), the integral of r r^T over the mass, of an inertia G (6, 6) with the moments I: tr(I)/2 - I."""
     E = -G[:3, :3]
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        E[i, i] = (G[j, j] + G[k, k] - G[i, i]) / 2
+    for i, j, k in CYCLES:
+        E[i, i] = _excess(G[j, j], G[k, k], G[i, i]) / 2
     return E
+
+
+def _excess(a: Array, b: Array, c: Array) -> Array:
+    """a + b - c, exact where the larger of a and b is about c, as for a thin rod; zero where it is but rounding."""
+    if is_traced(a, b, c):
+        return a + b - c
+    large, small = max(a, b), min(a, b)
+    x = (large - c) + small
+    return x if abs(x) > EPSILON * large else 0.0 * x
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,18 +169,23 @@ def of(mech: Mechanism) -> Tree:
 
 @dataclass
 class _Stage:
-    """A body on its way to canonical form, at rest: the pose of its frame in the world, inertia about its origin."""
+    """A body on its way to canonical form, at rest: the pose of its frame in its parent's, mass about its origin.
 
-    link: int
+    A pose in the world would lose digits where a mechanism stands, or reaches, far away. So would moments of inertia
+    as a frame slides along its axis, but not the second moments of mass across it.
+    """
+
     parent: int
     joint: Joint
     q: slice
     v: slice
-    X: Pose  # of the joint's frame at rest, in the world
-    mass: float
-    h: Array  # mass times centre of mass
-    I: Array  # (3, 3) about the origin
-    summed: Array = field(default_factory=lambda: np.zeros(2))  # how large the terms were that h and I are sums of
+    X: Pose  # of its frame at rest, in the parent's
+    frame: Pose = field(default_factory=Pose)  # in the link's
+    mass: float = 0.0
+    h: Array = field(default_factory=lambda: np.zeros(3))  # mass times centre of mass
+    E: Array = field(default_factory=lambda: np.zeros((3, 3)))  # second moments of mass about the origin
+    summed_h: Array = field(default_factory=lambda: np.zeros(3))  # how large the terms were that h and E are sums of
+    summed_E: Array = field(default_factory=lambda: np.zeros((3, 3)))
 
     @property
     def simple(self) -> bool:
@@ -176,111 +194,106 @@ class _Stage:
     @property
     def lean(self) -> float:
         """The angle [rad] from x to the centre of mass, about z; 0 if it is above one of the axes already."""
-        on_axis = np.abs(self.h[:2]).min() < ROUNDING * self.summed[0]
+        on_axis = np.any(np.abs(self.h[:2]) < ROUNDING * self.summed_h[:2])
         return 0.0 if on_axis else float(np.arctan2(self.h[1], self.h[0]))
 
-    def reframe(self, X: Pose) -> None:
-        """Choose another frame, given in the world."""
-        self._express(self.X.inverse() @ X)
-        self.X = X
-
-    def _express(self, X_old_new: Pose) -> None:
+    def reframe(self, X_old_new: Pose, children: Iterable["_Stage"]) -> None:
+        """Choose another frame, given in this one."""
+        self.X, self.frame = self.X @ X_old_new, self.frame @ X_old_new
+        for child in children:
+            child.X = X_old_new.inverse() @ child.X
         R, p = X_old_new.R, X_old_new.p
-        self.summed = self.summed + _shift_sizes(self.mass, self.h, p)
-        shifted = self.h - self.mass * p
-        I = self.I + _coupled(self.h, p) - self.mass * rotation.skew(p) @ rotation.skew(p)
-        self.h, self.I = R.T @ shifted, R.T @ I @ R
+        h, E = _shift_sizes(self.mass, self.h, p)
+        self.summed_h, self.summed_E = _turned_sizes(R.T, self.summed_h + h, self.summed_E + E)
+        self.E = R.T @ (self.E - _coupled(self.h, p) + self.mass * np.outer(p, p)) @ R
+        self.h = R.T @ (self.h - self.mass * p)
 
     def take(self, other: tuple[float, Array, Array], X_here_there: Pose) -> None:
-        """Add an inertia (mass, h, I) that is given in a frame with this pose in the body's."""
-        mass, h, I = other
+        """Add masses with the moments (mass, h, E) that are given in a frame with this pose in the body's."""
+        mass, h, E = other
         R, p = X_here_there.R, X_here_there.p
-        self.summed = self.summed + _shift_sizes(mass, h, p) + (np.linalg.norm(h), np.linalg.norm(I))
-        h, I = R @ h, R @ I @ R.T
-        self.I = self.I + I - _coupled(h, p) - mass * rotation.skew(p) @ rotation.skew(p)
-        self.h = self.h + h + mass * p
+        for sizes in (_turned_sizes(R, np.abs(h), np.abs(E)), _shift_sizes(mass, R @ h, p)):
+            self.summed_h, self.summed_E = self.summed_h + sizes[0], self.summed_E + sizes[1]
+        self.E = self.E + R @ E @ R.T + _coupled(R @ h, p) + mass * np.outer(p, p)
+        self.h = self.h + R @ h + mass * p
         self.mass = self.mass + mass
 
     def spatial(self) -> Array:
         """The inertia (6, 6), without what only rounding has left."""
-        exact = zip((self.h, (self.I + self.I.T) / 2), self.summed, strict=True)
-        h, I = (np.where(np.abs(x) < ROUNDING * size, 0.0, x) for x, size in exact)
-        C = rotation.skew(h)
+        E = np.where(np.abs(self.E) < ROUNDING * self.summed_E, 0.0, (self.E + self.E.T) / 2)
+        I, C = -E, rotation.skew(np.where(np.abs(self.h) < ROUNDING * self.summed_h, 0.0, self.h))
+        for i, j, k in CYCLES:
+            I[i, i] = E[j, j] + E[k, k]
         return np.block([[I, C], [C.T, self.mass * np.eye(3)]])
 
 
-def _shift_sizes(mass: float, h: Array, p: Array) -> Array:
-    """How much h and I may change by as their origin moves by p."""
-    away = np.linalg.norm(p)
-    return np.array([mass * away, (np.linalg.norm(h) + mass * away) * away])
+def _shift_sizes(mass: float, h: Array, p: Array) -> tuple[Array, Array]:
+    """How large the terms are by which h and E change as their origin moves by p."""
+    away = np.abs(p)
+    return mass * away, _coupled(np.abs(h), away) + mass * np.outer(away, away)
+
+
+def _turned_sizes(R: Array, h: Array, E: Array) -> tuple[Array, Array]:
+    """The sizes of h and E after a turn R: the largest of those that are mixed."""
+    mixed = R != 0
+    pairs = mixed[:, None, :, None] & mixed[None, :, None, :]
+    return np.max(mixed * h, axis=1), np.max(pairs * E, axis=(2, 3))
 
 
 def _coupled(h: Array, p: Array) -> Array:
-    """(h x)(p x) + (p x)(h x): the part of Steiner's theorem that is linear in the shift."""
-    return rotation.skew(h) @ rotation.skew(p) + rotation.skew(p) @ rotation.skew(h)
+    """h p^T + p h^T: the part of Steiner's theorem that is linear in the shift."""
+    return np.outer(h, p) + np.outer(p, h)
 
 
 def canonical(mech: Mechanism) -> Tree:
     """The same motion, with fewer operations."""
     stages, carriers = _merged(mech)
-    for stage in stages:
+    children = [[other for other in stages if other.parent == i] for i in range(len(stages))]
+    for stage, carried in zip(stages, children, strict=True):
         if stage.simple:
-            stage.reframe(stage.X @ Pose(_with_z_along(stage.joint.axes[0])))
+            stage.reframe(Pose(_with_z_along(stage.joint.axes[0])), carried)
     heirs = _heirs(stages)
     for i, heir in enumerate(heirs):  # a simple joint's frame may turn about and slide along its axis: suit the heir
         if heir is not None and stages[i].simple and stages[heir].simple:
-            screw = _screw(stages[i].X.inverse() @ stages[heir].X)
-            stages[i].reframe(stages[i].X @ Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)))
+            screw = _screw(stages[heir].X)
+            stages[i].reframe(Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)), children[i])
     for i, stage in enumerate(stages):  # those without heir suit their parent, and have their centre of mass above x
         if heirs[i] is None and stage.simple:
-            X_P = stages[stage.parent].X if stage.parent >= 0 else Pose()
-            screw = _screw(X_P.inverse() @ stage.X)
-            stage.reframe(stage.X @ Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2)))
-            stage.reframe(stage.X @ Pose(rotation.about_z(stage.lean)))
-    rest = _at_rest(mech)
-    frames = [rest[stage.link].inverse() @ stage.X for stage in stages]  # of the body's frame in its link's
+            screw = _screw(stage.X)
+            stage.reframe(Pose(rotation.about_z(-screw.turn2), (0, 0, -screw.shift2)), children[i])
+            stage.reframe(Pose(rotation.about_z(stage.lean)), children[i])
     for stage in reversed(stages):
         _regroup(stages, stage)
     bodies = []
     for stage in stages:
-        X_PC = stage.X if stage.parent < 0 else stages[stage.parent].X.inverse() @ stage.X
         bodies.append(
             Body(
                 stage.parent,
-                _moves(X_PC, stage.joint),
+                _moves(stage.X, stage.joint),
                 stage.joint if not stage.simple else replace(stage.joint, axes=np.array([[0.0, 0.0, 1.0]])),
                 stage.spatial(),
                 stage.q,
                 stage.v,
                 SIMPLE.get(stage.joint.kind),
-                X_PC if stage.simple else None,
+                stage.X if stage.simple else None,
             )
         )
-    where = tuple((k, frames[k].inverse() @ X if k >= 0 else X) for k, X in carriers)
+    where = tuple((k, stages[k].frame.inverse() @ X if k >= 0 else X) for k, X in carriers)
     return Tree(tuple(bodies), mech.gravity, where, is_canonical=True)
-
-
-def _at_rest(mech: Mechanism) -> list[Pose]:
-    from poinsot.mechanism.kinematics import world_poses
-
-    return world_poses(mech, mech.neutral())
 
 
 def _merged(mech: Mechanism) -> tuple[list[_Stage], list[tuple[int, Pose]]]:
     """Bodies for the links that move, what is fixed to them merged in; and each link's carrier, with its pose in it."""
     stages: list[_Stage] = []
     carriers: list[tuple[int, Pose]] = []
-    rest = _at_rest(mech)
     for i, link in enumerate(mech.links):
         parent = mech.parents[i]
         k, X = (-1, Pose()) if parent < 0 else carriers[parent]
+        X = X @ link.placement
         if link.joint.nv:
             for joint, q, v in _simpler(link.joint, mech.q_slices[i], mech.v_slices[i]):
-                stages.append(_Stage(i, k, joint, q, v, rest[i], 0.0, np.zeros(3), np.zeros((3, 3))))
-                k = len(stages) - 1
-            X = Pose()
-        else:
-            X = X @ link.placement
+                stages.append(_Stage(k, joint, q, v, X))
+                k, X = len(stages) - 1, Pose()
         carriers.append((k, X))
         if link.inertia is not None and k >= 0:
             stages[k].take(_about_origin(link.inertia), X)
@@ -303,7 +316,8 @@ def _simpler(joint: Joint, q: slice, v: slice) -> list[tuple[Joint, slice, slice
 
 
 def _about_origin(inertia: Inertia) -> tuple[float, Array, Array]:
-    return inertia.mass, inertia.mass * inertia.com, inertia.about(np.zeros(3))
+    mass, c = inertia.mass, inertia.com
+    return mass, mass * c, second_moments(inertia.moment) + mass * np.outer(c, c)
 
 
 def _heirs(stages: Sequence[_Stage]) -> list[int | None]:
@@ -413,17 +427,14 @@ def screw_numbers(X: Pose) -> list[float]:
 def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
     """Move to the parent what the joint cannot feel: an inertia J that stays the same as the joint moves, J S = 0."""
     if stage.joint.kind == "revolute":  # mass, its first and second moments along z: those of a rod there
-        m, hz, Ezz = stage.mass, stage.h[2], (stage.I[0, 0] + stage.I[1, 1] - stage.I[2, 2]) / 2
-        unfelt = (m, np.array([0.0, 0.0, hz]), np.diag([Ezz, Ezz, 0.0]))
+        along = np.diag([0.0, 0.0, 1.0])
+        unfelt = stage.mass, along @ stage.h, along @ stage.E @ along
     elif stage.joint.kind == "prismatic":  # all that turns
-        unfelt = (0.0, np.zeros(3), stage.I)
+        unfelt = 0.0, np.zeros(3), stage.E
     else:
         return
-    stage.mass = stage.mass - unfelt[0]
-    stage.h, stage.I = stage.h - unfelt[1], stage.I - unfelt[2]
-    if stage.joint.kind == "revolute":
-        stage.I[2, 2] = stage.I[0, 0] + stage.I[1, 1]  # so that nothing is left of Ezz, not even rounding
+    stage.mass, stage.h, stage.E = stage.mass - unfelt[0], stage.h - unfelt[1], stage.E - unfelt[2]
     if stage.parent >= 0:
-        parent = stages[stage.parent]
-        parent.summed = parent.summed + stage.summed
-        parent.take(unfelt, parent.X.inverse() @ stage.X)
+        parent, sizes = stages[stage.parent], _turned_sizes(stage.X.R, stage.summed_h, stage.summed_E)
+        parent.summed_h, parent.summed_E = parent.summed_h + sizes[0], parent.summed_E + sizes[1]
+        parent.take(unfelt, stage.X)

@@ -1,0 +1,59 @@
+"""What a link must be made of, and the errors that name the link where it is not."""
+
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import is_traced
+from poinsot.mechanism.joints import TYPES, Joint
+from poinsot.spatial import Inertia, Pose
+
+PARTS = {
+    "parent": (str | None, "the name of a link, or None for the world"),
+    "inertia": (Inertia | None, "a pt.Inertia, or None for a frame without mass"),
+    "joint": (Joint, "a joint such as pt.revolute((0, 0, 1))"),
+    "placement": (Pose, "a pt.Pose"),
+}
+LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
+RESISTING = ("stiffness", "rest", "damping", "friction", "armature")
+
+
+def check_link(link: Any) -> None:
+    """Raise an error that says what a link is made of and should not be. What is being traced has no numbers yet."""
+    if not isinstance(link.name, str):
+        raise TypeError(f"the name of a link must be a text, not {link.name!r}.")
+    for part, (kind, fix) in PARTS.items():
+        if not isinstance(value := getattr(link, part), kind):
+            raise TypeError(f"the {part} of link {link.name!r} must be {fix}, not {value!r}.")
+    X, joint = link.placement, link.joint
+    if (len(X.R.shape), len(X.p.shape)) != (2, 1):
+        raise ValueError(f"the placement of link {link.name!r} must be one pose, not {X!r}.")
+    if joint.kind not in TYPES:
+        raise ValueError(f"the joint of link {link.name!r} is {joint.kind!r}, which is none of {', '.join(TYPES)}.")
+    _check_numbers(joint, f"the {joint.kind} joint of link {link.name!r}")
+
+
+def _check_numbers(joint: Joint, owner: str) -> None:
+    """One for all degrees of freedom or one for each, and finite but for limits."""
+    numbers = {name: _known(joint, name, owner) for name in ("pitch", *RESISTING, *LIMITS)}
+    for name, array in numbers.items():
+        lengths = {"pitch": (), "lower": (joint.nv, joint.nq), "upper": (joint.nv, joint.nq)}.get(name, (joint.nv,))
+        if array.shape not in ((), *((n,) for n in lengths)):
+            each = f", or {joint.nv}: one for each degree of freedom" if lengths else ""
+            raise ValueError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.")
+        if np.any(np.isnan(array) if name in LIMITS else ~np.isfinite(array)):
+            raise ValueError(f"{name} of {owner} must be finite, not {getattr(joint, name)!r}.")
+    if np.any(numbers["armature"] < 0):
+        raise ValueError(f"armature of {owner} must be zero or more, not {joint.armature!r}.")
+    if np.any(numbers["lower"] > numbers["upper"]):
+        raise ValueError(f"{owner} moves from {joint.lower!r} to {joint.upper!r}: the lower limit is above the upper.")
+
+
+def _known(joint: Joint, name: str, owner: str) -> Array:
+    """The numbers as an array; zero in the place of those that are being traced."""
+    value = getattr(joint, name)
+    try:
+        return np.zeros(()) if is_traced(value) else np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} of {owner} must be numbers, not {value!r}.") from None
