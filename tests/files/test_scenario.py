@@ -236,11 +236,11 @@ def test_limits_of_zero_are_written() -> None:
     box = pt.Inertia.box(1.0, (1, 1, 1))
     drawer = pt.Link("drawer", box, None, pt.prismatic((1, 0, 0), lower=0.0, upper=0.5))
     lid = pt.Link("lid", box, "drawer", pt.universal((1, 0, 0), (0, 1, 0), lower=[-np.inf, -1.0], upper=0.0))
-    knob = pt.Link("knob", box, "lid", pt.revolute((0, 0, 1)))
+    knob = pt.Link("knob", box, "lid", pt.revolute((0, 0, 1), velocity_limit=3.0, effort_limit=0.0))
     mech = pt.Mechanism((drawer, lid, knob))
     again = read_scenario(scenario_text(mech, "drawer")).world.mechanism
     for a, b in zip(mech.links, again.links, strict=True):
-        for bound in ("lower", "upper"):
+        for bound in ("lower", "upper", "velocity_limit", "effort_limit"):
             np.testing.assert_array_equal(getattr(a.joint, bound), getattr(b.joint, bound))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot.parts import Flexure
 
 BOX = pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
 NAN = float("nan")
@@ -224,6 +225,10 @@ STARTING: dict[str, tuple[Call, str]] = {
     "stop for a free body": (
         lambda w: w.add_joint_stop("s", "box", lower=0.0),
         "joint stop 's': there are no stops for the free joint of body 'box'.",
+    ),
+    "flexure of a free body": (
+        lambda w: w.add(Flexure("f", "box", 1.0)),
+        "flexure 'f': the free joint of body 'box' cannot be bent. Use pt.Spring.",
     ),
 }  # fmt: skip
 RUNNING: dict[str, tuple[dict[str, Any], str]] = {

@@ -39,7 +39,7 @@ OF_BODIES: dict[str, tuple[str, ...]] = {
     "velocity": ("m/s",), "angular_velocity": ("rad/s",), "q": ("rad", "m", "1"), "v": ("rad/s", "m/s"), "axes": ("1",),
     "pitch": ("m/rad",), "lower": ("rad", "m"), "upper": ("rad", "m"), "rest": ("rad", "m"),
     "stiffness": (*TURNING, *SLIDING), "damping": ("N m s/rad", "N m s", "N s/m"), "friction": ("N m", "N"),
-    "armature": ("kg m^2", "kg"),
+    "armature": ("kg m^2", "kg"), "velocity_limit": ("rad/s", "m/s"), "effort_limit": ("N m", "N"),
 }  # fmt: skip
 
 

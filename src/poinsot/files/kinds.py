@@ -210,6 +210,7 @@ TURNS, SLIDES = ("revolute", "helical", "universal", "spherical"), ("prismatic",
 RESISTS = {
     "lower": ("rad", "m"), "upper": ("rad", "m"), "rest": ("rad", "m"), "stiffness": ("N m/rad", "N/m"),
     "damping": ("N m s/rad", "N s/m"), "friction": ("N m", "N"), "armature": ("kg m^2", "kg"),
+    "velocity_limit": ("rad/s", "m/s"), "effort_limit": ("N m", "N"),
 }  # fmt: skip
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from poinsot.mechanism import Joint, Link, Mechanism
 
-DATA = ("lower", "upper", "stiffness", "rest", "damping", "friction", "armature")
+DATA = (
+    "lower", "upper", "velocity_limit", "effort_limit", "stiffness", "rest", "damping", "friction", "armature",
+)  # fmt: skip
 
 
 def scenario_text(mech: Mechanism, title: str, duration: float = 5.0) -> str:

@@ -87,7 +87,6 @@ def forward_dynamics_derivatives(
     q, v = sized(mech, q=q, v=v)
     vdot = forward_dynamics_articulated(mech, q, v, tau, external)
     A, B = inverse_mass_factors(mech, q)
-    by_tau = mirrored(A.T @ B)
     dq, dv, _ = inverse_dynamics_derivatives(mech, q, v, vdot, external)
     floating = [body for body in tree.of(mech).bodies if body.parent < 0 and body.joint.kind == "free" and body.is_bare]
     for body in floating:
@@ -99,7 +98,7 @@ def forward_dynamics_derivatives(
         gravity = screws.motion(body.moves(q[body.q]), -tree.falling(tree.of(mech)))[3:]
         by_q[_along(body), about] = rotation.skew(gravity)
         by_v[_along(body), _along(body)] = -rotation.skew(v[about])
-    return by_q, by_v, by_tau
+    return by_q, by_v, mirrored(A.T @ B)
 
 
 def _along(body: tree.Body) -> slice:

@@ -24,7 +24,7 @@ class Flexure(Element):
 
     K: `stiffness`, C: `damping`, numbers or (nv,) [N m/rad, N m s/rad; N/m, N s/m]. In a spherical joint phi is the
     rotation vector and J its left Jacobian, so that the spring is the gradient of phi^T K phi/2 at any angle; in others
-    J = 1.
+    J = 1. Not for planar and free joints, where phi would be a screw: use springs between points there.
     """
 
     joint: str = ""
@@ -41,6 +41,10 @@ class Flexure(Element):
 
     def effect(self, scene: Scene) -> Effect:
         joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        if joint.kind in ("planar", "free"):
+            raise ValueError(
+                f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring."
+            )
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
         K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
