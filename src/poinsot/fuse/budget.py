@@ -12,7 +12,8 @@ class Budget:
 
     `kept`: numbers that loops may leave for later ones; with more, nothing should be written out beside them, since
     what counts then is many threads, each with few registers. `again`: whether sines and cosines are then better
-    computed again than kept. `unwinds`: whether loops should rather compute than read what earlier ones went through.
+    computed again than kept. `near`: numbers that a loop may leave where later ones read them without delay; a loop
+    that would leave more should rather compute again than read what earlier ones went through.
     `side_by_side`: whether work that does not depend on each other should stand so, though it takes more registers.
     `small`: how many unknowns a problem may have for which the algorithm with fewest operations is looked for, although
     it rounds more and the search takes time.
@@ -22,7 +23,7 @@ class Budget:
     beside: int
     kept: float
     again: bool = False
-    unwinds: bool = False
+    near: float = float("inf")
     small: int = 0
     side_by_side: bool = False
 
@@ -31,8 +32,8 @@ PROCESSOR = Budget(
     30_000, 0, float("inf"), side_by_side=True
 )  # beyond that, compiling takes longer than most people wait
 GPU = {  # by the bytes of a float; measured on an H200
-    4: Budget(9_700, 4_600, 680, again=True, unwinds=True, small=10),
-    8: Budget(5_600, 3_400, 450, unwinds=True, small=10),
+    4: Budget(9_400, 4_200, 680, again=True, near=226, small=10),
+    8: Budget(5_200, 2_800, 450, near=0, small=10),
 }
 
 _budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .cuda_loop import write_loop
-from .cuda_text import BLOCKS, SHARED, TYPES, Place, Refs, Text, Unit, copy, each, element, simple
+from .cuda_tables import TYPES
+from .cuda_text import SHARED, Place, Refs, Text, Unit, copy, each, element, simple
 from .graph import Graph, Node
 from .patterns import Element, Plan, elements
 
+EVERYTHING = 1 << 30  # elements of shared memory: more than any program needs
 STREAM = {4: 3, 8: 2}  # arrays that need so many times more than the shared memory stay in local memory
 STREAMING = 512  # threads of a multiprocessor that are then enough
 # The assembler looks for an order of instructions that hides how long each takes. Where they are short, and in long
@@ -36,16 +38,18 @@ def kernel_source(
 ) -> Source:
     """CUDA C++ of `kernel(in, row, lane, ..., out, row, lane, ..., count)`, for arguments of so many elements each.
 
-    Element e of instance i of an argument lies at e row + i lane.
+    Element e of instance i of an argument lies at e row + i lane. It is written twice: the first text shows how much
+    shared memory the program would like, and how much of that goes to tables.
     """
-    itemsize = 8 if float64 else 4
-    room = 0 if _passes_arrays(graph) else SHARED // (BLOCKS[itemsize] * itemsize)
-    streams = _written(graph, inputs, outputs, Unit(float64, fast, 1 << 30)).shared > STREAM[itemsize] * room > 0
+    first = _written(graph, inputs, outputs, Unit(float64, fast, EVERYTHING))
+    rows, itemsize, block = len(first.read_tables().rows().numbers), first.itemsize, first.block
+    room = 0 if _passes_arrays(graph) else (SHARED // itemsize - rows) // block
+    streams = first.shared > STREAM[itemsize] * room > 0
     unit = _written(graph, inputs, outputs, Unit(float64, fast, 0 if streams else room, streams))
-    text, shared = unit.text(), (unit.shared * unit.block + unit.rows_in_shared) * itemsize
     nodes = graph.live()
     loops, by_order = any(node.op == "loop" for node in nodes), (not float64 and not fast) or len(nodes) > LONG
-    return Source(text, unit.block, shared, ("--ptxas-options=-O1",) if by_order and not loops else ())
+    shared = (unit.shared * block + rows) * itemsize
+    return Source(unit.text(), block, shared, ("--ptxas-options=-O1",) if by_order and not loops else ())
 
 
 def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: Unit) -> Unit:
@@ -139,7 +143,7 @@ def _is_known(text: Text, node: Node, refs: Refs, depth: int) -> bool:
     if node in refs:
         return True
     reads = node.op == "get"
-    if not depth or not (reads or node.op in text.unit.rows or node.op == "const") or node.op in ("sin", "cos"):
+    if not depth or not (reads or node.op in text.unit.operations or node.op == "const") or node.op in ("sin", "cos"):
         return False
     if not all(_is_known(text, arg, refs, depth - 1) for arg in node.args):
         return False
@@ -187,13 +191,16 @@ def _by_pattern(text: Text, node: Node, plan: Plan, refs: Refs) -> None:
 
 
 def _array(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
+    if node in text.skipped:
+        refs[node] = tuple(refs[arg] for arg in node.args)
+        return
     refs[node] = text.array(node.type)
     for k, arg in enumerate(node.args):
         text.line(f"{refs[node].at(k)} = {refs[arg]};")
 
 
 def _table(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
-    refs[node] = Place(text.unit.table(node.data, node.type[0]) + "({})")
+    refs[node] = Place(text.unit.tables.name(node.data, node.type[0]) + "({})")
 
 
 def _get(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:

@@ -8,7 +8,8 @@ that it need not be read again.
 from collections.abc import Callable
 from typing import Any
 
-from .cuda_text import TYPES, Place, Refs, Text, copy, element
+from .cuda_tables import TYPES
+from .cuda_text import Place, Refs, Text, copy, element
 from .graph import Graph, Node
 from .patterns import Plan, elements, followers, written_in_order
 
@@ -26,27 +27,16 @@ def write_loop(
     joined = followers(graph, node, plan, refs)
     written = written_in_order(node) if joined else {}
     unused = {result: end for result, end in written.items() if _is_only_joined(body, result, end, plan, joined)}
-    text.skipped |= set(unused.values())
+    text.skipped |= {*unused.values(), *_made_at_the_end(body)}
     targets = _targets(text, node, joined, plan, refs)
     places = _places(text, node, carried, {carried[result.data] for result in unused}, refs, plan)
     i, free, count = text.name(), list(text.free), refs[node.args[0]]
     reads = _far(body, inside) | {a: (refs[a], counter) for a in _sources(joined, plan, refs) if not refs[a].is_near}
-    turns = {key: 1 if place.is_constant else text.unit.ahead for key, (place, _) in reads.items()}
-    ahead = {key: [text.name() for _ in range(turns[key])] for key in reads}
-    for key, (place, index) in reads.items():
-        for k, name in enumerate(ahead[key]):
-            first = f"max(min({k}, {count} - 1), 0)" if k else "0"
-            text.line(f"T {name} = {place.at(_index(text, index, counter, first, inside))};")
-    text.line("#pragma unroll 1")
+    ahead = _Ahead(text, reads, counter, inside, count)
+    text.line(f"#pragma unroll {ahead.most}")
     text.line(f"for (int {i} = 0; {i} < {count}; {i}++) {{")
     text.depth += 1
-    now: Refs = {}
-    for key, (place, index) in reads.items():
-        now[key] = text.value("f", ahead[key][0])
-        later = f"min({i} + {turns[key]}, {count} - 1)"
-        following = [*ahead[key][1:], place.at(_index(text, index, counter, later, inside))]
-        for name, value in zip(ahead[key], following, strict=True):
-            text.line(f"{name} = {value};")
+    now = ahead.turn(i)
     within = {**inside, **places, **now, counter: i}
     ends = write(text, body, within)
     elementwise = {**refs, **now, **{result: within[end.args[2]] for result, end in written.items()}}
@@ -60,6 +50,38 @@ def write_loop(
     refs.update((user, places[carried[user.data]]) for user in node.used_results())
     refs.update(targets)
     return joined
+
+
+class _Ahead:
+    """What a loop reads ahead: each value has one variable for this turn and each of the next, and they move on.
+
+    So that nobody waits for a number only to move it on, the loop is unrolled by `most` turns: then the compiler gives
+    the variables other names instead.
+    """
+
+    def __init__(self, text: Text, reads: Reads, counter: Node, inside: Refs, count: str) -> None:
+        self._text, self._reads, self._counter, self._inside, self._count = text, reads, counter, inside, count
+        turns = {key: 1 if place.is_constant else text.unit.ahead for key, (place, _) in reads.items()}
+        self.most = max(turns.values(), default=1)
+        self._names = {key: [text.name() for _ in range(turns[key])] for key in reads}
+        for key, names in self._names.items():
+            for k, name in enumerate(names):
+                text.line(f"T {name} = {self._at(key, f'max(min({k}, {count} - 1), 0)' if k else '0')};")
+
+    def _at(self, key: Node, turn: str) -> str:
+        """A value in a turn, where it lies."""
+        place, index = self._reads[key]
+        return place.at(_index(self._text, index, self._counter, turn, self._inside))
+
+    def turn(self, i: str) -> Refs:
+        """The values in turn i; and the next reads, none beyond the last turn."""
+        now: Refs = {}
+        for key, names in self._names.items():
+            now[key] = self._text.value("f", names[0])
+            following = [*names[1:], self._at(key, f"min({i} + {len(names)}, {self._count} - 1)")]
+            for name, value in zip(names, following, strict=True):
+                self._text.line(f"{name} = {value};")
+        return now
 
 
 def _places(text: Text, node: Node, carried: list[Node], unused: set[Node], refs: Refs, plan: Plan) -> dict[Node, Any]:
@@ -80,19 +102,31 @@ def _places(text: Text, node: Node, carried: list[Node], unused: set[Node], refs
     return places
 
 
+def _made_at_the_end(body: Graph) -> set[Node]:
+    """The arrays that a turn makes of numbers for the next one alone: these are put where that one finds them."""
+    used = {arg for n in body.live() for arg in n.args}
+    return {n for n in body.outputs if n.op == "array" and n not in used and body.outputs.count(n) == 1}
+
+
 def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[Any]) -> None:
-    """What a turn ends with, put where the next one finds it; by a detour, if two change places."""
+    """What a turn ends with, put where the next one finds it; by a detour, if that is still needed."""
     moved = [(p, end) for p, end in zip(carried, ends, strict=True) if end != places[p]]
     detours: list[Any] = []
     for p, end in moved:
-        detours.append(end)
-        if isinstance(p.type, tuple) and end in places.values():
-            detours[-1] = text.array(p.type)
-            copy(text, detours[-1], end, p.type[1])
+        detour = end
+        if isinstance(end, tuple):  # the names of an array's elements
+            detour = tuple(text.value(p.type[0], element) for element in end)
         elif not isinstance(p.type, tuple):
-            detours[-1] = text.value(p.type, end)
+            detour = text.value(p.type, end)
+        elif end in places.values():
+            detour = text.array(p.type)
+            copy(text, detour, end, p.type[1])
+        detours.append(detour)
     for (p, _), detour in zip(moved, detours, strict=True):
-        if isinstance(p.type, tuple):
+        if isinstance(detour, tuple):
+            for k, value in enumerate(detour):
+                text.line(f"{places[p].at(k)} = {value};")
+        elif isinstance(p.type, tuple):
             copy(text, places[p], detour, p.type[1])
         else:
             text.line(f"{places[p]} = {detour};")
@@ -156,6 +190,8 @@ def _index(text: Text, index: Node, counter: Node, at: str, inside: Refs) -> str
         return inside[index] if index in inside else str(index.data)
     if index.op == "get":
         table, place = index.args
-        return Place(text.unit.table(table.data, table.type[0]) + "({})").at(_index(text, place, counter, at, inside))
+        return Place(text.unit.tables.name(table.data, table.type[0]) + "({})").at(
+            _index(text, place, counter, at, inside)
+        )
     arguments = (_index(text, arg, counter, at, inside) for arg in index.args)
-    return f"({text.unit.rows[index.op].format(**dict(zip('ab', arguments, strict=True)))})"
+    return f"({text.unit.operations[index.op].format(**dict(zip('ab', arguments, strict=True)))})"

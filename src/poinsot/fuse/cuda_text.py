@@ -1,28 +1,24 @@
-"""CUDA C++ as it grows: the lines of a function, where its arrays lie, and the unit that they all belong to.
+"""CUDA C++ as it grows: a `Unit` of functions, of each the `Text` of its body, and the `Place` of each array.
 
 Arrays that are indexed at run time lie in shared memory, thread beside thread, as far as it reaches, and in local
-memory beyond.
+memory beyond. The functions at the end write what `cuda` and `cuda_loop` both need.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from .cuda_rows import FAST, PRELUDE, RECIPROCAL, ROWS, TURN
+from .cuda_tables import TYPES, Tables, literal
 from .graph import Graph, Node, Type
 from .memory import UNSET
 from .patterns import Element
 
-Refs = dict[Node, Any]  # the names of what is known
-
-TYPES = {"f": "T", "i": "int", "b": "bool"}
+# What is known: of a number its name; of an array its `Place`, or the names of its elements, if they lie nowhere yet.
+Refs = dict[Node, Any]
 
 BLOCKS = {4: 128, 8: 64}  # threads of a block, by the bytes of a float
 SHARED = 113 * 1024  # bytes of shared memory for a block, so that two of them fit
-AHEAD = {4: 2, 8: 1}  # turns that a loop reads ahead in local memory; in arguments of the kernel, one
-CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
+AHEAD = {4: 4, 8: 1}  # turns that a loop reads ahead in local memory; in arguments of the kernel, one
 
 
 @dataclass(frozen=True)
@@ -48,23 +44,29 @@ class Place:
 
 @dataclass
 class Text:
-    """The body of one function, grown line by line. `free`: which elements of shared memory are, as (first, end)."""
+    """The body of one function, grown line by line, at a depth of braces.
+
+    `free`: which elements of shared memory are free, as (first, end); `made`: the arrays that were put there since
+    somebody looked; `skipped`: arrays, and writes to arrays, that somebody else takes care of.
+    """
 
     unit: "Unit"
     free: list[tuple[int, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     depth: int = 1
-    made: list[Place] = field(default_factory=list)  # arrays, since somebody looked
-    skipped: set[Node] = field(default_factory=set)  # what need not be written, though it is there
+    made: list[Place] = field(default_factory=list)
+    skipped: set[Node] = field(default_factory=set)
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
 
     def name(self) -> str:
+        """A new one."""
         self.unit.count += 1
         return f"v{self.unit.count}"
 
     def value(self, type_: Type, text: str) -> str:
+        """A line that gives an expression a name."""
         name = self.name()
         self.line(f"const {TYPES[type_]} {name} = {text};")
         return name
@@ -95,10 +97,11 @@ class Text:
 
 @dataclass
 class Unit:
-    """One translation unit. `room`: elements of shared memory that a thread may use; `shared`: those that it does.
+    """One translation unit: its functions, and what they share.
 
-    `streams`: its arrays are so large that they lie in local memory and go through the caches; what counts then is to
-    read and write little, by many threads.
+    `room`: elements of shared memory that a thread may use; `shared`: those that it does. `streams`: its arrays are so
+    large that they lie in local memory and go through the caches; what counts then is to read and write little, by many
+    threads. `inputs`: of each number that is an argument's element, the argument's form, the element and their number.
     """
 
     float64: bool
@@ -106,91 +109,46 @@ class Unit:
     room: int
     streams: bool = False
     functions: list[str] = field(default_factory=list)
-    tables: dict[Any, str] = field(default_factory=dict)
     callees: dict[Graph, str] = field(default_factory=dict)
-    inputs: dict[Node, tuple[str, int, int]] = field(default_factory=dict)  # form, place and size of an argument
-    count: int = 0
+    inputs: dict[Node, tuple[str, int, int]] = field(default_factory=dict)
+    count: int = 0  # names
     shared: int = 0
-    rows_in_shared: int = 0
+
+    def __post_init__(self) -> None:
+        self.tables = Tables(self.float64)
+
+    @property
+    def itemsize(self) -> int:
+        return 8 if self.float64 else 4
 
     @property
     def block(self) -> int:
-        return BLOCKS[8 if self.float64 else 4]
+        """The threads of a block."""
+        return BLOCKS[self.itemsize]
 
     @property
     def ahead(self) -> int:
-        return AHEAD[8 if self.float64 else 4]
+        """Turns that a loop reads ahead."""
+        return AHEAD[self.itemsize]
 
     @property
-    def rows(self) -> dict[str, str]:
+    def operations(self) -> dict[str, str]:
+        """How each operation is written."""
         return {**ROWS, **FAST} if self.fast and not self.float64 else ROWS
 
     def literal(self, value: Any, type_: Type) -> str:
-        if type_ == "b":
-            return "true" if value else "false"
-        if type_ == "i":
-            return str(value)
-        with np.errstate(over="ignore"):
-            number = float(value if self.float64 else np.float32(value))
-        if number != number:
-            return '(T)nan("")'
-        if abs(number) == float("inf"):
-            return f"(T)({'-' if number < 0 else ''}1e999)"  # too large for any double: infinity
-        return number.hex() + ("" if self.float64 else "f")
-
-    def table(self, data: tuple[Any, ...], type_: Type) -> str:
-        key = (type_, data)
-        if key not in self.tables:
-            self.tables[key] = f"table{len(self.tables)}"
-        return self.tables[key]
+        return literal(value, type_, self.float64)
 
     def text(self) -> str:
-        code = "\n".join(self.functions)
-        used = {key: name for key, name in self.tables.items() if f"{name}(" in code}
-        rows, tables = self._rows(used) if self.streams and not self.float64 else ([], [])
-        size = sum(len(data) for _, data in used) * (8 if self.float64 else 4)
-        memory = "__constant__" if size <= CONSTANT and not rows else "__device__"
-        for (type_, data), name in used.items():
-            if not rows or type_ != "f":
-                tables += [
-                    f"{memory} const {TYPES[type_]} {name}_[{len(data)}] = {{{self._numbers(data, type_)}}};",
-                    f"#define {name}(k) {name}_[k]",
-                ]
-        fill = ""
-        if rows:
-            tables.append(f"__device__ const T rows[{len(rows)}] = {{{self._numbers(rows, 'f')}}};")
-            fill = "for (int k = threadIdx.x; k < ROWS; k += blockDim.x) pool[k] = rows[k]; __syncthreads();"
-        self.rows_in_shared = len(rows)
-        tables += [
-            "extern __shared__ __align__(16) T pool[];",
-            f"#define ROWS {len(rows)}",
-            f"#define FILL_ROWS {fill}",
-        ]
+        """All of it."""
         head = f"typedef {'double' if self.float64 else 'float'} T;"
         own = TURN[self.float64] + RECIPROCAL[self.float64]
-        return "\n".join([head, PRELUDE, own, *tables, code])
+        return "\n".join([head, PRELUDE, own, *self.read_tables().declarations(), *self.functions])
 
-    def _numbers(self, data: Iterable[Any], type_: Type) -> str:
-        return ", ".join(self.literal(v, type_) for v in data)
-
-    def _rows(self, used: dict[Any, str]) -> tuple[list[Any], list[str]]:
-        """Tables of one length side by side, a row for each index, so that four entries are read at once.
-
-        All rows, which go to shared memory, and how each table is read there; nothing, if they are too many.
-        """
-        lengths: dict[int, list[tuple[Any, str]]] = {}
-        for (type_, data), name in used.items():
-            if type_ == "f":
-                lengths.setdefault(len(data), []).append((data, name))
-        rows, macros = [], []  # type: list[Any], list[str]
-        for members in lengths.values():
-            width = -(-len(members) // 4) * 4
-            macros += [
-                f"#define {name}(k) pool[{len(rows)} + (k) * {width} + {j}]" for j, (_, name) in enumerate(members)
-            ]
-            blank = [0.0] * (width - len(members))
-            rows += [x for row in zip(*(data for data, _ in members), strict=True) for x in (*row, *blank)]
-        return (rows, macros) if 4 * len(rows) <= SHARED // 4 else ([], [])
+    def read_tables(self) -> Tables:
+        """The tables that the functions read."""
+        code = "\n".join(self.functions)
+        return Tables(self.float64, {key: name for key, name in self.tables.names.items() if f"{name}(" in code})
 
 
 def simple(text: Text, node: Node, refs: Refs) -> str:
@@ -201,7 +159,7 @@ def simple(text: Text, node: Node, refs: Refs) -> str:
     if node.op == "div" and node.args[0].op == "const" and node.args[0].data == 1:
         return text.value("f", f"reciprocal({refs[node.args[1]]})")
     arguments = dict(zip("abc", (refs[arg] for arg in node.args), strict=False))
-    return text.value(node.type, unit.rows[node.op].format(**arguments))
+    return text.value(node.type, unit.operations[node.op].format(**arguments))
 
 
 def element(text: Text, pattern: Any, refs: Refs, k: str = "k") -> str:
@@ -213,7 +171,7 @@ def element(text: Text, pattern: Any, refs: Refs, k: str = "k") -> str:
         return place.at(f"{pattern.first} + {k}" if pattern.first else k) if isinstance(place, Place) else place
     op, *parts = pattern
     arguments = dict(zip("abc", (element(text, part, refs, k) for part in parts), strict=False))
-    return f"({text.unit.rows[op].format(**arguments)})"
+    return f"({text.unit.operations[op].format(**arguments)})"
 
 
 def each(text: Text, size: int, line: str) -> None:
@@ -223,7 +181,8 @@ def each(text: Text, size: int, line: str) -> None:
 
 
 def copy(text: Text, target: Place, source: Place, size: int, node: Node | None = None) -> None:
-    """`node`: what the source is; a table of one value need not be read, and what was never set not be copied."""
+    """Element by element. `node`: what the source is; of a table with one value, that is taken, and what was never set
+    is not copied."""
     value = source.at("k")
     if node is not None and node.op == "table":
         if all(x is UNSET for x in node.data):

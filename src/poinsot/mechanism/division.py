@@ -49,7 +49,7 @@ def ordered(T: Tree, bodies: Sequence[int]) -> list[int]:
 
 
 def _tails(T: Tree, costs: Sequence[int], fixed: set[int], too_many: float) -> list[list[int]]:
-    """The ends of at most three chains with so much cost together; none if there are no such."""
+    """The ends of at most four chains with so much cost together; none if there are no such."""
     children = [body.parent for body in T.bodies]
     tails = []
     for i in set(range(len(T.bodies))) - set(children) - fixed:
@@ -57,7 +57,7 @@ def _tails(T: Tree, costs: Sequence[int], fixed: set[int], too_many: float) -> l
         while (p := T.bodies[tails[-1][0]].parent) >= 0 and children.count(p) == 1 and p not in fixed:
             tails[-1].insert(0, p)
     chosen = []
-    for tail in sorted(tails, key=len, reverse=True)[:3]:
+    for tail in sorted(tails, key=len, reverse=True)[:4]:
         k = len(tail)
         while k and too_many > 0:
             k, too_many = k - 1, too_many - costs[tail[k - 1]]
@@ -127,7 +127,7 @@ def costs_of(T: Tree) -> list[int]:
     if not T.is_canonical:
         return [AS_GIVEN] * len(T.bodies)
     if T not in _counted:
-        sorts = [(body.joint.kind, body.is_bare) for body in T.bodies]
+        sorts = [(body.joint.kind, body.is_bare, body.parent < 0) for body in T.bodies]
         counts = {sort: _operations(T.bodies[len(sorts) - 1 - sorts[::-1].index(sort)]) for sort in set(sorts)}
         _counted[T] = [counts[sort] for sort in sorts]
     return _counted[T]
@@ -140,7 +140,9 @@ def _operations(body: Body) -> int:
         K, pA = articulated.outward(here, v, K, np.zeros(6))
         W, u, Ia, pa = articulated.inward(here, tau, body.G + unpacked(I), pA + p)
         A, vdot = articulated.onward(here, A, W, u)
-        return K, packed(screws.inertia(here.moves, Ia)), screws.force(here.moves, pa), A, vdot
+        if body.parent < 0:  # the world feels nothing
+            return K, A, vdot
+        return K, A, vdot, packed(screws.inertia(here.moves, Ia)), screws.force(here.moves, pa)
 
-    nq, nv = body.joint.nq, body.joint.nv
-    return sum(Kernel(visit, f"({nq}),({nv}),({nv}),(3,3),(21),(6),(6)->(3,3),(21),(6),(6),({nv})").count().values())
+    nq, nv, felt = body.joint.nq, body.joint.nv, "" if body.parent < 0 else ",(21),(6)"
+    return sum(Kernel(visit, f"({nq}),({nv}),({nv}),(3,3),(21),(6),(6)->(3,3),(6),({nv}){felt}").count().values())
