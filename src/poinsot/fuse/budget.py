@@ -28,9 +28,8 @@ class Budget:
     side_by_side: bool = False
 
 
-PROCESSOR = Budget(
-    30_000, 0, float("inf"), side_by_side=True
-)  # beyond that, compiling takes longer than most people wait
+# Beyond 30,000 operations, compiling takes longer than most people wait.
+PROCESSOR = Budget(30_000, 0, float("inf"), side_by_side=True)
 GPU = {  # by the bytes of a float; measured on an H200
     4: Budget(9_400, 4_200, 680, again=True, near=226, small=10),
     8: Budget(5_200, 2_800, 450, near=0, small=10),
