@@ -68,12 +68,11 @@ class Results:
 
     def _write_early(self) -> None:
         """Lines of which all elements are known go past the caches: memory takes them while the rest is computed."""
-        width = self.f.target.width
         for output in self._outputs:
             if output.early is None:
                 continue
             pairs = [q for q in range(output.early.pairs) if q not in output.gone]
-            chosen = [q for q in pairs if output.is_known(2 * width * q, 2 * width * (q + 1) + width)]
+            chosen = [q for q in pairs if output.is_known(*output.early.elements(q))]
             if len(chosen) > 1:
                 self.f.registers.clear()
                 either(self.f, output.goes, partial(output.early.write_pairs, chosen))

@@ -132,20 +132,28 @@ class Transfer:
                 store_row(f, line, place, count)
 
     def _write_past_caches(self, rows: Sequence[str]) -> None:
-        """Pieces that begin on a line of the cache, by pairs: the two lines of a lane one after the other."""
-        f, width, pairs = self.f, self.f.target.width, self.pairs
-        self._write_piece(rows, "0")  # with what lies before the first line
-        for pair, count in runs(sorted(set(range(pairs)) - self.written)):
+        """Lines of the cache, by pairs: the two lines of a lane one after the other.
+
+        No line may be written in both ways, or one waits for the other. So lines at the ends of an instance go through
+        the caches, with what it has in lines that it shares.
+        """
+        f, width, done = self.f, self.f.target.width, (2 * self.pairs + 1) * self.f.target.width
+        for first in ("0", self.phase):
+            self._write_piece(rows, first)
+        for pair, count in runs(sorted(set(range(self.pairs)) - self.written)):
             self._write_pairs(rows, pair, count)
-        with Repeat(f, str(-(-self.size // width) - 2 * pairs)) as k:  # the last piece overlaps the one before
-            first = f.op(f"mul i64 {f.op(f'add i64 {k}, {2 * pairs}')}, {width}")
-            first = f.op(f"add i64 {first}, {self.phase}")
+        with Repeat(f, str(-(-(self.size - done) // width))) as k:  # the last piece overlaps the one before
+            first = f.op(f"add i64 {f.op(f'mul i64 {k}, {width}')}, {f.op(f'add i64 {self.phase}, {done}')}")
             self._write_piece(rows, f.intrinsic("umin.i64", "i64", "i64", first, str(self.size - width)))
 
     @property
     def pairs(self) -> int:
-        """How many pairs of lines go past the caches."""
-        return (self.size // self.f.target.width - 1) // 2
+        """How many pairs of lines go past the caches: all but the first whole line, and the last one or two."""
+        return (self.size // self.f.target.width - 3) // 2
+
+    def elements(self, pair: int) -> tuple[int, int]:
+        """From which element to which one a pair of lines may reach, wherever instances begin in a line."""
+        return (2 * pair + 1) * self.f.target.width, (2 * pair + 4) * self.f.target.width
 
     def write_pairs(self, chosen: Sequence[int]) -> None:
         """These pairs of lines, which are known already, if the block is written past the caches."""
@@ -156,8 +164,8 @@ class Transfer:
     def _write_pairs(self, rows: Sequence[str], first_pair: int, count: int) -> None:
         f, width = self.f, self.f.target.width
         with Repeat(f, str(count)) as k:
-            number = f.op(f"add i64 {k}, {first_pair}")
-            first = f.op(f"add i64 {f.op(f'mul i64 {number}, {2 * width}')}, {self.phase}")
+            first = f.op(f"add i64 {f.op(f'mul i64 {k}, {2 * width}')}, {self.elements(first_pair)[0]}")
+            first = f.op(f"add i64 {first}, {self.phase}")
             pair = first, f.op(f"add i64 {first}, {width}")
             lines = [columns_at(f, self._inside(x)) for x in pair]
             places = [self._outside(rows, x) for x in pair]
