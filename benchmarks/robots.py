@@ -130,8 +130,8 @@ def solo12() -> Robot:
     return Robot("solo12", tuple(parts), floating=True)
 
 
-def humanoid() -> Robot:
-    """A floating pelvis, a waist of three joints, a neck, legs of six and arms of seven: 30 joints."""
+def humanoid(floating: bool = True) -> Robot:
+    """A pelvis, floating or fixed, a waist of three joints, a neck, legs of six and arms of seven: 30 joints."""
     rng = np.random.default_rng(30)
     limbs = [("waist", "pelvis", [Z, X, Y], 8.0), ("neck", "waist3", [Z], 4.0)]
     limbs += [(f"{side}_leg", "pelvis", [Z, X, Y, Y, Y, X], 4.0) for side in ("left", "right")]
@@ -140,7 +140,7 @@ def humanoid() -> Robot:
     for limb, root, axes, mass in limbs:
         for k, axis in enumerate(axes):
             parts.append(_made_up(rng, f"{limb}{k + 1}", f"{limb}{k}" if k else root, axis, mass))
-    return Robot("humanoid", tuple(parts), floating=True)
+    return Robot("humanoid" if floating else "seated", tuple(parts), floating)
 
 
 def chain(n: int) -> Robot:

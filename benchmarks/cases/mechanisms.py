@@ -18,7 +18,9 @@ from poinsot.spatial import quaternion
 from robots import Robot, mechanism
 
 BATCH, CHECKED, STEPS, STEP = 4096, 64, 10, 1e-3
-ROBOTS = {robot.name: robot for robot in (robots.panda(), robots.solo12(), robots.humanoid())}
+ROBOTS = {
+    robot.name: robot for robot in (robots.panda(), robots.solo12(), robots.humanoid(floating=False), robots.humanoid())
+}
 states = partial(robots.states, batch=BATCH)
 Arrays = tuple[np.ndarray, ...]
 
