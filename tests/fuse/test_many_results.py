@@ -101,34 +101,36 @@ def test_only_whole_vectors_of_long_rows_go_past_caches(width, float64):
 
 
 @pytest.mark.parametrize("shift", [0, 1, 5])
+@pytest.mark.parametrize("n", [24, 25, 26])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_lines_that_are_known_early_go_past_caches(shift, dtype):
-    """Long code, more than caches hold, rows from the last to the first, zeros among them; beginning anywhere."""
+def test_lines_that_are_known_early_go_past_caches(shift, n, dtype):
+    """Long code, more than caches hold, rows from the last to the first, zeros among them; beginning anywhere, and each
+    instance alike or not."""
 
     def function(a):
-        M = np.zeros((24, 24))
-        for i in reversed(range(24)):
-            for j in range(24):
+        M = np.zeros((n, n))
+        for i in reversed(range(n)):
+            for j in range(n):
                 if (i + j) % 5:
-                    M[i, j] = (a[i] + j) * (a[j] - i) * a[(i * j) % 24] + a[i] * a[j]
+                    M[i, j] = (a[i] + j) * (a[j] - i) * a[(i * j) % n] + a[i] * a[j]
         return M
 
-    early, size, count = kernel("(24)->(24,24)")(function), np.dtype(dtype).itemsize, 8199
+    early, size, count = kernel(f"({n})->({n},{n})")(function), np.dtype(dtype).itemsize, 8199
     program = early.program()
     target = Target(64 // size, size == 8)
     text = loop.kernel_module(program.graph, program.inputs, program.outputs, target)
     assert text.count("!nontemporal") > 2 * 2 * target.width  # a pair of lines of each row, in more than one place
-    a = np.random.default_rng(shift).uniform(-1, 1, (count, 24)).astype(dtype)
-    memory = np.full(count * 576 + 128 // size, np.nan, dtype)
+    a = np.random.default_rng(shift).uniform(-1, 1, (count, n)).astype(dtype)
+    memory = np.full(count * n * n + 128 // size, np.nan, dtype)
     start = -memory.ctypes.data % 64 // size + shift  # so many numbers after a line of the cache
-    out = memory[start : start + count * 576].reshape(count, 24, 24)
+    out = memory[start : start + count * n * n].reshape(count, n, n)
     assert out.nbytes > loop._CACHES
-    i, j = np.indices((24, 24))
-    at = np.stack([a[:, k] for k in range(24)]).astype(float)
-    expected = (at[i] + j[..., None]) * (at[j] - i[..., None]) * at[i * j % 24] + at[i] * at[j]
+    i, j = np.indices((n, n))
+    at = np.stack([a[:, k] for k in range(n)]).astype(float)
+    expected = (at[i] + j[..., None]) * (at[j] - i[..., None]) * at[i * j % n] + at[i] * at[j]
     expected = np.where(((i + j) % 5 > 0)[..., None], expected, 0.0)
     assert early(a, out=out) is out
-    np.testing.assert_allclose(out, np.moveaxis(expected, -1, 0), rtol=0, atol=600 * 2 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(out, np.moveaxis(expected, -1, 0), rtol=0, atol=n * n * 2 * np.finfo(dtype).eps)
     assert np.isnan(np.delete(memory, np.arange(start, start + out.size))).all()  # nothing beside it
     a[17, 3] = np.nan
     assert np.isnan(early(a)[17]).any()

@@ -62,7 +62,7 @@ class Results:
     def begin(self, transfers: Sequence[Transfer]) -> None:
         """A block begins."""
         for output, transfer in zip(self._outputs, transfers, strict=True):
-            may_go = transfer.pairs > 8 and transfer.past_caches != "false" and output.whole is None
+            may_go = transfer.pairs > 8 and transfer.lines is not None and output.whole is None
             if self.f.module.is_long and may_go:
                 output.early, output.goes = output.lying(transfer), transfer.goes_past_caches()
 

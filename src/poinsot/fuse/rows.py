@@ -38,6 +38,14 @@ def store_past_caches(f: Function, row: str, address: str) -> None:
     f.line(f"store {kind} {row}, ptr {address}, align {f.target.size}, !nontemporal !1")
 
 
+def elements_of(f: Function, row: str, following: str, numbers: str) -> str:
+    """Of two rows, one after the other, the elements with these numbers, a vector of integers: on x86, 64 bytes."""
+    t, letter = f.target, "d" if f.target.float64 else "s"
+    kind, integers, name = t.vector("f"), t.vector("i"), f"llvm.x86.avx512.vpermi2var.p{letter}.512"
+    f.module.declarations[name] = f"declare {kind} @{name}({kind}, {integers}, {kind})"
+    return f.op(f"call {kind} @{name}({kind} {row}, {integers} {numbers}, {kind} {following})")
+
+
 def _kind(f: Function, count: int) -> tuple[str, int]:
     size = power_of_two(count)
     return f"<{size} x {f.target.scalar('f')}>", size
