@@ -253,6 +253,9 @@ def test_files_that_are_not_urdf(tmp_path):
     path.write_text("<!-- --\n <sdf> -- --><robot name='a'>\n<link name='b'>\n</robot>")
     with pytest.raises(ValueError, match=r"robot\.urdf: not well-formed XML: mismatched tag: line 4"):
         load_urdf(path)
+    path.write_text("<robot name='a'/>", encoding="utf-16")
+    with pytest.raises(ValueError, match=r"robot\.urdf: it is written in UTF-16\. Save it as UTF-8\."):
+        load_urdf(path)
     path.write_text("<mujoco/>")
     with pytest.raises(ValueError, match=r"the root element is <mujoco>, not <robot>. This is MJCF: use load_mjcf."):
         load_urdf(path)

@@ -1,5 +1,6 @@
 """What all readers of robot files share: opening them, saying where an error is and what was left out."""
 
+import codecs
 import os
 import re
 import warnings
@@ -23,7 +24,10 @@ def source(path: str | os.PathLike[str], tag: str) -> bytes:
     """The text of an XML file whose root has this tag, without comments: they may hold what strict parsers refuse."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {os.fspath(path)!r} (working directory: {Path.cwd()}).")
-    text = re.sub(rb"<!--.*?-->", lambda c: b"\n" * c[0].count(b"\n"), Path(path).read_bytes(), flags=re.DOTALL)
+    written = Path(path).read_bytes()
+    if written[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise ValueError(f"{path}: it is written in UTF-16. Save it as UTF-8.")
+    text = re.sub(rb"<!--.*?-->", lambda c: b"\n" * c[0].count(b"\n"), written, flags=re.DOTALL)
     first = re.search(rb"<([^\s<>/?!]+)", text)
     root = first[1].decode(errors="replace") if first else ""
     if root != tag:

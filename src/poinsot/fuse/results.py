@@ -32,8 +32,9 @@ class _Output:
 
     def lying(self, transfer: Transfer) -> Transfer:
         """The transfer from the slots."""
-        order = self.order if self.whole is None and len(self.slots) < len(self.order) else ()
-        return replace(transfer, buffer=self.buffer, order=order, written=frozenset(self.gone))
+        shared = self.whole is None and len(self.slots) < len(self.order)
+        table = transfer.f.module.table(tuple(self.order), "i") if shared else ""
+        return replace(transfer, buffer=self.buffer, order=table, written=frozenset(self.gone))
 
     def is_known(self, first: int, last: int) -> bool:
         return all(self.values[slot] for slot in self.order[first:last])

@@ -47,7 +47,7 @@ class Transfer:
     direct: str
     inward: bool
     lines: Lines | None = None
-    order: Sequence[int] = ()  # in which vector of the buffer each element lies, if not one after the other
+    order: str = ""  # a table: in which vector of the buffer each element lies, if not one after the other
     written: frozenset[int] = frozenset()  # pairs of lines that have gone past the caches already
 
     @property
@@ -215,8 +215,8 @@ class Transfer:
         """The address of an element's vector."""
         f, integer, kind = self.f, self.f.target.scalar("i"), "i64"
         if self.order:
-            place = f"getelementptr {integer}, ptr {f.module.table(tuple(self.order), 'i')}, i64 {number}"
-            number, kind = f.op(f"load {integer}, ptr {f.op(place)}"), integer
+            place = f.op(f"getelementptr {integer}, ptr {self.order}, i64 {number}")
+            number, kind = f.op(f"load {integer}, ptr {place}"), integer
         return f.op(f"getelementptr {f.target.vector('f')}, ptr {buffer}, {kind} {number}")
 
     def _outside(self, rows: Sequence[str], first: str, before: Sequence[str] = ()) -> list[str]:
