@@ -33,13 +33,18 @@ UNITS: dict[str, tuple[str, ...]] = {
     "gravity.mu": ("m^3/s^2",),
 }  # fmt: skip
 
+# The numbers of a joint, where it turns and where it slides.
+OF_JOINTS = {
+    "lower": ("rad", "m"), "upper": ("rad", "m"), "velocity_limit": ("rad/s", "m/s"), "effort_limit": ("N m", "N"),
+    "stiffness": ("N m/rad", "N/m"), "rest": ("rad", "m"), "damping": ("N m s/rad", "N s/m"), "friction": ("N m", "N"),
+    "armature": ("kg m^2", "kg"),
+}  # fmt: skip
+
 # Of bodies; what else a body has are lengths of its shapes.
 OF_BODIES: dict[str, tuple[str, ...]] = {
     "mass": ("kg",), "com": ("m",), "moment": ("kg m^2",), "position": ("m",), "orientation": ("1",),
     "velocity": ("m/s",), "angular_velocity": ("rad/s",), "q": ("rad", "m", "1"), "v": ("rad/s", "m/s"), "axes": ("1",),
-    "pitch": ("m/rad",), "lower": ("rad", "m"), "upper": ("rad", "m"), "rest": ("rad", "m"),
-    "stiffness": (*TURNING, *SLIDING), "damping": ("N m s/rad", "N m s", "N s/m"), "friction": ("N m", "N"),
-    "armature": ("kg m^2", "kg"), "velocity_limit": ("rad/s", "m/s"), "effort_limit": ("N m", "N"),
+    "pitch": ("m/rad",), **OF_JOINTS, "stiffness": (*TURNING, *SLIDING), "damping": ("N m s/rad", "N m s", "N s/m"),
 }  # fmt: skip
 
 

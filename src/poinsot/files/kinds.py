@@ -17,7 +17,7 @@ from pydantic import Field as Key
 from poinsot.environment import CentralGravity
 from poinsot.files import readers
 from poinsot.files.described import subclasses
-from poinsot.files.dimensions import table_name, units_of
+from poinsot.files.dimensions import OF_JOINTS, table_name, units_of
 from poinsot.files.readers import Table
 from poinsot.mechanism import joints
 from poinsot.mechanism.joints import Joint
@@ -207,11 +207,6 @@ MAKERS: dict[str, Callable[..., Joint]] = {
     name: getattr(joints, name) for name in joints.TYPES if callable(getattr(joints, name, None))
 }
 TURNS, SLIDES = ("revolute", "helical", "universal", "spherical"), ("prismatic", "translation")
-RESISTS = {
-    "lower": ("rad", "m"), "upper": ("rad", "m"), "rest": ("rad", "m"), "stiffness": ("N m/rad", "N/m"),
-    "damping": ("N m s/rad", "N s/m"), "friction": ("N m", "N"), "armature": ("kg m^2", "kg"),
-    "velocity_limit": ("rad/s", "m/s"), "effort_limit": ("N m", "N"),
-}  # fmt: skip
 
 
 def _joint_keys(kind: str, maker: Callable[..., Joint]) -> dict[str, Any]:
@@ -219,7 +214,7 @@ def _joint_keys(kind: str, maker: Callable[..., Joint]) -> dict[str, Any]:
     keys: dict[str, Any] = {}
     for name, parameter in inspect.signature(maker).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            for key, (turn, slide) in RESISTS.items():
+            for key, (turn, slide) in OF_JOINTS.items():
                 chosen = [turn] * (kind not in SLIDES) + [slide] * (kind not in TURNS)
                 keys[key] = (readers.array(*chosen), None)
         else:

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from poinsot.files.dimensions import OF_JOINTS
 from poinsot.mechanism import Joint, Link, Mechanism
-
-DATA = (
-    "lower", "upper", "velocity_limit", "effort_limit", "stiffness", "rest", "damping", "friction", "armature",
-)  # fmt: skip
 
 
 def scenario_text(mech: Mechanism, title: str, duration: float = 5.0) -> str:
@@ -55,7 +52,7 @@ def _joint(joint: Joint) -> Iterator[tuple[str, Any]]:
         yield "axis", joint.axes[0]
     if joint.kind == "helical":
         yield "pitch", joint.pitch
-    for name in DATA if joint.nv else ():
+    for name in OF_JOINTS if joint.nv else ():
         value = getattr(joint, name)
         if np.any(np.asarray(value) != getattr(Joint, name)):  # what it is where nothing is said
             yield name, value

@@ -119,7 +119,7 @@ class Unit:
 
     @property
     def itemsize(self) -> int:
-        return 8 if self.float64 else 4
+        return self.tables.itemsize
 
     @property
     def block(self) -> int:

@@ -367,13 +367,11 @@ class Function:
             self.entry.append(f"  {name} = alloca [{max(count, 1)} x {self.target.vector('f')}], align 64")
         else:
             self.module.declarations |= {"malloc": "declare ptr @malloc(i64)", "free": "declare void @free(ptr)"}
+            self.module.declarations["ptrmask"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
             self.entry += [  # on a line of the cache
                 f"  {name}.all = call ptr @malloc(i64 {size + 64})",
                 f"  {name}.end = getelementptr i8, ptr {name}.all, i64 63",
-                f"  {name}.bits = ptrtoint ptr {name}.end to i64",
-                f"  {name}.past = and i64 {name}.bits, 63",
-                f"  {name}.back = sub i64 0, {name}.past",
-                f"  {name} = getelementptr i8, ptr {name}.end, i64 {name}.back",
+                f"  {name} = call ptr @llvm.ptrmask.p0.i64(ptr {name}.end, i64 -64)",
             ]
             self.exit.append(f"  call void @free(ptr {name}.all)")
         return name

@@ -12,7 +12,7 @@ from poinsot._types import Array
 from poinsot.fuse import solve_spd
 from poinsot.mechanism import screws
 from poinsot.mechanism.screws import mirrored
-from poinsot.mechanism.tree import Here
+from poinsot.mechanism.tree import CYCLES, Here
 
 
 def outward(here: Here, v: Array, K_P: Array, F: Array, vdot: Array | None = None) -> tuple[Array, Array]:
@@ -50,7 +50,7 @@ def wrench(here: Here, K: Array) -> Array:
     E, U, a = here.E, screws.swing(K), K[2]
     mass, h = here.G[5, 5], np.stack([here.G[2, 4], here.G[0, 5], here.G[1, 3]])
     turning = np.zeros(3)
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    for i, j, k in CYCLES:
         across = (K[0, k] * K[0, k] - K[0, j] * K[0, j]) * E[j, k]
         turning[i] = U[k, i] * E[i, j] + U[k, j] * E[j, j] + across - U[j, i] * E[i, k] - U[j, k] * E[k, k]
     return np.concatenate([turning + np.cross(h, a), mass * a + U @ h])

@@ -185,7 +185,7 @@ def _check_masses(mech: Mechanism) -> None:
 
 def _has_motor(joint: Joint) -> bool:
     """Whether the motor has inertia in all directions, or may have."""
-    return is_traced(joint.armature) or bool(np.all(_plain(joint.armature) > 0))
+    return is_traced(joint.armature) or bool(np.all(plain(joint.armature) > 0))
 
 
 def _first_singular(mech: Mechanism, q: Array) -> str | None:
@@ -202,7 +202,7 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     for i, body in reversed(list(enumerate(T.bodies))):
         here = body.at(q, np.zeros(mech.nv))
         S, p = here.S, body.parent
-        pivot, whole = (_plain(S.T @ I @ S + np.diag(here.armature)) for I in (loose[i], rigid[i]))
+        pivot, whole = (plain(S.T @ I @ S + np.diag(here.armature)) for I in (loose[i], rigid[i]))
         scale = np.sqrt(np.maximum(np.diag(whole), 0.0))
         if S.shape[1] and (np.any(scale == 0) or np.linalg.eigvalsh(pivot / np.outer(scale, scale))[0] < 1e-12):
             return next(k.name for k, v in zip(mech.links, mech.v_slices, strict=True) if body.v.start in range(v.stop))
@@ -213,7 +213,7 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     return None
 
 
-def _plain(x: ArrayLike) -> Array:
+def plain(x: ArrayLike) -> Array:
     """An array as NumPy has it, also while a function is traced, where constants lie in traced arrays too."""
     return np.asarray(x).__array__()
 

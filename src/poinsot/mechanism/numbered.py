@@ -12,6 +12,7 @@ from poinsot._types import Array
 from poinsot.fuse import TraceError, budget
 from poinsot.mechanism import screws
 from poinsot.mechanism.division import KEPT
+from poinsot.mechanism.model import plain
 from poinsot.mechanism.screws import General, Move, Shift, Turn, packed, unpacked
 from poinsot.mechanism.tree import Body, Here, screw_numbers, second_moments
 from poinsot.spatial import Pose
@@ -29,7 +30,7 @@ def entry(table: Array, i: Array) -> Array:
 def row(table: Array, i: Array) -> Array:
     """table[i] (k,), columns that are the same in all rows known at once."""
     try:
-        table = np.asarray(table).__array__()
+        table = plain(table)
     except TraceError:  # numbers that are left free
         return table[i]
     return np.stack([np.asarray(entry(column, i)) for column in table.T])
