@@ -108,6 +108,52 @@ def test_what_is_moved_out_is_stored_once():
     assert log.stores == 8
 
 
+@pytest.mark.parametrize(("other", "stored"), [(29 + registers._STORE, 0), (31 + registers._STORE, 1)])
+def test_what_lies_in_memory_is_given_up_first_unless_it_is_needed_much_sooner(other, stored):
+    near, far, new = Value(0), Value(1), Value(2)
+    log = Log()
+    plan = Registers({near: [30], far: [other], new: [3]}, 2, log)
+    plan.lies_in_memory(near)
+    for value in (near, far, new):
+        plan.made(value)
+    assert log.stores == stored
+    assert plan.holds(near) == bool(stored)
+    assert plan.holds(far) == (not stored)
+
+
+def most_alive(row: registers.Row, nodes: list) -> int:
+    """Between any two operations, if they come in this order."""
+    last = {arg: k for k, node in enumerate(nodes) for arg in row.needs[node]}
+    begins = {node: k for k, node in enumerate(nodes) if node in last}
+    return max(sum(begins[x] <= k < last[x] for x in begins) for k in range(len(nodes)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_operations_in_another_order_come_after_their_operands(seed):
+    graph = pt.kernel("(40)->(50)")(many(400, np.random.default_rng(seed))).program().graph
+    given, row = (registers.row(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True))
+    assert set(row.nodes) == set(given.nodes)
+    assert len(row.nodes) == len(given.nodes)
+    assert (row.needs, row.products) == (given.needs, given.products)
+    place = {node: k for k, node in enumerate(row.nodes)}
+    taken_in = set(row.products.values())
+    for node in row.nodes:
+        args = [*node.args, *(row.products[node].args if node in row.products else ())]
+        assert all(place[arg] < place[node] for arg in args if arg not in taken_in)
+
+
+def test_fewer_values_wait_in_that_order():
+    def function(x):
+        roots = np.sqrt(np.stack([x * (1.0 + k) for k in range(8)]))  # all of them, and only then their sums
+        return roots[:4] * roots[4:]
+
+    graph = pt.kernel("(5)->(4,5)")(function).program().graph
+    row = registers.row(graph.live(), graph.outputs, set(), True, reorder=True)
+    given = registers.row(graph.live(), graph.outputs, set(), True, reorder=False)
+    assert most_alive(given, given.nodes) > 35
+    assert most_alive(row, row.nodes) < 30
+
+
 def test_a_product_that_one_sum_needs_is_taken_into_it():
     graph = pt.kernel("(),(),()->(),()")(lambda a, b, c: (a * b + c, b * c - a * (b * c))).program().graph
     live = graph.live()

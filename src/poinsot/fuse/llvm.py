@@ -150,24 +150,19 @@ class Ref:
 
 
 class _Waiting:
-    """The memory in which values of a graph wait until they are needed again; constants lie in a table."""
+    """The memory in which values of a graph wait until they are needed again."""
 
     def __init__(self, f: "Function", refs: dict[Node, Ref]) -> None:
         self.f, self.refs = f, refs
-        self.numbers: dict[Node, Ref] = {}  # constants in registers
-        self._slots: dict[Node, str] = {}
+        self._slots: dict[Node, int] = {}
 
     def store(self, node: Node) -> None:
-        slot = self._slots[node] = self.f.slots.pop() if self.f.slots else self.f.allocate(1)
-        self.f.homes[node] = lambda: slot
-        self.f.store(slot, 0, self.refs[node])
+        slot = self._slots[node] = self.f.slots.pop() if self.f.slots else self.f.new_slot()
+        self.f.homes[node] = functools.partial(self.f.slot, slot)
+        self.f.store(self.f.slot(slot), 0, self.refs[node])
 
     def load(self, node: Node) -> None:
-        if node.op == "const":
-            scalar = self.f.op(f"load {self.f.target.scalar(node.type)}, ptr {self.f.module.number(node)}")
-            self.numbers[node] = Ref(self.f.vector(Ref(scalar, node.type, True)), node.type, False)
-        else:
-            self.refs[node] = self.f.fetch(self.f.homes[node](), node.type)
+        self.refs[node] = self.f.fetch(self.f.homes[node](), node.type)
 
     def free(self, node: Node) -> None:
         if node in self._slots:
@@ -182,12 +177,11 @@ class _Waiting:
 
 @dataclass(frozen=True)
 class _Task:
-    """A graph that is being written: its operations, what is known of its values, the constants that are in registers,
-    where values are used last, and the nodes that are needed at all."""
+    """A graph that is being written: its operations, what is known of its values, where values are used last, and the
+    nodes that are needed at all."""
 
     row: Row
     refs: dict[Node, Ref]
-    numbers: dict[Node, Ref]
     last: dict[Node, float]
     alive: set[Node]
 
@@ -214,11 +208,10 @@ class Module:
         numbers = f"@numbers = private constant {{{kinds}}} {{{values}}}, align 64"
         return "\n".join([numbers, *self.globals, *self.declarations.values(), *self.functions, _ATTRIBUTES])
 
-    def number(self, node: Node) -> str:
-        """The address of a constant."""
+    def number_of(self, node: Node) -> int:
+        """The number of a constant in the table."""
         text = f"{self.target.scalar(node.type)} {self.target.literal(node.data, node.type)}"
-        k = self._numbers.setdefault(text, len(self._numbers))
-        return f"getelementptr (i{self.target.bits}, ptr @numbers, i64 {k})"
+        return self._numbers.setdefault(text, len(self._numbers))
 
     def table(self, data: tuple[Any, ...], type_: Type) -> str:
         key = (type_, tuple(map(repr, data)))
@@ -253,7 +246,8 @@ _ATTRIBUTES = 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer
 
 
 _LARGE = 1 << 16  # bytes; a stack has a few million
-_PIECE = 2000  # operations in a block
+_NEAR = 256  # elements around an address that can be written in one byte
+_PIECE = 250  # operations in a block
 _SHORT = 1500  # operations; of such code, the compiler finds registers for values and constants itself
 _ENDLESS = 1 << 30
 
@@ -269,7 +263,9 @@ class Function:
         self.block = "start"
         self.mask: str | None = None  # the lanes that still run, inside a loop whose count differs between lanes
         self.homes: dict[Node, Callable[[], str]] = {}  # values that lie in memory, and how to write their address
-        self.slots: list[str] = []  # room for one vector each, not in use
+        self.slots: list[int] = []  # room for one vector each, not in use
+        self._slots, self._rooms = 0, list[str]()
+        self._numbers, self._turns = dict[tuple[int, bool], str](), dict[int, bool]()
         self.always = ""  # a truth that the compiler cannot see through; if not, control goes to %never
         self.room = self.target.registers - 4 if module.is_long else _ENDLESS
         self.registers = Registers({}, self.room, _Waiting(self, {}))
@@ -355,9 +351,11 @@ class Function:
         address = self.address(base, str(k))
         self.line(f"store {self.target.vector(stored)} {text}, ptr {address}, align {self.target.itemsize}")
 
-    def address(self, base: str, index: str, type_: Type = "i") -> str:
-        """The address of the vector number `index`."""
-        return self.op(f"getelementptr {self.target.vector('f')}, ptr {base}, {self.target.scalar(type_)} {index}")
+    def address(self, base: str, index: str, integer: str = "") -> str:
+        """The address of the vector number `index`, an integer of the floats' size or of another."""
+        return self.op(
+            f"getelementptr {self.target.vector('f')}, ptr {base}, {integer or self.target.scalar('i')} {index}"
+        )
 
     def allocate(self, count: int) -> str:
         """Room for vectors, for as long as the function runs: on the stack, or if large, elsewhere."""
@@ -374,6 +372,38 @@ class Function:
                 f"  {name} = call ptr @llvm.ptrmask.p0.i64(ptr {name}.end, i64 -64)",
             ]
             self.exit.append(f"  call void @free(ptr {name}.all)")
+        return name
+
+    # Addresses near one that is in a register of its own are short, and so are the instructions that use them.
+    def new_slot(self) -> int:
+        """Room for one vector: its number."""
+        if self._slots % _NEAR == 0:
+            self._rooms.append(self._middle(self.allocate(_NEAR), self.target.size))
+        self._slots += 1
+        return self._slots - 1
+
+    def slot(self, number: int) -> str:
+        """The address of room number so much."""
+        return self.address(self._rooms[number // _NEAR], str(number % _NEAR - _NEAR // 2))
+
+    def _number(self, node: Node) -> str:
+        """The address of a constant, from two registers in turn: so the compiler does not keep it for the next use."""
+        k = self.module.number_of(node)
+        self._turns[k] = not self._turns.get(k)
+        key = k // _NEAR, self._turns[k]
+        if key not in self._numbers:
+            base = f"getelementptr (i{self.target.bits}, ptr @numbers, i64 {k // _NEAR * _NEAR})"
+            self._numbers[key] = self._middle(base, self.target.itemsize)
+        return self.op(f"getelementptr i{self.target.bits}, ptr {self._numbers[key]}, i64 {k % _NEAR - _NEAR // 2}")
+
+    def _middle(self, base: str, size: int) -> str:
+        """The address in the middle of so many elements of this size, which the compiler does not see through."""
+        self._count += 1
+        name = f"%m{self._count}"
+        self.entry += [
+            f"  {name}.half = getelementptr i8, ptr {base}, i64 {_NEAR // 2 * size}",
+            f'  {name} = call ptr asm "", "=r,0"(ptr {name}.half)',
+        ]
         return name
 
     # Graphs.
@@ -395,7 +425,7 @@ class Function:
         row = registers.row(live, outputs, steady, self.contract, self.module.is_long)
         at_end = [] if done else [node for node in outputs if node.type in ("f", "i") and node not in steady]
         waiting = _Waiting(self, refs)
-        task = _Task(row, refs, waiting.numbers, last, alive)
+        task = _Task(row, refs, last, alive)
         before, self.registers = self.registers, Registers(row.uses(at_end), self.room, waiting)
         for number, node in enumerate(row.nodes):
             if self.always and number and number % _PIECE == 0:
@@ -405,7 +435,7 @@ class Function:
             self.registers.used(row.needs[node])
             if done is not None:
                 done(node)
-            if node in self.homes or node.op == "const":
+            if node in self.homes:
                 self.registers.lies_in_memory(node)
             if node in refs and not refs[node].uniform:
                 self.registers.made(node)
@@ -429,11 +459,18 @@ class Function:
             refs[node] = self.literal(node)
         else:
             now.need(needs)
-            here = {arg: task.numbers[arg] if arg.op == "const" else refs[arg] for arg in needs}
+            ref_of = self._operand if needs and self.module.is_long else lambda arg, refs: refs[arg]
             if node in task.row.products:
-                refs[node] = self._contracted(node, task.row.products[node], lambda arg: here.get(arg) or refs[arg])
+                refs[node] = self._contracted(node, task.row.products[node], lambda arg: ref_of(arg, refs))
             else:
-                refs[node] = self._simple(node, [here.get(arg) or refs[arg] for arg in node.args])
+                refs[node] = self._simple(node, [ref_of(arg, refs) for arg in node.args])
+
+    def _operand(self, node: Node, refs: dict[Node, Ref]) -> Ref:
+        """The reference of a value; a constant in all lanes is read from memory by the operation that needs it."""
+        if node.op != "const" or node.data == 0 or node.type == "b":
+            return refs[node]
+        scalar = self.op(f"load {self.target.scalar(node.type)}, ptr {self._number(node)}")
+        return Ref(self.vector(Ref(scalar, node.type, True)), node.type, False)
 
     def _begin_block(self) -> None:
         """Compilers take much longer over one long block than over several short ones."""

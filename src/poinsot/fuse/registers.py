@@ -1,10 +1,12 @@
 """Which values of a long straight piece of code are in registers, and which wait in memory.
 
 Compilers do badly at that with thousands of values in one block. But all uses are known in advance, and then the best
-value to move out is the one that is used last (Belady, IBM Systems Journal 5, 1966). Constants and inputs lie in memory
-anyway: they are only forgotten.
+value to move out is the one that is used last (Belady, IBM Systems Journal 5, 1966). Inputs lie in memory anyway: they
+are only forgotten. Constants are read where they are used. And fewer values wait if operations come first that end more
+of them than they begin.
 """
 
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,9 @@ from typing import Protocol
 
 from .elementary import FUNCTIONS
 from .graph import Node
+
+_STORE = 20  # operations by which a value may be needed sooner than another one, if that one would have to be stored
+_WINDOW = 100  # operations among which the next one is chosen
 
 
 class Memory(Protocol):
@@ -78,7 +83,7 @@ class Registers:
 
     def _make_room(self, count: int, but: Iterable[Node] = ()) -> None:
         while len(self._next) + count > self._room and (others := self._next.keys() - but):
-            last = max(others, key=lambda node: (self._next[node], node.index))
+            last = max(others, key=lambda node: (self._next[node] - _STORE * (node not in self._stored), node.index))
             del self._next[last]
             if last not in self._stored:
                 self._memory.store(last)
@@ -101,7 +106,7 @@ def contracted(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, Node
 @dataclass(frozen=True)
 class Row:
     """The operations of a graph, one after the other, each with the product that it takes in and what it needs in
-    registers: floats and integers that differ between lanes, and constants that meet them."""
+    registers: floats and integers that differ between lanes."""
 
     nodes: list[Node]
     products: dict[Node, Node]
@@ -119,25 +124,66 @@ class Row:
 
 
 _NOT_SIMPLE = {"param", "const", "proj", "array", "table", "get", "set", "call", "rescue", "loop", *FUNCTIONS}
+_IN_ORDER = {"proj", "array", "get", "set", "call", "rescue", "loop"}
 
 
-def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contract: bool, numbers: bool) -> Row:
-    """The row of the live nodes, its products contracted or not.
+def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contract: bool, reorder: bool) -> Row:
+    """The row of the live nodes, its products contracted or not, in a better order or not.
 
-    `steady`: nodes that are known to be the same in all lanes; those that follow from them are added. `numbers`:
-    whether constants need registers, too.
+    `steady`: nodes that are known to be the same in all lanes; those that follow from them are added.
     """
     products = contracted(live, outputs) if contract else {}
     taken_in = set(products.values())
-    nodes, needs = [node for node in live if node not in taken_in], {}
+    nodes, needs, operands = [node for node in live if node not in taken_in], {}, {}
     for node in nodes:
         simple = node.op not in _NOT_SIMPLE
         args = [arg for arg in node.args if arg is not products.get(node)]
         args += products[node].args if node in products else ()
+        operands[node] = list(dict.fromkeys(args))
         if node.op in ("const", "table") or ((simple or node.op == "get") and steady.issuperset(args)):
             steady.add(node)
             args = []
-        moving = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i")]
-        constants = [arg for arg in moving if arg.op == "const" and arg.data != 0] if numbers and simple else []
-        needs[node] = [arg for arg in moving if arg not in steady] + constants
+        needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i") and arg not in steady]
+    if reorder and not any(node.op in _IN_ORDER for node in nodes):
+        nodes = _ordered(nodes, operands)
     return Row(nodes, products, needs)
+
+
+def _ordered(nodes: Sequence[Node], operands: Mapping[Node, Sequence[Node]]) -> list[Node]:
+    """The nodes, operands first. Of those near the front that can be next: one that most values end with."""
+    place = {node: k for k, node in enumerate(nodes)}
+    users: dict[Node, list[Node]] = {node: [] for node in nodes}
+    for node in nodes:
+        for arg in operands[node]:
+            users[arg].append(node)
+    missing, left = {node: len(operands[node]) for node in nodes}, {node: len(users[node]) for node in nodes}
+    gain = {node: -1 if users[node] else 0 for node in nodes}  # values that end with it, less the one that begins
+    for node in nodes:
+        if left[node] == 1 and operands[node]:
+            gain[users[node][0]] += 1
+    found, done, front = list[Node](), set[Node](), 0
+    ready, near = [place[node] for node in nodes if not missing[node]], list[tuple[int, int]]()
+    while len(found) < len(nodes):
+        while nodes[front] in done:
+            front += 1
+        while ready and ready[0] < front + _WINDOW:
+            k = heapq.heappop(ready)
+            heapq.heappush(near, (-gain[nodes[k]], k))
+        loss, k = heapq.heappop(near)
+        node = nodes[k]
+        if node in done or -loss != gain[node]:
+            continue
+        done.add(node)
+        found.append(node)
+        for arg in operands[node]:
+            left[arg] -= 1
+            if left[arg] == 1 and operands[arg]:
+                last = next(user for user in users[arg] if user not in done)
+                gain[last] += 1
+                if not missing[last] and place[last] < front + _WINDOW:
+                    heapq.heappush(near, (-gain[last], place[last]))
+        for user in users[node]:
+            missing[user] -= 1
+            if not missing[user]:
+                heapq.heappush(ready, place[user])
+    return found
