@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import poinsot as pt
 from poinsot.fuse import jit, kernel, loop
 from poinsot.fuse.llvm import Target
 
@@ -64,6 +65,29 @@ def test_other_layouts_have_the_same_bits(function, n):
     assert np.all(room[1::2] == 7)
     assert np.all(room[:, 0] == 7)
     assert np.all(room[:, :, [0, -1]] == 7)
+
+
+@pytest.mark.parametrize("n", [40, 43, 64])
+def test_arrays_that_a_loop_has_made(n, monkeypatch):
+    """They lie in memory as they are."""
+    monkeypatch.setattr(loop, "_CACHES", 0)
+
+    def running(x):
+        def turn(k, y):
+            y[k] = y[k - 1] + x[k]
+            return y
+
+        return pt.fori_loop(n, turn, np.zeros(n))
+
+    function, count = kernel(f"({n})->({n})")(running), 3 * WIDTH + 2
+    x = np.random.default_rng(n).integers(-9, 9, (count, n)).astype(float)
+    room = np.full(count * n + 20, 7.0)
+    for offset in range(8):
+        room[:] = 7.0
+        out = room[5 + offset : 5 + offset + count * n].reshape(count, n)
+        function(x, out=out)
+        assert np.array_equal(out, np.cumsum(x, axis=1))
+        assert np.all(np.delete(room, np.arange(5 + offset, 5 + offset + count * n)) == 7)
 
 
 def test_in_place(function):

@@ -23,10 +23,11 @@ import numpy as np
 
 from . import llvm_structure as llvm_structure
 from .graph import Graph, Node
+from .lines import Lines, lines_of
 from .llvm import Function, Module, Ref, Target
 from .results import Results
 from .status import any_nan, raise_invalid, restore_flags, save_flags
-from .transfer import Lines, Transfer, address, addresses, either, fence, unless
+from .transfer import Transfer, address, addresses, either, fence, unless
 
 _MANY = 16  # inputs that are not read in place
 _CACHES = 1 << 24  # bytes: more than that, and the results of a call are gone from them before they are used
@@ -44,7 +45,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     much = f.op(f"icmp ugt i64 {total}, {_CACHES // (target.itemsize * max(1, len(graph.outputs)))}")
     arguments = _arguments(f, inputs, outputs, much)
     flags = save_flags(f)
-    results = Results(f, graph, outputs, [a.buffer for a in arguments if not a.inward])
+    results = Results(f, graph, outputs, [(a.buffer, a.lines) for a in arguments if not a.inward])
 
     f.line("br label %blocks")
     f.label("blocks")
@@ -57,7 +58,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     _compute(f, graph, places, transfers, results)
     made = _made_nans(f, results.nans.mask(), places, inputs)
     for k, transfer in enumerate(transfers[len(inputs) :]):
-        results.deliver(k, transfer)
+        results.deliver(k, transfer, first)
     following, invalid_so_far = f.op(f"add i64 {first}, {target.width}"), f.op(f"or {masks} {invalid}, {made}")
     f.line("br label %blocks")
     f.lines[position:position] = [
@@ -67,6 +68,9 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
     f.label("never")
     f.line("unreachable")
     f.label("end")
+    for argument in arguments:
+        if argument.lines is not None:
+            argument.lines.end(total)
     either(f, much, partial(fence, f))
     restore_flags(f, flags)
     either(f, f.reduce("or", invalid, "b"), partial(raise_invalid, f, arguments[0].buffer))
@@ -98,34 +102,16 @@ def _arguments(f: Function, inputs: Sequence[Shape], outputs: Sequence[Shape], m
         base, lane_step = _word(f, "%args", k, "ptr"), _word(f, "%steps", k)
         core_steps = [_word(f, "%steps", axis + i) for i in range(len(shape))]
         axis += len(shape)
-        inward, buffer = k < len(inputs), f.allocate(math.prod(shape))
+        inward = k < len(inputs)
         dense, same = (f.op(f"icmp eq i64 {lane_step}, {step}") for step in (f.target.itemsize, 0))
-        lines = None if inward else _lines(f, much, base, lane_step, math.prod(shape))
+        lines = None if inward else lines_of(f, base, [lane_step, *core_steps], shape, much)
+        buffer = f.allocate(math.prod(shape) + (0 if lines is None else lines.beyond))
         found.append(_Argument(base, lane_step, core_steps, shape, buffer, inward, dense, same, lines))
     return found
 
 
 def _word(f: Function, base: str, k: int, kind: str = "i64") -> str:
     return f.op(f"load {kind}, ptr {f.op(f'getelementptr i64, ptr {base}, i64 {k}')}")
-
-
-def _lines(f: Function, much: str, base: str, lane_step: str, size: int) -> Lines | None:
-    """For outputs that may go past the caches: if all instances begin alike in a line, or rows can be put together."""
-    t, alike = f.target, size % f.target.width == 0
-    if t.size < 32 or not (alike or (t.processor == "x86" and t.size == 64)):
-        return None
-    part = t.size if alike else t.itemsize  # of which the distance between instances must be a multiple
-    even = f.op(f"icmp eq i64 {f.op(f'and i64 {lane_step}, {part - 1}')}, 0")
-    before, numbers, begin = [], [], f.op(f"ptrtoint ptr {base} to i64")
-    for lane in range(1 if alike else t.width):
-        place = f.op(f"add i64 {begin}, {f.op(f'mul i64 {lane_step}, {lane}')}")
-        left = f.op(f"and i64 {f.op(f'sub i64 0, {place}')}, {t.size - 1}")
-        before.append(f.op(f"udiv i64 {left}, {t.itemsize}"))
-        if not alike:
-            first = before[-1] if t.float64 else f.op(f"trunc i64 {before[-1]} to i32")
-            steps = ", ".join(f"{t.scalar('i')} {k}" for k in range(t.width))
-            numbers.append(f.op(f"add {t.vector('i')} {f.vector(Ref(first, 'i', True))}, <{steps}>"))
-    return Lines(f.op(f"and i1 {much}, {even}"), before, numbers)
 
 
 def _transfers(f: Function, arguments: Sequence[_Argument], first: str, left: str) -> list[Transfer]:
@@ -136,7 +122,7 @@ def _transfers(f: Function, arguments: Sequence[_Argument], first: str, left: st
         start = f.op(f"getelementptr i8, ptr {a.base}, i64 {f.op(f'mul i64 {first}, {a.lane_step}')}")
         direct = f.op(f"and i1 {full}, {a.dense}")
         place = start, a.lane_step, a.core_steps, a.shape, a.buffer
-        found.append(Transfer(f, *place, lanes, full, direct, a.inward, a.lines))
+        found.append(Transfer(f, *place, lanes, full, direct, a.inward))
     return found
 
 
@@ -199,26 +185,22 @@ def _made_nans(f: Function, found: str, places: Sequence[Place], shapes: Sequenc
 
 
 def _fetching_ahead(f: Function, transfers: Sequence[Transfer], operations: int) -> Callable[[], None]:
-    """To be called after each of so many operations: has lines of memory brought that will be read and written soon.
+    """To be called after each of so many operations: has lines of memory brought that will be read soon.
 
-    Those are the inputs of the next block, and the places of results that do not go past the caches. Instances that lie
-    in one piece are meant; for others it is of no use, and does no harm.
+    Those are the inputs of the next block. Instances that lie in one piece are meant; for others it is of no use, and
+    does no harm.
     """
     line = f.target.size
-    wanted = [t for t in transfers if t.inward or t.size % f.target.width]
-    places = [(transfer, k) for transfer in wanted for k in range(transfer.size)] if f.module.is_long else []
+    places = [(t, k) for t in transfers if t.inward for k in range(t.size)] if f.module.is_long else []
     every, count = max(1, operations // max(1, len(places))), itertools.count(1)
     f.module.declarations["prefetch"] = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 
     def fetch() -> None:
         if places and next(count) % every == 0:
             transfer, k = places.pop()
-            blocks, writes = (1, 0) if transfer.inward else (0, 1)
-            distance = f.op(f"mul i64 {transfer.lane_step}, {blocks * f.target.width}")
+            distance = f.op(f"mul i64 {transfer.lane_step}, {f.target.width}")
             distance = f.op(f"add i64 {distance}, {k * line}")
-            if transfer.lines is not None:
-                distance = f.op(f"select i1 {transfer.lines.wanted}, i64 0, i64 {distance}")
             place = f.op(f"getelementptr i8, ptr {transfer.start}, i64 {distance}")
-            f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 {writes}, i32 3, i32 1)")
+            f.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
 
     return fetch

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from .graph import Graph, Node
-from .llvm import Function, Ref
+from .lines import Lines
+from .llvm import Function, Ref, Repeat
 from .memory import whole_of
 from .status import NaNs
 from .transfer import Transfer, either
@@ -16,25 +17,32 @@ _FEW = 8  # results that stay in registers
 _OFTEN = 500  # operations between looks at what can be written
 
 Shape = tuple[int, ...]
+Room = tuple[str, Lines | None]  # a buffer, and the lines that it may be written in
 
 
 class _Output:
     """One output on its way. Each of its values has a slot in the buffer, and may be several elements."""
 
-    def __init__(self, nodes: Sequence[Node], buffer: str) -> None:
+    def __init__(self, nodes: Sequence[Node], buffer: str, lines: Lines | None) -> None:
         self.slots = {node: slot for slot, node in enumerate(dict.fromkeys(nodes))}
         self.order = [self.slots[node] for node in nodes]
         self.values = [""] * len(self.slots)  # those that are known
         self.buffer, self.few = buffer, len(nodes) <= _FEW
         self.whole = None if self.few else whole_of(nodes)  # it lies in memory as it is
-        self.early: Transfer | None = None  # its lines may be written before all is known, if `goes`
-        self.goes, self.gone = "", set[int]()  # pairs of lines
+        self.lines, self.goes, self.start = lines, "", ""
+        self.gone = set[int]()  # pairs of lines, of the present block
+        if lines is not None:
+            lines.buffer, lines.behind = buffer, len(self.slots)
+            lines.order = self._table(lines.f, [*self.order, *(lines.behind + k for k in range(lines.beyond))])
+
+    def _table(self, f: Function, order: Sequence[int]) -> str:
+        """Of the slots of elements, if some share one."""
+        shared = self.whole is None and len(self.slots) < len(self.order)
+        return f.module.table(tuple(order), "i") if shared else ""
 
     def lying(self, transfer: Transfer) -> Transfer:
         """The transfer from the slots."""
-        shared = self.whole is None and len(self.slots) < len(self.order)
-        table = transfer.f.module.table(tuple(self.order), "i") if shared else ""
-        return replace(transfer, buffer=self.buffer, order=table, written=frozenset(self.gone))
+        return replace(transfer, buffer=self.buffer, order=self._table(transfer.f, self.order))
 
     def is_known(self, first: int, last: int) -> bool:
         return all(self.values[slot] for slot in self.order[first:last])
@@ -44,11 +52,11 @@ class Results:
     """What comes out of the graph, on its way to the buffers: numbers that are known once for all blocks, many results
     as soon as they are there, few when all of them are."""
 
-    def __init__(self, f: Function, graph: Graph, shapes: Sequence[Shape], buffers: Sequence[str]) -> None:
+    def __init__(self, f: Function, graph: Graph, shapes: Sequence[Shape], rooms: Sequence[Room]) -> None:
         rest = iter(graph.outputs)
         each = [list(itertools.islice(rest, math.prod(shape))) for shape in shapes]
         self.f, self.nans, self._written = f, NaNs(f), 0  # operations
-        self._outputs = [_Output(nodes, buffer) for nodes, buffer in zip(each, buffers, strict=True)]
+        self._outputs = [_Output(nodes, *room) for nodes, room in zip(each, rooms, strict=True)]
         self._of: dict[Node, list[_Output]] = {}
         for output in self._outputs:
             for node in output.slots if output.whole is None else ():
@@ -63,20 +71,20 @@ class Results:
     def begin(self, transfers: Sequence[Transfer]) -> None:
         """A block begins."""
         for output, transfer in zip(self._outputs, transfers, strict=True):
-            may_go = transfer.pairs > 8 and transfer.lines is not None and output.whole is None
-            if self.f.module.is_long and may_go:
-                output.early, output.goes = output.lying(transfer), transfer.goes_past_caches()
+            if output.lines is not None:
+                output.goes = self.f.op(f"and i1 {transfer.full}, {output.lines.goes}")
+                output.start = transfer.start
 
     def _write_early(self) -> None:
-        """Lines of which all elements are known go past the caches: memory takes them while the rest is computed."""
-        for output in self._outputs:
-            if output.early is None:
+        """Lines of which all elements are known, in long code."""
+        for output in self._outputs if self.f.module.is_long else ():
+            if output.lines is None or output.whole is not None:
                 continue
-            pairs = [q for q in range(output.early.pairs) if q not in output.gone]
-            chosen = [q for q in pairs if output.is_known(*output.early.elements(q))]
+            pairs = [q for q in range(output.lines.pairs) if q not in output.gone]
+            chosen = [q for q in pairs if output.is_known(*output.lines.elements(q))]
             if len(chosen) > 1:
                 self.f.registers.clear()
-                either(self.f, output.goes, partial(output.early.write_pairs, chosen))
+                either(self.f, output.goes, partial(output.lines.write_pairs, output.start, chosen))
                 output.gone.update(chosen)
 
     def put(self, node: Node, refs: dict[Node, Ref]) -> None:
@@ -101,8 +109,8 @@ class Results:
                 output.buffer = refs[output.whole].text
                 self.nans.look_along(output.buffer, len(output.order))
 
-    def deliver(self, k: int, transfer: Transfer) -> None:
-        """Write output number k."""
+    def deliver(self, k: int, transfer: Transfer, number: str) -> None:
+        """Write output number k of the block that begins with the instance of this number."""
         output = self._outputs[k]
         transfer = output.lying(transfer)
 
@@ -114,5 +122,16 @@ class Results:
         if output.few:
             values = [output.values[slot] for slot in output.order]
             either(self.f, transfer.direct, partial(transfer.write_values, values), through_buffer)
+            return
+        write = partial(either, self.f, transfer.direct, transfer.write_lanes, transfer.write)
+        if output.lines is not None:
+            either(self.f, output.goes, partial(self._write_rest, output, output.lines, number), write)
         else:
-            either(self.f, transfer.direct, transfer.write_lanes, transfer.write)
+            write()
+
+    def _write_rest(self, output: _Output, lines: Lines, number: str) -> None:
+        if output.whole is not None:  # there is no room behind it
+            with Repeat(self.f, str(len(output.order))) as k:
+                value = self.f.fetch(self.f.address(output.buffer, k, "i64"), "f")
+                self.f.store(self.f.address(lines.buffer, k, "i64"), 0, value)
+        lines.write_rest(output.start, number, output.gone)
