@@ -105,11 +105,11 @@ def forward_dynamics_articulated(mech: Mechanism, q: Array, v: Array, tau: Array
 def _by_articulated_bodies(T: tree.Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
     """vdot (nv,), table 7.1."""
     written, rest = division.split(T, q)
-    written = division.ordered(T, written)
+    wide = division.ordered(T, written)  # inwards, what a body leaves for its parent is used at once
     here, IA = {i: T.bodies[i].at(q, v) for i in written}, {i: T.bodies[i].G for i in written}
     K, A = {-1: still(T)}, {-1: np.zeros(6)}
     pA, W, u, vdot = {}, {}, {}, {}  # type: dict[int, Array], dict[int, Array], dict[int, Array], dict[int, Array]
-    for i in written:
+    for i in wide:
         body = T.bodies[i]
         K[i], pA[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i])
     loops = [rolled.Loop(T, bodies, q, v, given) for bodies in rest]
@@ -121,7 +121,7 @@ def _by_articulated_bodies(T: tree.Tree, q: Array, v: Array, tau: Array, given: 
         if (p := T.bodies[i].parent) >= 0:
             IA[p] = IA[p] + screws.inertia(here[i].moves, Ia)
             pA[p] = pA[p] + screws.force(here[i].moves, pa)
-    for i in written:
+    for i in wide:
         A[i], vdot[i] = articulated.onward(here[i], A[T.bodies[i].parent], W[i], u[i])
     for loop in loops:
         vdot |= loop.onward(A)
