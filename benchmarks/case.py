@@ -81,7 +81,7 @@ def seconds(work: Work, number: int = 1) -> float:
 def repetitions(work: Work) -> int:
     """How often to call quick work in a row, so that neither the clock nor cold caches count."""
     number = 1
-    while number * seconds(work, number) < 1e-2:
+    while number * seconds(work, number) < 5e-2:
         number *= 2
     return number
 
