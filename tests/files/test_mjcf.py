@@ -112,7 +112,7 @@ def test_links_joints_and_their_data(creature):
     assert (shoulder.stiffness, shoulder.damping, shoulder.armature, shoulder.lower) == (2, 0.4, 0.02, -np.inf)
     assert (root.armature, root.damping) == (0, 0.5)
     same(mech.gravity, [0.3, -0.2, -9])
-    assert mech.links[mech.index("post")].inertia.mass == pytest.approx(700 * 0.04 * 2)
+    assert mech.link("post").inertia.mass == pytest.approx(700 * 0.04 * 2)
 
 
 def test_effort_limits(file):

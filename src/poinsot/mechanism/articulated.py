@@ -11,8 +11,8 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import solve_spd
 from poinsot.mechanism import screws
-from poinsot.mechanism.screws import mirrored
-from poinsot.mechanism.tree import CYCLES, Here
+from poinsot.mechanism.screws import CYCLES, mirrored
+from poinsot.mechanism.tree import Here
 
 
 def outward(here: Here, v: Array, K_P: Array, F: Array, vdot: Array | None = None) -> tuple[Array, Array]:

@@ -89,6 +89,10 @@ class Mechanism:
             raise KeyError(f"there is no link {name!r}{hint(name, self._index)}.")
         return self._index[name]
 
+    def link(self, name: str) -> Link:
+        """The link with this name."""
+        return self.links[self.index(name)]
+
     def is_traced(self, gravity: bool = True) -> bool:
         """Whether any number of the description (and gravity) is being traced: left free, to be given at run time."""
         for link in self.links:

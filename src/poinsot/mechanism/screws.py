@@ -18,6 +18,8 @@ from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.spatial import Pose, rotation
 
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # the axes, from each on
+
 
 def mirrored(A: Array) -> Array:
     """A symmetric matrix made exactly so, from its upper triangle: the lower one need not be computed."""
@@ -29,7 +31,7 @@ def swing(K: Array) -> Array:
     w, alpha, _ = K
     P = np.outer(w, w)
     U = np.zeros((3, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    for i, j, k in CYCLES:
         U[i, i], U[i, j], U[j, i] = -(P[j, j] + P[k, k]), P[i, j] - alpha[k], P[i, j] + alpha[k]
     return U
 

@@ -17,7 +17,7 @@ from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism
-from poinsot.mechanism.screws import General, Move, Shift, Turn
+from poinsot.mechanism.screws import CYCLES, General, Move, Shift, Turn
 from poinsot.spatial import Inertia, Pose, rotation
 
 SIMPLE = {
@@ -26,8 +26,6 @@ SIMPLE = {
     "helical": None,
 }  # joints along one axis, and the direction of V that they free
 
-
-CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 EPSILON = float(np.finfo(float).eps)
 
 

@@ -40,7 +40,7 @@ class Flexure(Element):
         return (self.joint,)
 
     def effect(self, scene: Scene) -> Effect:
-        joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        joint = scene.mechanism.link(self.joint).joint
         if joint.kind in ("planar", "free"):
             raise ValueError(
                 f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring."

@@ -162,7 +162,7 @@ class PD(Element):
         return (self.joint,)
 
     def effect(self, scene: Scene) -> Effect:
-        joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        joint = scene.mechanism.link(self.joint).joint
         q, v = scene.joint(self.joint)
         owner = f"PD {self.name!r}"
         spread = joint.nq == joint.nv  # one number stands for all coordinates, but not for a quaternion

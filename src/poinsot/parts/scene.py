@@ -121,7 +121,7 @@ class Scene:
 
     def inertia(self, name: str) -> Inertia | None:
         """The mass properties of a body, in its own frame; None for a frame without mass."""
-        return self.mechanism.links[self.mechanism.index(name)].inertia
+        return self.mechanism.link(name).inertia
 
     def joint(self, name: str) -> tuple[Array, Array]:
         """Coordinates and velocities of the joint on which the body with this name hangs."""

@@ -53,7 +53,7 @@ class JointStop(Element):
         return Effect(joint_forces={self.joint: tau}, stored=stored, power=power, shown={"torque": tau})
 
     def _limits(self, scene: Scene) -> tuple[Array, Array]:
-        joint = scene.mechanism.links[scene.mechanism.index(self.joint)].joint
+        joint = scene.mechanism.link(self.joint).joint
         owner = f"joint stop {self.name!r}"
         if joint.kind in ("spherical", "planar", "free"):
             raise ValueError(f"{owner}: there are no stops for the {joint.kind} joint of body {self.joint!r}.")

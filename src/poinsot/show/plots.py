@@ -213,7 +213,7 @@ def _first_turning(run: Run) -> str:
 
 def _seen_by_body(run: Run, body: str | None, instance: int) -> tuple[str, Array, Array]:
     """A body's name, its angular momentum about its centre of mass, principal axes (r, 3), and its moments (3,)."""
-    inertia = run.rows.system.mechanism.links[run.rows.system.mechanism.index(str(body))].inertia
+    inertia = run.rows.system.mechanism.link(str(body)).inertia
     if inertia is None or inertia.rank < 3:
         raise ValueError(f"body {body!r} has no polhode: its inertia is singular.")
     moments, R_BP = inertia.principal()
