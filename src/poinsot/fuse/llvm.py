@@ -129,6 +129,7 @@ SEQUENCES: dict[tuple[str, Type], Sequence[str]] = {
 }  # fmt: skip
 
 
+_SHIFTS = ("shift_left", "shift_right", "shift_right_logical")  # by how much is a part of the instruction
 _WITH_CONSTANTS = {
     op for table in (ROWS, SEQUENCES) for (op, _), row in table.items() if re.search("{(zero|one|ones|two)}", str(row))
 }
@@ -459,7 +460,8 @@ class Function:
             refs[node] = self.literal(node)
         else:
             now.need(needs)
-            ref_of = self._operand if needs and self.module.is_long else lambda arg, refs: refs[arg]
+            in_memory = needs and self.module.is_long and node.op not in _SHIFTS
+            ref_of = self._operand if in_memory else lambda arg, refs: refs[arg]
             if node in task.row.products:
                 refs[node] = self._contracted(node, task.row.products[node], lambda arg: ref_of(arg, refs))
             else:
