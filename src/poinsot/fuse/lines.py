@@ -7,6 +7,7 @@ last ones of each; the last line of a block waits for the next block.
 Lines that are known are written while the rest is computed: memory takes them in the meantime.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from itertools import pairwise
 
 from .llvm import Function, Ref, Repeat
 from .rows import columns_at, elements_of, store_past_caches
-from .transfer import either
+from .transfer import either, is_in_c_order, unless, vector_of
 
 
 @dataclass
@@ -77,7 +78,7 @@ class Lines:
         f, kind, width = self.f, self.f.target.vector("f"), self.f.target.width
         lanes = ", ".join(f"i32 {min(lane + 1, width - 1)}" for lane in range(width))
         for k in range(self.beyond):
-            value = f.op(f"load {kind}, ptr {self._vector(str(k))}, align {f.target.itemsize}")
+            value = f.fetch(self._vector(str(k)), "f").text
             value = f.op(f"shufflevector {kind} {value}, {kind} poison, <{width} x i32> <{lanes}>")
             f.store(self.buffer, self.behind + k, Ref(value, "f", False))
 
@@ -85,18 +86,16 @@ class Lines:
         """The elements before the first line: at the end of the one that waits, unless it is the first block."""
         f, t = self.f, self.f.target
         begins = f.op(f"icmp eq i64 {number}, 0")
-        there = f.op(f"getelementptr i8, ptr {start}, i64 {f.op(f'sub i64 {self._bytes(0)}, {t.size}')}")
         here = f.op(f"getelementptr i8, ptr {self.waiting}, i64 {f.op(f'sub i64 {t.size}, {self._bytes(0)}')}")
         sink = f.op(f"select i1 {begins}, ptr {start}, ptr {here}")
 
         def write() -> None:
             with Repeat(f, self.before[0]) as k:
                 self._copy(self._vector(k), f.op(f"getelementptr {t.scalar('f')}, ptr {sink}, i64 {k}"))
-            either(f, begins, lambda: None, line)
+            unless(f, begins, line)
 
         def line() -> None:
-            value = f.op(f"load {t.vector('f')}, ptr {self.waiting}, align {t.size}")
-            store_past_caches(f, value, there)
+            store_past_caches(f, f.fetch(self.waiting, "f").text, self._last_line(start))
 
         either(f, f.op(f"icmp ne i64 {self.before[0]}, 0"), write)
 
@@ -119,8 +118,7 @@ class Lines:
         f, t = self.f, self.f.target
         complete = f.op(f"and i64 {total}, {-t.width}")
         stop = f.op(f"getelementptr i8, ptr {self.base}, i64 {f.op(f'mul i64 {complete}, {self.size * t.itemsize}')}")
-        count = f.op(f"sub i64 {t.width}, {self.before[0]}")
-        first = f.op(f"getelementptr i8, ptr {stop}, i64 {f.op(f'sub i64 {self._bytes(0)}, {t.size}')}")
+        count, first = f.op(f"sub i64 {t.width}, {self.before[0]}"), self._last_line(stop)
 
         def write() -> None:
             with Repeat(f, count) as k:
@@ -130,7 +128,14 @@ class Lines:
         some = f.op(f"and i1 {f.op(f'icmp ne i64 {self.before[0]}, 0')}, {f.op(f'icmp ne i64 {complete}, 0')}")
         either(f, f.op(f"and i1 {self.goes}, {some}"), write)
 
+    def _last_line(self, stop: str) -> str:
+        """Where the line begins in which a block ends that stops there."""
+        return self.f.op(
+            f"getelementptr i8, ptr {stop}, i64 {self.f.op(f'sub i64 {self._bytes(0)}, {self.f.target.size}')}"
+        )
+
     def _copy(self, source: str, sink: str) -> None:
+        """One element."""
         kind = self.f.target.scalar("f")
         self.f.line(f"store {kind} {self.f.op(f'load {kind}, ptr {source}')}, ptr {sink}")
 
@@ -160,26 +165,18 @@ class Lines:
         return [[f.op(f"getelementptr i8, ptr {row}, i64 {x}") for row, x in zip(rows, s, strict=True)] for s in steps]
 
     def _vector(self, element: str) -> str:
-        """The address of an element's vector in the buffer."""
-        f, integer = self.f, self.f.target.scalar("i")
-        if not self.order:
-            return f.address(self.buffer, element, "i64")
-        place = f.op(f"getelementptr {integer}, ptr {self.order}, i64 {element}")
-        return f.address(self.buffer, f.op(f"load {integer}, ptr {place}"))
+        return vector_of(self.f, self.buffer, self.order, element)
 
 
 def lines_of(f: Function, base: str, steps: Sequence[str], shape: tuple[int, ...], much: str) -> Lines | None:
     """Those of an output with these steps along the batch and its own axes, if it is `much`; none if it cannot be."""
-    t, size, goes = f.target, 1, much
-    for step, length in zip(reversed(steps), (*reversed(shape), 0), strict=True):
-        goes = f.op(f"and i1 {goes}, {f.op(f'icmp eq i64 {step}, {size * t.itemsize}')}")
-        size = size * length or size
+    t, size = f.target, math.prod(shape)
     alike = size % t.width == 0
     if size < 5 * t.width or t.size < 32 or not (alike or (t.processor == "x86" and t.size == 64)):
         return None
     before, numbers, begin = [], [], f.op(f"ptrtoint ptr {base} to i64")
     odd = f.op(f"and i64 {begin}, {t.itemsize - 1}")
-    goes = f.op(f"and i1 {goes}, {f.op(f'icmp eq i64 {odd}, 0')}")
+    goes = f.op(f"and i1 {is_in_c_order(f, steps, (1, *shape), much)}, {f.op(f'icmp eq i64 {odd}, 0')}")
     for lane in range(1 if alike else t.width):
         place = f.op(f"add i64 {begin}, {lane * size * t.itemsize}")
         left = f.op(f"and i64 {f.op(f'sub i64 0, {place}')}, {t.size - 1}")

@@ -158,7 +158,7 @@ class _Waiting:
         self._slots: dict[Node, int] = {}
 
     def store(self, node: Node) -> None:
-        slot = self._slots[node] = self.f.slots.pop() if self.f.slots else self.f.new_slot()
+        slot = self._slots[node] = self.f.take_slot()
         self.f.homes[node] = functools.partial(self.f.slot, slot)
         self.f.store(self.f.slot(slot), 0, self.refs[node])
 
@@ -265,8 +265,9 @@ class Function:
         self.mask: str | None = None  # the lanes that still run, inside a loop whose count differs between lanes
         self.homes: dict[Node, Callable[[], str]] = {}  # values that lie in memory, and how to write their address
         self.slots: list[int] = []  # room for one vector each, not in use
-        self._slots, self._rooms = 0, list[str]()
-        self._numbers, self._turns = dict[tuple[int, bool], str](), dict[int, bool]()
+        self._taken, self._rooms = 0, list[str]()  # how many there are, and the middle of each row of them
+        self._numbers = dict[tuple[int, bool], str]()  # the middle of each row of constants, twice
+        self._turns = dict[int, bool]()  # which of the two was taken last
         self.always = ""  # a truth that the compiler cannot see through; if not, control goes to %never
         self.room = self.target.registers - 4 if module.is_long else _ENDLESS
         self.registers = Registers({}, self.room, _Waiting(self, {}))
@@ -376,12 +377,14 @@ class Function:
         return name
 
     # Addresses near one that is in a register of its own are short, and so are the instructions that use them.
-    def new_slot(self) -> int:
+    def take_slot(self) -> int:
         """Room for one vector: its number."""
-        if self._slots % _NEAR == 0:
+        if self.slots:
+            return self.slots.pop()
+        if self._taken % _NEAR == 0:
             self._rooms.append(self._middle(self.allocate(_NEAR), self.target.size))
-        self._slots += 1
-        return self._slots - 1
+        self._taken += 1
+        return self._taken - 1
 
     def slot(self, number: int) -> str:
         """The address of room number so much."""
@@ -460,16 +463,16 @@ class Function:
             refs[node] = self.literal(node)
         else:
             now.need(needs)
-            in_memory = needs and self.module.is_long and node.op not in _SHIFTS
-            ref_of = self._operand if in_memory else lambda arg, refs: refs[arg]
+            in_memory = bool(needs) and self.module.is_long and node.op not in _SHIFTS
+            ref_of = functools.partial(self._operand, refs, in_memory)
             if node in task.row.products:
-                refs[node] = self._contracted(node, task.row.products[node], lambda arg: ref_of(arg, refs))
+                refs[node] = self._contracted(node, task.row.products[node], ref_of)
             else:
-                refs[node] = self._simple(node, [ref_of(arg, refs) for arg in node.args])
+                refs[node] = self._simple(node, [ref_of(arg) for arg in node.args])
 
-    def _operand(self, node: Node, refs: dict[Node, Ref]) -> Ref:
-        """The reference of a value; a constant in all lanes is read from memory by the operation that needs it."""
-        if node.op != "const" or node.data == 0 or node.type == "b":
+    def _operand(self, refs: dict[Node, Ref], in_memory: bool, node: Node) -> Ref:
+        """The reference of a value; constants that lie in memory are read by the operation that needs them."""
+        if not in_memory or node.op != "const" or node.data == 0 or node.type == "b":
             return refs[node]
         scalar = self.op(f"load {self.target.scalar(node.type)}, ptr {self._number(node)}")
         return Ref(self.vector(Ref(scalar, node.type, True)), node.type, False)

@@ -67,7 +67,7 @@ def _set(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]
     base = array.text
     if array.uniform or last[node.args[0]] > node.index:  # the old array is needed again
         base = f.allocate(size)
-        _copy(f, base, array, size)
+        copy_array(f, base, array, size)
     kind, text = _stored(kind), f.vector(value)
     vector = t.vector(kind)
     if node.type[0] == "b":
@@ -88,7 +88,8 @@ def _set(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]
     refs[node] = Ref(base, node.type, False)
 
 
-def _copy(f: Function, base: str, array: Ref, size: int, mask: str | None = None) -> None:
+def copy_array(f: Function, base: str, array: Ref, size: int, mask: str | None = None) -> None:
+    """All elements of an array to another place; of a mask, only in its lanes."""
     if size == 0:
         return
     if mask is not None:  # only the lanes that still run
@@ -121,7 +122,7 @@ def _call(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
             base = refs[arg].text
             if refs[arg].uniform:  # the callee expects a vector for each element
                 base = f.allocate(arg.type[1])
-                _copy(f, base, refs[arg], arg.type[1])
+                copy_array(f, base, refs[arg], arg.type[1])
             arrays.append(f"ptr {base}")
         else:
             f.store(inputs, k, f.value(arg, refs))
@@ -202,7 +203,7 @@ def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
             base, ref = refs[argument].text, refs[argument]
             if ref.uniform or last[argument] > node.index or list(node.args).count(argument) > 1:
                 base = f.allocate(param.type[1])
-                _copy(f, base, ref, param.type[1])
+                copy_array(f, base, ref, param.type[1])
             buffers[param] = base
         elif param in state.numbers:
             state.begin(param, f.value(argument, refs))
@@ -245,9 +246,9 @@ def _loop(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
     if moves:  # an array that ends up elsewhere goes back to its place, by a detour in case two change places
         detours = [(p, f.allocate(p.type[1])) for p, _ in moves]
         for (p, detour), (_, end) in zip(detours, moves, strict=True):
-            _copy(f, detour, end, p.type[1])
+            copy_array(f, detour, end, p.type[1])
         for p, detour in detours:
-            _copy(f, buffers[p], Ref(detour, p.type, False), p.type[1], f.mask)
+            copy_array(f, buffers[p], Ref(detour, p.type, False), p.type[1], f.mask)
     following: dict[Node, str] = {}
     for p in start:
         following[p] = f.vector(inside[ends[p]])

@@ -123,8 +123,8 @@ class Row:
         return found
 
 
-_NOT_SIMPLE = {"param", "const", "proj", "array", "table", "get", "set", "call", "rescue", "loop", *FUNCTIONS}
 _IN_ORDER = {"proj", "array", "get", "set", "call", "rescue", "loop"}
+_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER, *FUNCTIONS}
 
 
 def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contract: bool, reorder: bool) -> Row:

@@ -8,7 +8,8 @@ from functools import partial
 
 from .graph import Graph, Node
 from .lines import Lines
-from .llvm import Function, Ref, Repeat
+from .llvm import Function, Ref
+from .llvm_structure import copy_array
 from .memory import whole_of
 from .status import NaNs
 from .transfer import Transfer, either
@@ -131,7 +132,6 @@ class Results:
 
     def _write_rest(self, output: _Output, lines: Lines, number: str) -> None:
         if output.whole is not None:  # there is no room behind it
-            with Repeat(self.f, str(len(output.order))) as k:
-                value = self.f.fetch(self.f.address(output.buffer, k, "i64"), "f")
-                self.f.store(self.f.address(lines.buffer, k, "i64"), 0, value)
+            count = len(output.order)
+            copy_array(self.f, lines.buffer, Ref(output.buffer, ("f", count), False), count)
         lines.write_rest(output.start, number, output.gone)

@@ -80,11 +80,7 @@ class Transfer:
 
     def _in_rows(self) -> str:
         """Whether the block is full and each of its instances lies in one piece, in C order."""
-        f, test = self.f, self.full
-        for axis, step in enumerate(self.core_steps):
-            dense = math.prod(self.shape[axis + 1 :]) * f.target.itemsize
-            test = f.op(f"and i1 {test}, {f.op(f'icmp eq i64 {step}, {dense}')}")
-        return test
+        return is_in_c_order(self.f, self.core_steps, self.shape, self.full)
 
     def _write_rows(self) -> None:
         """Pieces of `width` instances by at most `width` elements are transposed in registers."""
@@ -124,16 +120,28 @@ class Transfer:
         return [self.f.address(start, str(k)) for k in range(count)]
 
     def _in_buffer(self, buffer: str, number: str) -> str:
-        """The address of an element's vector."""
-        f, integer, kind = self.f, self.f.target.scalar("i"), "i64"
-        if self.order:
-            place = f.op(f"getelementptr {integer}, ptr {self.order}, i64 {number}")
-            number, kind = f.op(f"load {integer}, ptr {place}"), integer
-        return f.op(f"getelementptr {f.target.vector('f')}, ptr {buffer}, {kind} {number}")
+        return vector_of(self.f, buffer, self.order, number)
 
     def _outside(self, rows: Sequence[str], first: str) -> list[str]:
         """The addresses of elements number `first`."""
         return [self.f.op(f"getelementptr {self.f.target.scalar('f')}, ptr {row}, i64 {first}") for row in rows]
+
+
+def vector_of(f: Function, buffer: str, order: str, number: str) -> str:
+    """The address of an element's vector in a buffer; `order` as in `Transfer`."""
+    if not order:
+        return f.address(buffer, number, "i64")
+    integer = f.target.scalar("i")
+    place = f.op(f"getelementptr {integer}, ptr {order}, i64 {number}")
+    return f.address(buffer, f.op(f"load {integer}, ptr {place}"))
+
+
+def is_in_c_order(f: Function, steps: Sequence[str], shape: Sequence[int], test: str) -> str:
+    """Whether, besides, the steps along the axes are those of an array in C order, without gaps."""
+    for axis, step in enumerate(steps):
+        dense = math.prod(shape[axis + 1 :]) * f.target.itemsize
+        test = f.op(f"and i1 {test}, {f.op(f'icmp eq i64 {step}, {dense}')}")
+    return test
 
 
 def address(f: Function, base: str, steps: Sequence[str], index: Sequence[int]) -> str:

@@ -120,11 +120,10 @@ def sincos(m: Machine, x: Any) -> tuple[Any, Any]:
         s = m.fma(z * r, horner(m, z, pick(m, SIN)), r)
         c = m.fma(z * z, horner(m, z, pick(m, COS)), m.fma(z, -0.5, 1.0))
     odd = (n & 1) != 0
-    turned = n << (
-        f.width - 2
-    )  # bit 1 of the quadrant is where the sign is; that of the next one decides on the cosine
+    top = f.width - 2  # moves bit 1 of the quadrant onto the sign bit
+    turned = n << top
     sine = flip(m, m.where(odd, c, s), (m.bits(x) ^ turned) & f.sign)
-    cosine = flip(m, m.where(odd, s, c), (turned + (1 << (f.width - 2))) & f.sign)
+    cosine = flip(m, m.where(odd, s, c), (turned + (1 << top)) & f.sign)  # by the next quadrant
     return sine, cosine
 
 
