@@ -22,10 +22,10 @@ def pull(x, p):
 
 @kernel("(2,4),(3)->(2,4)")
 def push(x, p):
-    """The same with other signs, so that nothing can be shared."""
+    """The same with other signs and factors, so that nothing can be shared."""
     d = x[0] - x[1]
     f = p[0] * np.sqrt(p[1] * p[1] + d @ d) * d - p[2]
-    return np.stack([-f, f + 0.0 * x[0]])
+    return np.stack([-f, 2.0 * f])
 
 
 @kernel("(3,8),(3,2),(),(2,2)->(3,4)")

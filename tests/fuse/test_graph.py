@@ -117,6 +117,16 @@ def test_rules_hold_for_known_numbers(op, graph):
         assert np.allclose(got, want, rtol=1e-15)
 
 
+def test_what_differs_in_sign_is_computed_once():
+    differences = kernel("(),()->(2)")(lambda x, y: np.stack([(x - y) * y, np.exp(x) - (y - x) * x]))
+    assert differences.count() == {"sub": 1, "mul": 2, "exp": 1, "add": 1}
+    products = kernel("(),()->(3)")(lambda x, y: np.stack([3.0 * x + y, y - x * 3.0, x * -3.0 - y * y]))
+    assert products.count() == {"mul": 2, "add": 2, "sub": 1, "neg": 1}
+    x, y = np.random.default_rng(1).normal(size=(2, 50))
+    for k in (differences, products):
+        np.testing.assert_allclose(k(x, y), np.moveaxis(k.function(x, y), 0, -1), rtol=1e-14, atol=1e-15)
+
+
 def test_dead_code_is_gone():
     def f(x, y):
         np.exp(x)  # never used

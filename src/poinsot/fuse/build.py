@@ -1,7 +1,7 @@
 """Making nodes: an operation on known numbers is folded, one that a rule can simplify is, the rest become nodes.
 
 The rules never change a result by rounding; they only take for granted that x*0 is 0 and x-x is 0, which is what makes
-the sparse 6x6 algebra of the books cheap.
+the sparse 6x6 algebra of the books cheap, and that a zero has no sign, so that b-a can be had from a-b.
 """
 
 import math
@@ -24,7 +24,18 @@ def build(op: str, *args: Value) -> Value:
     if not any(type(arg) is Node for arg in args):
         return OPS[op].fold(*args)
     *wanted, result = OPS[op].types(*map(type_of, args))
-    return current().node(op, tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)]), result)
+    nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
+    opposite = _opposite(op, nodes) if result == "f" else None
+    return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
+
+
+def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
+    """If there is one already: b - a for a - b, and -c x for c x."""
+    if op == "sub":
+        return current().find("sub", args[::-1], "f")
+    if op == "mul" and args[1].op == "const":
+        return current().find("mul", (args[0], current().constant(-args[1].data, "f")), "f")
+    return None
 
 
 def lift(value: Value, wanted: Type) -> Node:
@@ -59,7 +70,7 @@ def _add(a: Value, b: Value) -> Value:
     if known(a):
         return b if a == 0 and not known(b) else None if known(b) else build("add", b, a)
     if known(b):
-        return a if b == 0 else None
+        return a if b == 0 else build("sub", b, a.args[0]) if a.op == "neg" else None
     if b.op == "neg":
         return build("sub", a, b.args[0])
     if a.op == "neg":
@@ -82,11 +93,9 @@ def _sub(a: Value, b: Value) -> Value:
 
 
 def _mul(a: Value, b: Value) -> Value:
-    if known(a) and not known(b):
-        a, b = b, a
+    if known(a):
+        return None if known(b) else build("mul", b, a)
     if known(b):
-        if known(a):
-            return None
         if b == 0:
             return 0.0 if a.type == "f" else 0
         if b == 1:

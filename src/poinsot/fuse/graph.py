@@ -80,6 +80,10 @@ class Graph:
             node = self._memo[key] = self._append(op, args, type, data)
         return node
 
+    def find(self, op: str, args: tuple[Node, ...], type: Type) -> Node | None:
+        """The node of this operation, if it was built."""
+        return self._memo.get((op, args, type, None))
+
     def capture(self, outer: Node) -> Node:
         """The node of this graph that stands for `outer`, a node of this graph or of one around it."""
         if outer.graph is self:

@@ -96,13 +96,12 @@ def solve_spd(A: Any, b: Any) -> Any:
         return np.linalg.solve(A, b[..., None])[..., 0] if stacked else np.linalg.solve(A, b)
     A, b = np.asarray(A), np.asarray(b)
     n = _square(A, "solve_spd")
-    L, D, inverse = np.zeros((n, n)), np.zeros(n), np.zeros(n)
+    L, LD, inverse = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
     for j in range(n):
-        row = L[j, :j] * D[:j]
-        D[j] = A[j, j] - L[j, :j] @ row
-        inverse[j] = 1 / D[j]
+        inverse[j] = 1 / (A[j, j] - L[j, :j] @ LD[j, :j])
         for i in range(j + 1, n):
-            L[i, j] = (A[i, j] - L[i, :j] @ row) * inverse[j]
+            LD[i, j] = A[i, j] - L[i, :j] @ LD[j, :j]
+            L[i, j] = LD[i, j] * inverse[j]
     x: list[Any] = [b[i] for i in range(n)]
     for i in range(n):
         for k in range(i):

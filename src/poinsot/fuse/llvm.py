@@ -553,7 +553,7 @@ class Function:
         targets = [node]
         name = node.op
         if name in ("sin", "cos"):
-            pair = [node.graph._memo.get((op, node.args, "f", None)) for op in ("sin", "cos")]
+            pair = [node.graph.find(op, node.args, "f") for op in ("sin", "cos")]
             if all(p in task.alive and p not in refs for p in pair):
                 name, targets = "sincos", pair  # type: ignore[assignment]
         body = elementary_graph(name, self.target.float64)

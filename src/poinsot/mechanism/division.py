@@ -139,8 +139,8 @@ def _operations(body: Body) -> int:
         here = at_joint.at(q, v)
         K, pA = articulated.outward(here, v, K, np.zeros(6))
         W, u, Ia, pa = articulated.inward(here, tau, body.G + unpacked(I), pA + p)
-        A, vdot = articulated.onward(here, A, W, u)
-        if body.parent < 0:  # the world feels nothing
+        A, vdot = articulated.onward(here, np.zeros(6) if body.parent < 0 else A, W, u)
+        if body.parent < 0:  # the world feels nothing and stays where it is
             return K, A, vdot
         return K, A, vdot, packed(screws.inertia(here.moves, Ia)), screws.force(here.moves, pa)
 
