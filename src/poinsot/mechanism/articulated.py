@@ -21,14 +21,27 @@ def outward(here: Here, v: Array, K_P: Array, F: Array, vdot: Array | None = Non
     K_P (3, 3): the parent's; without vdot, the joint does not accelerate. With w = w_P + wJ, S v = (wJ, vJ):
     alpha = alpha_P + w x wJ, a = a_P + (w_P + w) x vJ, and S' v + S vdot to both.
     """
-    K_P = screws.rates(here.moves, K_P)
+    before, K_P = K_P, screws.rates(here.moves, K_P)
     vJ = here.S @ v
     added = here.bias if vdot is None else here.bias + here.S @ vdot
     w = K_P[0] + vJ[:3]
     alpha = K_P[1] + np.cross(w, vJ[:3]) + added[:3]
+    if (k := here.hinge) is not None:
+        alpha = _beside_axis(k, w, alpha[k], screws.motion_of_axis(here.moves, before, k))
     a = K_P[2] + np.cross(K_P[0] + w, vJ[3:]) + added[3:]
     K = np.stack([w, alpha, a])
     return K, wrench(here, K) - F
+
+
+def _beside_axis(k: int, w: Array, about: Array, Ue: Array) -> Array:
+    """alpha (3,) with the component `about` the axis e, number k of the frame, from what U e is, U of `screws.swing`.
+
+    The points of a hinge's axis move with both bodies, so U e is the parent's: that is cheaper than to turn alpha.
+    """
+    _, i, j = CYCLES[k]
+    alpha = np.zeros(3)
+    alpha[k], alpha[i], alpha[j] = about, w[j] * w[k] - Ue[j], Ue[i] - w[i] * w[k]
+    return alpha
 
 
 def unwound(here: Here, v: Array, K: Array, vdot: Array | None = None) -> Array:

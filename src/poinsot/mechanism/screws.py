@@ -236,6 +236,13 @@ def rates(moves: Sequence[Move], K: Array) -> Array:
     return K
 
 
+def motion_of_axis(moves: Sequence[Move], K: Array, k: int) -> Array:
+    """U e (3,), U of `swing` and e the axis number k, that the last move turns about: U is that of the parent's frame,
+    whose rates are K, but the components are those in the child's."""
+    *first, turn = moves
+    return turn.inverse()._turned_vector(swing(rates(first, K))[:, k])
+
+
 def force(moves: Sequence[Move], F: Array) -> Array:
     """A wrench in the child's frame, in the parent's."""
     for move in reversed(moves):

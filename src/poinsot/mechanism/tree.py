@@ -46,6 +46,12 @@ class Here:
     armature: Array
     direction: int | None
 
+    @property
+    def hinge(self) -> int | None:
+        """The coordinate axis that the last move turns about, if that is all that the joint does."""
+        last = self.moves[-1]
+        return last.axis if isinstance(last, Turn) and last.axis == self.direction else None
+
 
 @dataclass(frozen=True, eq=False)
 class Body:
