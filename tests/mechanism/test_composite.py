@@ -54,9 +54,28 @@ def test_the_cheaper_one_is_chosen() -> None:
 @pytest.mark.parametrize("move", MOVES)
 def test_moves_there_and_back(move: screws.Move) -> None:
     rng = np.random.default_rng(0)
-    K, V = rng.standard_normal((3, 3)), rng.standard_normal(6)
-    same(screws.rates(screws.back([move]), screws.rates([move], K)), K)
+    K, V = screws.Rates.of(*rng.standard_normal((3, 3))), rng.standard_normal(6)
+    there = screws.rates([move], K)
+    back = screws.rates(screws.back([move]), there)
+    same(back.packed(), K.packed())
+    same(back.U, K.U)
+    same(there.U, screws.Rates.of(*there.packed()).U)
     same(screws.motion(screws.back([move]), screws.motion([move], V)), V)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_points_of_a_hinge_move_with_both_bodies(axis: int) -> None:
+    """So the rates behind it follow from one column of U: as from the angular accelerations of textbooks."""
+    rng = np.random.default_rng(axis)
+    K, e = screws.Rates.of(*rng.standard_normal((3, 3))), np.eye(3)[axis]
+    turn = screws.Turn(axis, np.cos(0.7), np.sin(0.7))
+    Ue = screws.along_axis([screws.Shift(0, 0.3), turn], K, axis)
+    turned, speed, about = screws.rates([turn], K), 1.3, -0.4
+    w, alpha = turned.w + speed * e, turned.alpha + np.cross(turned.w, speed * e) + about * e
+    expected = screws.Rates.of(w, alpha, K.a)
+    found = screws.Rates.beside(axis, Ue, w, alpha[axis], K.a)
+    same(found.packed(), expected.packed())
+    same(found.U, expected.U)
 
 
 def test_the_moments_of_a_rigid_body_move_as_its_inertia() -> None:

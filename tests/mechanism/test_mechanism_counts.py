@@ -44,18 +44,18 @@ QUANTITIES = {
 }
 STORED = {
     ("forward dynamics", "pendulum"): 35,
-    ("forward dynamics", "arm"): 2054,
-    ("forward dynamics", "tree"): 10715,
+    ("forward dynamics", "arm"): 2041,
+    ("forward dynamics", "tree"): 10642,
     ("inverse dynamics", "pendulum"): 33,
-    ("inverse dynamics", "arm"): 900,
-    ("inverse dynamics", "tree"): 4542,
+    ("inverse dynamics", "arm"): 887,
+    ("inverse dynamics", "tree"): 4469,
     ("mass matrix", "pendulum"): 6,
     ("mass matrix", "arm"): 881,
     ("mass matrix", "tree"): 8692,
     ("inverse mass matrix", "pendulum"): 11,
     ("inverse mass matrix", "arm"): 1737,
     ("derivatives", "pendulum"): 93,
-    ("derivatives", "arm"): 9114,
+    ("derivatives", "arm"): 9101,
 }
 LIMITS = {("forward dynamics", "arm"): 2215, ("forward dynamics", "tree"): 11652}
 

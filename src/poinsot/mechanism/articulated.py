@@ -11,61 +11,50 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import solve_spd
 from poinsot.mechanism import screws
-from poinsot.mechanism.screws import CYCLES, mirrored
+from poinsot.mechanism.screws import CYCLES, Rates, mirrored
 from poinsot.mechanism.tree import Here
 
 
-def outward(here: Here, v: Array, K_P: Array, F: Array, vdot: Array | None = None) -> tuple[Array, Array]:
-    """The body's rates K (`screws.rates`), and the wrench that the motion takes beyond the external wrench F.
+def outward(here: Here, v: Array, K_P: Rates, F: Array, vdot: Array | None = None) -> tuple[Rates, Array]:
+    """The body's rates, and the wrench that the motion takes beyond the external wrench F.
 
-    K_P (3, 3): the parent's; without vdot, the joint does not accelerate. With w = w_P + wJ, S v = (wJ, vJ):
-    alpha = alpha_P + w x wJ, a = a_P + (w_P + w) x vJ, and S' v + S vdot to both.
+    K_P: the parent's; without vdot, the joint does not accelerate. With w = w_P + wJ, S v = (wJ, vJ):
+    alpha = alpha_P + w x wJ, a = a_P + (w_P + w) x vJ, and S' v + S vdot to both. The points of a hinge's axis e move
+    with both bodies, so U e is the parent's; that is cheaper.
     """
-    before, K_P = K_P, screws.rates(here.moves, K_P)
+    K = screws.rates(here.moves, K_P)
     vJ = here.S @ v
     added = here.bias if vdot is None else here.bias + here.S @ vdot
-    w = K_P[0] + vJ[:3]
-    alpha = K_P[1] + np.cross(w, vJ[:3]) + added[:3]
-    if (k := here.hinge) is not None:
-        alpha = _beside_axis(k, w, alpha[k], screws.motion_of_axis(here.moves, before, k))
-    a = K_P[2] + np.cross(K_P[0] + w, vJ[3:]) + added[3:]
-    K = np.stack([w, alpha, a])
+    w = K.w + vJ[:3]
+    alpha = K.alpha + np.cross(w, vJ[:3]) + added[:3]
+    a = K.a + np.cross(K.w + w, vJ[3:]) + added[3:]
+    k = here.hinge
+    K = Rates.of(w, alpha, a) if k is None else Rates.beside(k, screws.along_axis(here.moves, K_P, k), w, alpha[k], a)
     return K, wrench(here, K) - F
 
 
-def _beside_axis(k: int, w: Array, about: Array, Ue: Array) -> Array:
-    """alpha (3,) with the component `about` the axis e, number k of the frame, from what U e is, U of `screws.swing`.
-
-    The points of a hinge's axis move with both bodies, so U e is the parent's: that is cheaper than to turn alpha.
-    """
-    _, i, j = CYCLES[k]
-    alpha = np.zeros(3)
-    alpha[k], alpha[i], alpha[j] = about, w[j] * w[k] - Ue[j], Ue[i] - w[i] * w[k]
-    return alpha
-
-
-def unwound(here: Here, v: Array, K: Array, vdot: Array | None = None) -> Array:
-    """The parent's rates K_P (3, 3) from the body's: `outward` undone."""
+def unwound(here: Here, v: Array, K: Rates, vdot: Array | None = None) -> Rates:
+    """The parent's rates from the body's: `outward` undone."""
     vJ = here.S @ v
     added = here.bias if vdot is None else here.bias + here.S @ vdot
-    w_P = K[0] - vJ[:3]
-    alpha = K[1] - np.cross(K[0], vJ[:3]) - added[:3]
-    a = K[2] - np.cross(w_P + K[0], vJ[3:]) - added[3:]
-    return screws.rates(screws.back(here.moves), np.stack([w_P, alpha, a]))
+    w_P = K.w - vJ[:3]
+    alpha = K.alpha - np.cross(K.w, vJ[:3]) - added[:3]
+    a = K.a - np.cross(w_P + K.w, vJ[3:]) - added[3:]
+    return screws.rates(screws.back(here.moves), Rates.of(w_P, alpha, a))
 
 
-def wrench(here: Here, K: Array) -> Array:
+def wrench(here: Here, K: Rates) -> Array:
     """F (6,) that a body needs to move with the rates K: Newton's and Euler's equations.
 
-    With the first and second moments of mass h [kg m] and E [kg m^2], and U of `screws.swing`: f = mass a + U h, and
-    m = h x a + the integral of r x U r, which is U E less its transpose.
+    With the first and second moments of mass h [kg m] and E [kg m^2]: f = mass a + U h, and m = h x a + the integral of
+    r x U r, which is U E less its transpose.
     """
-    E, U, a = here.E, screws.swing(K), K[2]
+    E, U, a = here.E, K.U, K.a
     mass, h = here.G[5, 5], np.stack([here.G[2, 4], here.G[0, 5], here.G[1, 3]])
     turning = np.zeros(3)
     for i, j, k in CYCLES:
-        across = (K[0, k] * K[0, k] - K[0, j] * K[0, j]) * E[j, k]
-        turning[i] = U[k, i] * E[i, j] + U[k, j] * E[j, j] + across - U[j, i] * E[i, k] - U[j, k] * E[k, k]
+        across = (U[j, j] - U[k, k]) * E[j, k]
+        turning[i] = U[k, i] * E[i, j] + U[k, j] * E[j, j] - across - U[j, i] * E[i, k] - U[j, k] * E[k, k]
     return np.concatenate([turning + np.cross(h, a), mass * a + U @ h])
 
 

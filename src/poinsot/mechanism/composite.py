@@ -45,7 +45,7 @@ def _inertia(mass: Array, h: Array, I: Array) -> Array:
 def forward_dynamics(T: Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
     """vdot (nv,) with M vdot = tau - what the motion takes, and external wrenches `given`."""
     here = [body.at(q, v) for body in T.bodies]
-    K, F = {-1: still(T)}, {}  # type: dict[int, Array], dict[int, Array]
+    K, F = {-1: still(T)}, dict[int, Array]()
     for i, body in enumerate(T.bodies):
         K[i], F[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i])
     left = [tau[k] for k in range(len(tau))]

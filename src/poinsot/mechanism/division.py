@@ -10,7 +10,7 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import Kernel, budget, is_traced
 from poinsot.mechanism import articulated, screws
-from poinsot.mechanism.screws import packed, unpacked
+from poinsot.mechanism.screws import Rates, packed, unpacked
 from poinsot.mechanism.tree import Body, Tree
 
 KEPT = 10  # numbers of a body in a loop: a wrench, the cosine and sine of the joint's angle, q and v
@@ -137,12 +137,12 @@ def _operations(body: Body) -> int:
     def visit(q: Array, v: Array, tau: Array, K: Array, I: Array, p: Array, A: Array) -> tuple[Array, ...]:
         at_joint = Body(body.parent, body.moves, body.joint, body.G, slice(None), slice(None), body.direction)
         here = at_joint.at(q, v)
-        K, pA = articulated.outward(here, v, K, np.zeros(6))
+        rates, pA = articulated.outward(here, v, Rates.of(*K), np.zeros(6))
         W, u, Ia, pa = articulated.inward(here, tau, body.G + unpacked(I), pA + p)
         A, vdot = articulated.onward(here, np.zeros(6) if body.parent < 0 else A, W, u)
         if body.parent < 0:  # the world feels nothing and stays where it is
-            return K, A, vdot
-        return K, A, vdot, packed(screws.inertia(here.moves, Ia)), screws.force(here.moves, pa)
+            return rates.packed(), A, vdot
+        return rates.packed(), A, vdot, packed(screws.inertia(here.moves, Ia)), screws.force(here.moves, pa)
 
     nq, nv, felt = body.joint.nq, body.joint.nv, "" if body.parent < 0 else ",(21),(6)"
     return sum(Kernel(visit, f"({nq}),({nv}),({nv}),(3,3),(21),(6),(6)->(3,3),(6),({nv}){felt}").count().values())

@@ -32,7 +32,7 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     given = external_wrenches(mech, T, external)
     written, rest = division.split(T, q)
     here = {i: T.bodies[i].at(q, v) for i in written}
-    K, F, tau = {-1: still(T)}, {}, {}  # type: dict[int, Array], dict[int, Array], dict[int, Array]
+    K, F, tau = {-1: still(T)}, dict[int, Array](), dict[int, Array]()
     for i in written:
         body = T.bodies[i]
         K[i], F[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i], vdot[body.v])
@@ -108,7 +108,7 @@ def _by_articulated_bodies(T: tree.Tree, q: Array, v: Array, tau: Array, given: 
     wide = division.ordered(T, written)  # inwards, what a body leaves for its parent is used at once
     here, IA = {i: T.bodies[i].at(q, v) for i in written}, {i: T.bodies[i].G for i in written}
     K, A = {-1: still(T)}, {-1: np.zeros(6)}
-    pA, W, u, vdot = {}, {}, {}, {}  # type: dict[int, Array], dict[int, Array], dict[int, Array], dict[int, Array]
+    pA, W, u, vdot = (dict[int, Array]() for _ in range(4))
     for i in wide:
         body = T.bodies[i]
         K[i], pA[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i])

@@ -19,7 +19,7 @@ from poinsot.mechanism import articulated, screws
 from poinsot.mechanism.chains import chains
 from poinsot.mechanism.division import KEPT
 from poinsot.mechanism.numbered import Poses, Screws, entry, row
-from poinsot.mechanism.screws import Move, packed, unpacked
+from poinsot.mechanism.screws import Move, Rates, packed, unpacked
 from poinsot.mechanism.tree import Here, Tree
 
 Visit = Callable[..., tuple[Array, Any]]
@@ -41,21 +41,25 @@ class Loop:
         self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q)
         self.v, self.F = self._of_joints(v), np.stack([given[i] for i in self.bodies])
 
-    def outward(self, K: dict[int, Array], vdot: Array | None = None) -> None:
-        """From the rates (3, 3) of the bodies outside, the wrenches that the motion takes, with vdot if given."""
+    def outward(self, K: dict[int, Rates], vdot: Array | None = None) -> None:
+        """From the rates of the bodies outside, the wrenches that the motion takes, with vdot if given."""
         self.vdot = (lambda i: None) if vdot is None else self._of_joints(vdot)
 
         def visit(i: Array, K: Array, memory: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
             wrenches, places = memory
             here = self.model.enter(i, places)
-            K, F = articulated.outward(here, self.v(i), K, row(self.F, i), self.vdot(i))
+            rates, F = articulated.outward(here, self.v(i), Rates.of(*K), row(self.F, i), self.vdot(i))
             if wrenches.size:
                 wrenches[i, :6] = F
-            return K, (wrenches, places)
+            return rates.packed(), (wrenches, places)
+
+        def into(moves: Sequence[Move], K: Array) -> Array:
+            return screws.rates(moves, Rates.of(*K)).packed()
 
         unwinds = KEPT * len(self.bodies) > budget().near
         empty = np.empty((len(self.bodies), 0 if unwinds else self.model.width))
-        self.K, (self.wrenches, self.places) = self._along(visit, screws.rates, K, (empty, self.model.places))
+        begin = {i: K[i].packed() for i in self.chains.outside}
+        self.K, (self.wrenches, self.places) = self._along(visit, into, begin, (empty, self.model.places))
 
     def inward(self, tau: Array, IA: dict[int, Array], pA: dict[int, Array]) -> None:
         """Add to inertias and wrenches of the bodies outside what they feel of those in the loop."""
@@ -158,8 +162,9 @@ class Loop:
                 if self.wrenches.size:
                     F = memory[i, :6]
                 else:
-                    F = articulated.wrench(here, K) - row(self.F, i)
-                    K = articulated.unwound(here, self.v(i), K, self.vdot(i))
+                    rates = Rates.of(*K)
+                    F = articulated.wrench(here, rates) - row(self.F, i)
+                    K = articulated.unwound(here, self.v(i), rates, self.vdot(i)).packed()
                 felt, memory = visit(i, felt, F, here, memory)
                 return felt, K, memory
 

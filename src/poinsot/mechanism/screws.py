@@ -5,12 +5,11 @@ methods: `motion` takes a twist (6,) of the parent's frame to the child's, `forc
 (6, k) of the child's frame to the parent's, `inertia` a symmetric inertia (6, 6), and `moments` that of a rigid body.
 One simple move after the other costs about half of what one general transformation does.
 
-`rates` takes what the laws of Newton and Euler need to know of a rigid motion: K (3, 3), whose rows are the angular
-velocity, the angular acceleration and the acceleration of the frame's origin, in the frame's axes.
+`rates` takes what the laws of Newton and Euler need to know of a rigid motion, `Rates`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,14 +25,39 @@ def mirrored(A: Array) -> Array:
     return np.triu(np.ones(A.shape)) * A + np.triu(np.ones(A.shape), 1).T * A.T
 
 
-def swing(K: Array) -> Array:
-    """U (3, 3) = (alpha x) + (w x)(w x): a point at r accelerates with a + U r."""
-    w, alpha, _ = K
-    P = np.outer(w, w)
-    U = np.zeros((3, 3))
-    for i, j, k in CYCLES:
-        U[i, i], U[i, j], U[j, i] = -(P[j, j] + P[k, k]), P[i, j] - alpha[k], P[i, j] + alpha[k]
-    return U
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """How a frame moves, in its own axes: angular velocity w (3,), angular acceleration alpha (3,), the acceleration
+    a (3,) of its origin, and U (3, 3) = (alpha x) + (w x)(w x): a point at r accelerates with a + U r."""
+
+    w: Array
+    alpha: Array
+    a: Array
+    U: Array
+
+    @classmethod
+    def of(cls, w: Array, alpha: Array, a: Array) -> "Rates":
+        P = np.outer(w, w)
+        U = np.zeros((3, 3))
+        for i, j, k in CYCLES:
+            U[i, i], U[i, j], U[j, i] = -(P[j, j] + P[k, k]), P[i, j] - alpha[k], P[i, j] + alpha[k]
+        return cls(w, alpha, a, U)
+
+    @classmethod
+    def beside(cls, k: int, Ue: Array, w: Array, about: Array, a: Array) -> "Rates":
+        """From what U e is, e being the axis number k, and the angular acceleration about it: fewer products."""
+        _, i, j = CYCLES[k]
+        P = np.outer(w, w)
+        alpha, U = np.zeros(3), np.zeros((3, 3))
+        alpha[k], alpha[i], alpha[j] = about, P[j, k] - Ue[j], Ue[i] - P[i, k]
+        U[:, k], U[k, i], U[k, j] = Ue, P[i, k] - alpha[j], P[j, k] + alpha[i]
+        U[i, j], U[j, i] = P[i, j] - about, P[i, j] + about
+        U[i, i], U[j, j] = Ue[k] + P[i, i] - P[k, k], -(P[i, i] + P[k, k])  # U e has the squares of the other two
+        return cls(w, alpha, a, U)
+
+    def packed(self) -> Array:
+        """w, alpha and a, as (3, 3): what the rest follows from."""
+        return np.stack([self.w, self.alpha, self.a])
 
 
 _UPPER = tuple(zip(*np.triu_indices(6), strict=True))
@@ -68,8 +92,8 @@ class General:
         Ad = self.X.inverse().adjoint()
         return mirrored(Ad.T @ I @ Ad)
 
-    def rates(self, K: Array) -> Array:
-        return np.stack([K[0], K[1], K[2] + swing(K) @ self.X.p]) @ self.X.R
+    def rates(self, K: Rates) -> Rates:
+        return Rates.of(*(np.stack([K.w, K.alpha, K.a + K.U @ self.X.p]) @ self.X.R))
 
     def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
         G = self.inertia(np.block([[I, rotation.skew(h)], [rotation.skew(h).T, mass * np.eye(3)]]))
@@ -121,8 +145,8 @@ class Shift:
         B[j, k] = B[k, j] = A[j, k] + d * (C[j, j] - there[k, k])
         return np.block([[B, there], [there.T, L]])
 
-    def rates(self, K: Array) -> Array:
-        return np.stack([K[0], K[1], K[2] + self.d * swing(K)[:, self.axis]])
+    def rates(self, K: Rates) -> Rates:
+        return replace(K, a=K.a + self.d * K.U[:, self.axis])
 
     def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
         """Steiner's theorem for a shift along one axis."""
@@ -206,8 +230,12 @@ class Turn:
             B[k, i], B[k, j] = self._turn(A[k, i], A[k, j])
         return B
 
-    def rates(self, K: Array) -> Array:
-        return self.inverse()._turned_vector(K.T).T
+    def rates(self, K: Rates) -> Rates:
+        back = self.inverse()
+        w, alpha, a = back._turned_vector(K.packed().T).T
+        if is_traced(self.c) or is_traced(self.s) or (self.c and self.s):
+            return Rates.of(w, alpha, a)
+        return Rates(w, alpha, a, back._turned(K.U, symmetric=False))
 
     def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
         return mass, self._turned_vector(h), self._turned(I, symmetric=True)
@@ -229,18 +257,18 @@ def motion(moves: Sequence[Move], V: Array) -> Array:
     return V
 
 
-def rates(moves: Sequence[Move], K: Array) -> Array:
-    """The rates (3, 3) of the parent's frame, continued to the child's as if they were one body."""
+def rates(moves: Sequence[Move], K: Rates) -> Rates:
+    """The rates of the parent's frame, continued to the child's as if they were one body."""
     for move in moves:
         K = move.rates(K)
     return K
 
 
-def motion_of_axis(moves: Sequence[Move], K: Array, k: int) -> Array:
-    """U e (3,), U of `swing` and e the axis number k, that the last move turns about: U is that of the parent's frame,
-    whose rates are K, but the components are those in the child's."""
+def along_axis(moves: Sequence[Move], K: Rates, k: int) -> Array:
+    """U e (3,) of the parent, in the child's frame, e being the axis number k, which the last move turns about."""
     *first, turn = moves
-    return turn.inverse()._turned_vector(swing(rates(first, K))[:, k])
+    assert isinstance(turn, Turn)
+    return turn.inverse()._turned_vector(rates(first, K).U[:, k])
 
 
 def force(moves: Sequence[Move], F: Array) -> Array:

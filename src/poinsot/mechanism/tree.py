@@ -17,7 +17,7 @@ from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism
-from poinsot.mechanism.screws import CYCLES, General, Move, Shift, Turn
+from poinsot.mechanism.screws import CYCLES, General, Move, Rates, Shift, Turn
 from poinsot.spatial import Inertia, Pose, rotation
 
 SIMPLE = {
@@ -133,9 +133,9 @@ def falling(T: Tree) -> Array:
     return np.concatenate([np.zeros(3), -T.gravity])
 
 
-def still(T: Tree) -> Array:
-    """The rates (3, 3) of the world (`screws.rates`), less gravity."""
-    return np.concatenate([np.zeros((2, 3)), -T.gravity[None]])
+def still(T: Tree) -> Rates:
+    """The rates of the world, less gravity."""
+    return Rates.of(np.zeros(3), np.zeros(3), -T.gravity)
 
 
 def as_given(mech: Mechanism, split: bool = False) -> Tree:
