@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from spatial_strategies import EDGE_ANGLES
 
-from poinsot.spatial.series import arctan_ratio, stumpff
+from poinsot.spatial.series import arctan_ratio, stumpff, stumpff_by_halves
 
 EPS = np.finfo(float).eps
 SQUARES = np.unique([*EDGE_ANGLES, *np.linspace(0.0, 7.0, 71), np.nextafter(1.0, 0.0), 50.0, 1e3]) ** 2
@@ -32,6 +32,8 @@ def test_stumpff_is_exact_to_rounding_at_every_angle(k):
     t = np.sqrt(SQUARES)
     bound = 16 * EPS * np.abs(expected) + EPS * (1.0 + t) / np.maximum(1.0, t) ** k
     assert np.all(np.abs(stumpff(k, SQUARES) - expected) <= bound)
+    if k in (2, 3):
+        assert np.all(np.abs(stumpff_by_halves(SQUARES)[k - 2] - expected) <= bound)
 
 
 @pytest.mark.parametrize("k", range(3))
@@ -66,4 +68,5 @@ def test_arctan_ratio_is_exact_to_rounding_at_every_angle():
 def test_nothing_is_evaluated_where_it_is_not_defined():
     # Warnings are errors here: neither the branch that is not taken nor its derivative may divide by zero or overflow.
     assert np.all(np.isfinite([stumpff(k, np.array([0.0, 1e-320, 1e200])) for k in range(5)]))
+    assert np.all(np.isfinite(stumpff_by_halves(np.array([0.0, 1e-320, 1e200]))))
     assert np.all(np.isfinite(arctan_ratio(np.array([0.0, 1e-320, 1.0]), np.array([1.0, 1.0, 0.0]))))

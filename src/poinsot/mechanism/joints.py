@@ -15,6 +15,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import Pose, quaternion, rotation
 from poinsot.spatial._arrays import as_array, vector
+from poinsot.spatial.series import stumpff_by_halves
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +245,12 @@ def _free_pose(joint: Joint, q: Array) -> Pose:
 
 
 def _free_move(joint: Joint, q: Array, u: Array) -> Array:
-    X = Pose.exp(u)
-    return np.concatenate([quaternion.integrate(q[:4], u[:3], 1.0), q[4:] + quaternion.rotate(q[:4], X.p)])
+    """A screw motion; how far it goes, J(phi) v as in `Pose.exp`, by the functions of half the angle that turn q."""
+    phi, v = u[:3], u[3:]
+    c2, c3 = stumpff_by_halves(phi @ phi)
+    across = np.cross(phi, v)
+    p = v + c2 * across + c3 * np.cross(phi, across)
+    return np.concatenate([quaternion.integrate(q[:4], phi, 1.0), q[4:] + quaternion.rotate(q[:4], p)])
 
 
 def _free_difference(joint: Joint, a: Array, b: Array) -> Array:

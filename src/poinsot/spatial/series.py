@@ -23,8 +23,22 @@ def stumpff(k: int, s: Array) -> Array:
     """
     small = s < 1.0
     t = np.sqrt(np.where(small, 1.0, s))
-    series = polynomial([(-1) ** j / factorial(k + 2 * j) for j in range(TERMS)], np.where(small, s, 0.0))
-    return np.where(small, series, _CLOSED[k](t))
+    return np.where(small, _power_series(k, np.where(small, s, 0.0)), _CLOSED[k](t))
+
+
+def stumpff_by_halves(s: Array) -> tuple[Array, Array]:
+    """c_2(s) and c_3(s) from c_0 and c_1 of s/4: for those who need the sine and cosine of half the angle anyway.
+
+    1 - cos t = 2 sin^2(t/2) and sin t = 2 sin(t/2) cos(t/2).
+    """
+    c0, c1 = stumpff(0, 0.25 * s), stumpff(1, 0.25 * s)
+    small = s < 1.0
+    closed = (1.0 - c0 * c1) / np.where(small, 1.0, s)
+    return 0.5 * (c1 * c1), np.where(small, _power_series(3, np.where(small, s, 0.0)), closed)
+
+
+def _power_series(k: int, s: Array) -> Array:
+    return polynomial([(-1) ** j / factorial(k + 2 * j) for j in range(TERMS)], s)
 
 
 def arctan_ratio(u2: Array, w: Array) -> Array:
