@@ -465,8 +465,8 @@ class Function:
             now.need(needs)
             in_memory = bool(needs) and self.module.is_long and node.op not in _SHIFTS
             ref_of = functools.partial(self._operand, refs, in_memory)
-            if node in task.row.products:
-                refs[node] = self._contracted(node, task.row.products[node], ref_of)
+            if node in task.row.taken_in:
+                refs[node] = self._contracted(node, task.row.taken_in[node][0], ref_of)
             else:
                 refs[node] = self._simple(node, [ref_of(arg) for arg in node.args])
 
@@ -507,16 +507,18 @@ class Function:
         return len(values) > self.room // 2
 
     def _contracted(self, node: Node, product: Node, ref_of: Callable[[Node], Ref]) -> Ref:
-        """a b + c, a b - c or c - a b, rounded once where the machine can."""
-        other = node.args[1] if node.args[0] is product else node.args[0]
+        """a b + c, a b - c or c - a b, or the negative of it, rounded once where the machine can."""
+        total = node.args[0] if node.op == "neg" else node
+        other = total.args[1] if total.args[0] is product else total.args[0]
         args = [ref_of(arg) for arg in (*product.args, other)]
         uniform = all(arg.uniform for arg in args)
         form, kind = (self.scalar, self.target.scalar("f")) if uniform else (self.vector, self.target.vector("f"))
         a, b, c = (form(arg) for arg in args)
-        if node.op == "sub" and node.args[0] is product:
-            c = self.op(f"fneg {kind} {c}")
-        elif node.op == "sub":
+        subtracted = total.args[1] if total.op == "sub" else None
+        if (product is subtracted) != (node.op == "neg"):
             a = self.op(f"fneg {kind} {a}")
+        if (other is subtracted) != (node.op == "neg"):
+            c = self.op(f"fneg {kind} {c}")
         name = f"fmuladd.{'' if uniform else f'v{self.target.width}'}f{self.target.bits}"
         return Ref(self.intrinsic(name, kind, kind, a, b, c), "f", uniform)
 

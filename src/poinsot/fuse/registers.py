@@ -90,8 +90,9 @@ class Registers:
                 self._stored.add(last)
 
 
-def contracted(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, Node]:
-    """Sums and differences of floats, each with the product that it may take in: one that nothing else needs."""
+def contracted(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, list[Node]]:
+    """Sums and differences of floats, each with the product that it may take in: one that nothing else needs. And the
+    negatives of such sums that nothing else needs, each with the product and the sum."""
     count = Counter(arg for node in live for arg in node.args)
     count.update(outputs)
     found = {}
@@ -99,17 +100,19 @@ def contracted(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, Node
         if node.op in ("add", "sub") and node.type == "f":
             products = [arg for arg in node.args if arg.op == "mul" and count[arg] == 1]
             if products:
-                found[node] = products[0]
+                found[node] = products[:1]
+        elif node.op == "neg" and node.args[0] in found and count[node.args[0]] == 1:
+            found[node] = [*found.pop(node.args[0]), node.args[0]]
     return found
 
 
 @dataclass(frozen=True)
 class Row:
-    """The operations of a graph, one after the other, each with the product that it takes in and what it needs in
+    """The operations of a graph, one after the other, each with what it takes in (`contracted`) and what it needs in
     registers: floats and integers that differ between lanes."""
 
     nodes: list[Node]
-    products: dict[Node, Node]
+    taken_in: dict[Node, list[Node]]
     needs: dict[Node, list[Node]]
 
     def uses(self, at_end: Iterable[Node]) -> dict[Node, list[int]]:
@@ -132,13 +135,12 @@ def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contra
 
     `steady`: nodes that are known to be the same in all lanes; those that follow from them are added.
     """
-    products = contracted(live, outputs) if contract else {}
-    taken_in = set(products.values())
-    nodes, needs, operands = [node for node in live if node not in taken_in], {}, {}
+    taken_in = contracted(live, outputs) if contract else {}
+    inside = {inner for taken in taken_in.values() for inner in taken}
+    nodes, needs, operands = [node for node in live if node not in inside], {}, {}
     for node in nodes:
         simple = node.op not in _NOT_SIMPLE
-        args = [arg for arg in node.args if arg is not products.get(node)]
-        args += products[node].args if node in products else ()
+        args = [arg for part in (node, *taken_in.get(node, ())[::-1]) for arg in part.args if arg not in inside]
         operands[node] = list(dict.fromkeys(args))
         if node.op in ("const", "table") or ((simple or node.op == "get") and steady.issuperset(args)):
             steady.add(node)
@@ -146,7 +148,7 @@ def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contra
         needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i") and arg not in steady]
     if reorder and not any(node.op in _IN_ORDER for node in nodes):
         nodes = _ordered(nodes, operands)
-    return Row(nodes, products, needs)
+    return Row(nodes, taken_in, needs)
 
 
 def _ordered(nodes: Sequence[Node], operands: Mapping[Node, Sequence[Node]]) -> list[Node]:

@@ -257,10 +257,9 @@ def canonical(mech: Mechanism) -> Tree:
         if stage.simple:
             stage.reframe(Pose(_with_z_along(stage.joint.axes[0])), carried)
     heirs = _heirs(stages)
-    for i, heir in enumerate(heirs):  # a simple joint's frame may turn about and slide along its axis: suit the heir
+    for i, heir in reversed(list(enumerate(heirs))):  # a simple joint's frame may turn and slide: suit the heir
         if heir is not None and stages[i].simple and stages[heir].simple:
-            screw = _screw(stages[heir].X)
-            stages[i].reframe(Pose(rotation.about_z(screw.turn1), (0, 0, screw.shift1)), children[i])
+            stages[i].reframe(_screw(stages[heir].X).suiting(), children[i])
     for i, stage in enumerate(stages):  # those without heir suit their parent, and have their centre of mass above x
         if heirs[i] is None and stage.simple:
             screw = _screw(stage.X)
@@ -356,17 +355,23 @@ class _Screw:
     turn2: float
     shift2: float
 
+    def suiting(self) -> Pose:
+        """The frame, in the first one, that has the same axis, and from which the way to the second is shortest."""
+        turn, shift = self.turn1, self.shift1
+        if abs(np.sin(self.tilt)) < ROUNDING:  # parallel
+            turn, shift = turn + np.arctan2(self.across[1], self.across[0]), shift + np.cos(self.tilt) * self.shift2
+        return Pose(rotation.about_z(turn), (0, 0, shift))
+
 
 def _screw(X: Pose) -> _Screw:
     """How the z axis of one frame lies to that of another: along their common normal, if that is not too far away."""
     z, p = X.R[:, 2], X.p
     sine = np.hypot(z[0], z[1])
     tilt = np.arctan2(sine, z[2])
-    if sine < ROUNDING:  # parallel: any common normal will do; take the one through the new origin
-        away = np.hypot(p[0], p[1])
-        turn1 = np.arctan2(p[1], p[0]) if away > 1e-12 else 0.0
-        R = rotation.about_x(tilt).T @ rotation.about_z(turn1).T @ X.R
-        return _Screw(turn1, p[2], (away if away > 1e-12 else 0.0, 0.0), tilt, np.arctan2(R[1, 0], R[0, 0]), 0.0)
+    if sine < ROUNDING:  # parallel: shifts cost less than a turn, and least of all along the second axis, at the joint
+        R = rotation.about_x(tilt).T @ X.R
+        x, y = (d if abs(d) > 1e-12 else 0.0 for d in p[:2])
+        return _Screw(0.0, 0.0, (x, y), tilt, np.arctan2(R[1, 0], R[0, 0]), np.cos(tilt) * p[2])
     x = np.array([-z[1], z[0], 0.0]) / sine  # the direction of the common normal
     turn1 = np.arctan2(x[1], x[0])
     R = rotation.about_x(tilt).T @ rotation.about_z(turn1).T @ X.R
