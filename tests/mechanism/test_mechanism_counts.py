@@ -92,6 +92,35 @@ def four_legs() -> pt.Mechanism:
     return pt.Mechanism(tuple(links))
 
 
+def on_axes(*joints: tuple[str | None, str]) -> pt.Mechanism:
+    """Links at random places, each on a parent and a hinge about one of the coordinate axes."""
+    rng, axes = np.random.default_rng(7), dict(zip("xyz", np.eye(3), strict=True))
+    links = [
+        pt.Link(f"{k}", random_inertia(rng), parent, pt.revolute(axes[axis]), pt.Pose(p=rng.standard_normal(3)))
+        for k, (parent, axis) in enumerate(joints)
+    ]
+    return pt.Mechanism(tuple(links))
+
+
+def names_of_moves(mech: pt.Mechanism) -> list[str]:
+    """For each body, what leads to it from its parent: shifts S and turns T along coordinate axes."""
+    return [
+        " ".join(f"{type(move).__name__[0]}{'xyz'[move.axis]}" for move in body.moves(np.array([0.3])))  # type: ignore[union-attr]
+        for body in tree.of(mech).bodies
+    ]
+
+
+def test_parallel_axes_need_one_slide_together() -> None:
+    mech = on_axes((None, "x"), ("0", "y"), ("1", "y"), ("2", "y"), ("3", "x"))
+    assert names_of_moves(mech)[1:] == ["Sx Tx Sz Tz", "Sx Tz", "Sx Tz", "Sx Tx Tz"]
+
+
+def test_frames_suit_the_axes_that_are_not_parallel() -> None:
+    """For the others, shifts do, and the last of them is along the joint."""
+    mech = on_axes((None, "x"), ("0", "y"), ("1", "y"), ("1", "z"), ("2", "z"), ("1", "y"), ("5", "z"))
+    assert names_of_moves(mech)[1:] == ["Sx Tx Sz Tz", "Sx Sy Sz Tz", "Sx Tx Tz", "Sx Tx Tz", "Sx Sy Sz Tz", "Sx Tx Tz"]
+
+
 def test_what_is_zero_but_for_rounding_is_zero() -> None:
     bodies = tree.of(four_legs()).bodies
     for body in bodies:

@@ -324,14 +324,15 @@ def _about_origin(inertia: Inertia) -> tuple[float, Array, Array]:
 
 
 def _heirs(stages: Sequence[_Stage]) -> list[int | None]:
-    """For each body the child with the largest subtree."""
+    """For each body the child that its frame should suit: one whose axis is not parallel, with the largest subtree."""
     sizes, heirs = [1] * len(stages), [None] * len(stages)  # type: list[int], list[int | None]
     for i in reversed(range(len(stages))):
         if stages[i].parent >= 0:
             sizes[stages[i].parent] += sizes[i]
+    gains = [(np.hypot(*stage.X.R[:2, 2]) > ROUNDING, size) for stage, size in zip(stages, sizes, strict=True)]
     for i, stage in enumerate(stages):
         p = stage.parent
-        if p >= 0 and (heirs[p] is None or sizes[i] > sizes[heirs[p]]):  # type: ignore[index]
+        if p >= 0 and (heirs[p] is None or gains[i] > gains[heirs[p]]):  # type: ignore[index]
             heirs[p] = i
     return heirs
 
