@@ -7,7 +7,7 @@ import pytest
 
 from poinsot.fuse import Assembly, aligned_zeros, jit, kernel, set_threads
 from poinsot.fuse.assembly_loop import assembly_module
-from poinsot.fuse.llvm import Target
+from poinsot.fuse.llvm_rows import Target
 
 WIDTH = jit.host()[2] // 8
 

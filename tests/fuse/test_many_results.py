@@ -5,7 +5,7 @@ import pytest
 
 import poinsot as pt
 from poinsot.fuse import jit, kernel, loop
-from poinsot.fuse.llvm import Target
+from poinsot.fuse.llvm_rows import Target
 
 WIDTH = jit.host()[2] // 8
 SIZES = [2, 3, 7, 12, 13, 16, 20]  # n x n results: few, many, rows of whole lines of the cache and others

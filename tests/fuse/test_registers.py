@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import poinsot as pt
 from poinsot.fuse import llvm_structure, registers
-from poinsot.fuse.llvm import Target
+from poinsot.fuse.llvm_rows import Target
 from poinsot.fuse.loop import kernel_module
 from poinsot.fuse.registers import Registers
 

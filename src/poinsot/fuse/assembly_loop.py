@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from . import llvm_structure as llvm_structure
 from .graph import Graph, Node
-from .llvm import Function, Module, Ref, Target
+from .llvm import Function, Module, Ref
+from .llvm_rows import Target
 from .rows import columns_of, load_row, rows_of, store_row
 from .status import any_nan, restore_flags, save_flags
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .llvm import Target
+from .llvm_rows import Target
 
 _lock = threading.Lock()
 _engines: list[Any] = []  # code stays loaded until the process ends

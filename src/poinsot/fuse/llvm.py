@@ -6,133 +6,16 @@ inside the elementary functions, whose error analysis counts every rounding.
 """
 
 import functools
-import re
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from . import elementary, registers
+from .frame import Frame
 from .graph import Graph, Node, Type
+from .llvm_rows import INTRINSICS, ROWS, SEQUENCES, SHIFTS, WITH_CONSTANTS, Target
 from .machine import trace_elementary
 from .registers import Registers, Row
-
-
-@dataclass(frozen=True)
-class Target:
-    """How wide a vector is, how precise its floats are, and how many there is room for."""
-
-    width: int
-    float64: bool = True
-    processor: str = "x86"
-    registers: int = 32
-
-    @property
-    def bits(self) -> int:
-        return 64 if self.float64 else 32
-
-    @property
-    def itemsize(self) -> int:
-        return self.bits // 8
-
-    @property
-    def size(self) -> int:
-        """Bytes of a vector."""
-        return self.width * self.itemsize
-
-    def scalar(self, type_: Type) -> str:
-        return {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}[type_]
-
-    def vector(self, type_: Type) -> str:
-        return f"<{self.width} x {self.scalar(type_)}>"
-
-    def literal(self, value: Any, type_: Type) -> str:
-        if type_ == "b":
-            return "true" if value else "false"
-        if type_ == "i":
-            return str(_wrapped(value, self.bits))
-        if not self.float64:
-            with np.errstate(over="ignore"):
-                value = float(np.float32(value))
-        return "0x" + struct.pack(">d", value).hex().upper()
-
-
-def _wrapped(value: int, bits: int) -> int:
-    return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
-
-
-# One row an operation: the text after "%x = ". {T} is the type of the arguments, {R} of the result, {a}, {b} the
-# arguments, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
-ROWS: dict[tuple[str, Type], str] = {
-    ("add", "f"): "fadd {T} {a}, {b}",
-    ("sub", "f"): "fsub {T} {a}, {b}",
-    ("mul", "f"): "fmul {T} {a}, {b}",
-    ("div", "f"): "fdiv {T} {a}, {b}",
-    ("neg", "f"): "fneg {T} {a}",
-    ("add", "i"): "add {T} {a}, {b}",
-    ("sub", "i"): "sub {T} {a}, {b}",
-    ("mul", "i"): "mul {T} {a}, {b}",
-    ("neg", "i"): "sub {T} {zero}, {a}",
-    ("bit_and", "i"): "and {T} {a}, {b}",
-    ("bit_or", "i"): "or {T} {a}, {b}",
-    ("bit_xor", "i"): "xor {T} {a}, {b}",
-    ("shift_left", "i"): "shl {T} {a}, {b}",
-    ("shift_right", "i"): "ashr {T} {a}, {b}",
-    ("shift_right_logical", "i"): "lshr {T} {a}, {b}",
-    ("less", "f"): "fcmp olt {T} {a}, {b}",
-    ("less_equal", "f"): "fcmp ole {T} {a}, {b}",
-    ("equal", "f"): "fcmp oeq {T} {a}, {b}",
-    ("not_equal", "f"): "fcmp une {T} {a}, {b}",
-    ("less", "i"): "icmp slt {T} {a}, {b}",
-    ("less_equal", "i"): "icmp sle {T} {a}, {b}",
-    ("equal", "i"): "icmp eq {T} {a}, {b}",
-    ("not_equal", "i"): "icmp ne {T} {a}, {b}",
-    ("and", "b"): "and {T} {a}, {b}",
-    ("or", "b"): "or {T} {a}, {b}",
-    ("xor", "b"): "xor {T} {a}, {b}",
-    ("not", "b"): "xor {T} {a}, {ones}",
-    ("to_float", "i"): "sitofp {T} {a} to {R}",
-    ("to_float", "b"): "uitofp {T} {a} to {R}",
-    ("to_int", "b"): "zext {T} {a} to {R}",
-    ("truth", "i"): "icmp ne {T} {a}, {zero}",
-    ("truth", "f"): "fcmp une {T} {a}, {zero}",
-    ("bits", "f"): "bitcast {T} {a} to {R}",
-    ("from_bits", "i"): "bitcast {T} {a} to {R}",
-}
-
-# Operations that are intrinsics of LLVM.
-INTRINSICS: dict[tuple[str, Type], str] = {
-    **{(op, "f"): op for op in ("sqrt", "floor", "rint", "trunc", "fma", "copysign", "minimum", "maximum")},
-    ("abs", "f"): "fabs",
-    ("minimum", "i"): "smin",
-    ("maximum", "i"): "smax",
-}
-
-# Dividing by 0, or the least integer by -1, would stop the process. So {2} is b, or 1 where {1}: b is 0 or -1; there
-# the quotient is a*b. {3} is the remainder, {7} whether it is of the wrong sign.
-_REMAINDER = (
-    "add {T} {b}, {one}", "icmp ult {T} {0}, {two}", "select {B} {1}, {T} {one}, {T} {b}", "srem {T} {a}, {2}",
-    "xor {T} {3}, {2}", "icmp slt {T} {4}, {zero}", "icmp ne {T} {3}, {zero}", "and {B} {5}, {6}",
-)  # fmt: skip
-
-# Operations of several instructions, the last one giving the result; {0}, {1} are the results of the earlier ones.
-SEQUENCES: dict[tuple[str, Type], Sequence[str]] = {
-    # A float that no integer can hold gives some integer, not a poisoned program.
-    ("to_int", "f"): ["fptosi {T} {a} to {R}", "freeze {R} {0}"],
-    ("abs", "i"): ["sub {T} {zero}, {a}", "icmp slt {T} {a}, {zero}", "select {B} {1}, {T} {0}, {T} {a}"],
-    ("modulo", "i"): [*_REMAINDER, "select {B} {7}, {T} {2}, {T} {zero}", "add {T} {3}, {8}"],
-    ("floordiv", "i"): [
-        *_REMAINDER, "sdiv {T} {a}, {2}", "zext {B} {7} to {T}", "sub {T} {8}, {9}",
-        "mul {T} {a}, {b}", "select {B} {1}, {T} {11}, {T} {10}"],
-}  # fmt: skip
-
-
-_SHIFTS = ("shift_left", "shift_right", "shift_right_logical")  # by how much is a part of the instruction
-_WITH_CONSTANTS = {
-    op for table in (ROWS, SEQUENCES) for (op, _), row in table.items() if re.search("{(zero|one|ones|two)}", str(row))
-}
 
 
 @functools.cache
@@ -158,7 +41,7 @@ class _Waiting:
         self._slots: dict[Node, int] = {}
 
     def store(self, node: Node) -> None:
-        slot = self._slots[node] = self.f.take_slot()
+        slot = self._slots[node] = self.f.frame.take_slot()
         self.f.homes[node] = functools.partial(self.f.slot, slot)
         self.f.store(self.f.slot(slot), 0, self.refs[node])
 
@@ -167,11 +50,11 @@ class _Waiting:
 
     def free(self, node: Node) -> None:
         if node in self._slots:
-            self.f.slots.append(self._slots.pop(node))
+            self.f.frame.free.append(self._slots.pop(node))
             del self.f.homes[node]
 
     def end(self, nodes: Sequence[Node]) -> None:
-        self.f.slots += self._slots.values()
+        self.f.frame.free += self._slots.values()
         for node in nodes:
             self.f.homes.pop(node, None)
 
@@ -246,8 +129,6 @@ class Module:
 _ATTRIBUTES = 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }'
 
 
-_LARGE = 1 << 16  # bytes; a stack has a few million
-_NEAR = 256  # elements around an address that can be written in one byte
 _PIECE = 250  # operations in a block
 _SHORT = 1500  # operations; of such code, the compiler finds registers for values and constants itself
 _ENDLESS = 1 << 30
@@ -258,16 +139,11 @@ class Function:
 
     def __init__(self, module: Module, contract: bool = True) -> None:
         self.module, self.target, self.contract = module, module.target, contract
-        self.entry: list[str] = []  # allocations: they belong into the first block
-        self.exit: list[str] = []  # and their end
+        self.frame = Frame(module)
         self.lines: list[str] = []
         self.block = "start"
         self.mask: str | None = None  # the lanes that still run, inside a loop whose count differs between lanes
         self.homes: dict[Node, Callable[[], str]] = {}  # values that lie in memory, and how to write their address
-        self.slots: list[int] = []  # room for one vector each, not in use
-        self._taken, self._rooms = 0, list[str]()  # how many there are, and the middle of each row of them
-        self._numbers = dict[tuple[int, bool], str]()  # the middle of each row of constants, twice
-        self._turns = dict[int, bool]()  # which of the two was taken last
         self.always = ""  # a truth that the compiler cannot see through; if not, control goes to %never
         self.room = self.target.registers - 4 if module.is_long else _ENDLESS
         self.registers = Registers({}, self.room, _Waiting(self, {}))
@@ -276,8 +152,8 @@ class Function:
 
     def define(self, head: str, end: str) -> str:
         return "\n".join(
-            [f"{head} #0 {{", "entry:", *self.entry, "  br label %start"]
-            + ["start:", *self.lines, *self.exit, f"  {end}", "}"]
+            [f"{head} #0 {{", "entry:", *self.frame.entry, "  br label %start"]
+            + ["start:", *self.lines, *self.frame.exit, f"  {end}", "}"]
         )
 
     # Text.
@@ -360,55 +236,12 @@ class Function:
         )
 
     def allocate(self, count: int) -> str:
-        """Room for vectors, for as long as the function runs: on the stack, or if large, elsewhere."""
-        self._count += 1
-        name, size = f"%m{self._count}", max(count, 1) * self.target.size
-        if size <= _LARGE:
-            self.entry.append(f"  {name} = alloca [{max(count, 1)} x {self.target.vector('f')}], align 64")
-        else:
-            self.module.declarations |= {"malloc": "declare ptr @malloc(i64)", "free": "declare void @free(ptr)"}
-            self.module.declarations["ptrmask"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
-            self.entry += [  # on a line of the cache
-                f"  {name}.all = call ptr @malloc(i64 {size + 64})",
-                f"  {name}.end = getelementptr i8, ptr {name}.all, i64 63",
-                f"  {name} = call ptr @llvm.ptrmask.p0.i64(ptr {name}.end, i64 -64)",
-            ]
-            self.exit.append(f"  call void @free(ptr {name}.all)")
-        return name
-
-    # Addresses near one that is in a register of its own are short, and so are the instructions that use them.
-    def take_slot(self) -> int:
-        """Room for one vector: its number."""
-        if self.slots:
-            return self.slots.pop()
-        if self._taken % _NEAR == 0:
-            self._rooms.append(self._middle(self.allocate(_NEAR), self.target.size))
-        self._taken += 1
-        return self._taken - 1
+        """Room for vectors, for as long as the function runs."""
+        return self.frame.allocate(count)
 
     def slot(self, number: int) -> str:
-        """The address of room number so much."""
-        return self.address(self._rooms[number // _NEAR], str(number % _NEAR - _NEAR // 2))
-
-    def _number(self, node: Node) -> str:
-        """The address of a constant, from two registers in turn: so the compiler does not keep it for the next use."""
-        k = self.module.number_of(node)
-        self._turns[k] = not self._turns.get(k)
-        key = k // _NEAR, self._turns[k]
-        if key not in self._numbers:
-            base = f"getelementptr (i{self.target.bits}, ptr @numbers, i64 {k // _NEAR * _NEAR})"
-            self._numbers[key] = self._middle(base, self.target.itemsize)
-        return self.op(f"getelementptr i{self.target.bits}, ptr {self._numbers[key]}, i64 {k % _NEAR - _NEAR // 2}")
-
-    def _middle(self, base: str, size: int) -> str:
-        """The address in the middle of so many elements of this size, which the compiler does not see through."""
-        self._count += 1
-        name = f"%m{self._count}"
-        self.entry += [
-            f"  {name}.half = getelementptr i8, ptr {base}, i64 {_NEAR // 2 * size}",
-            f'  {name} = call ptr asm "", "=r,0"(ptr {name}.half)',
-        ]
-        return name
+        """The address of a slot of the frame."""
+        return self.address(*self.frame.slot(number))
 
     # Graphs.
     def graph(
@@ -463,7 +296,7 @@ class Function:
             refs[node] = self.literal(node)
         else:
             now.need(needs)
-            in_memory = bool(needs) and self.module.is_long and node.op not in _SHIFTS
+            in_memory = bool(needs) and self.module.is_long and node.op not in SHIFTS
             ref_of = functools.partial(self._operand, refs, in_memory)
             if node in task.row.taken_in:
                 refs[node] = self._contracted(node, task.row.taken_in[node][0], ref_of)
@@ -474,7 +307,9 @@ class Function:
         """The reference of a value; constants that lie in memory are read by the operation that needs them."""
         if not in_memory or node.op != "const" or node.data == 0 or node.type == "b":
             return refs[node]
-        scalar = self.op(f"load {self.target.scalar(node.type)}, ptr {self._number(node)}")
+        base, place = self.frame.number(self.module.number_of(node))
+        address = self.op(f"getelementptr i{self.target.bits}, ptr {base}, i64 {place}")
+        scalar = self.op(f"load {self.target.scalar(node.type)}, ptr {address}")
         return Ref(self.vector(Ref(scalar, node.type, True)), node.type, False)
 
     def _begin_block(self) -> None:
@@ -537,7 +372,7 @@ class Function:
             return Ref(self.intrinsic(name, scalar(kind), scalar(kind), *values), node.type, uniform)
         words = {"T": scalar(kind), "R": scalar(node.type), "B": scalar("b")}
         words |= dict(zip("ab", values, strict=False))
-        if node.op in _WITH_CONSTANTS:
+        if node.op in WITH_CONSTANTS:
             words |= {"zero": self.constant(0, kind, uniform), "ones": self.constant(True, "b", uniform)}
             words |= {"one": self.constant(1, kind, uniform), "two": self.constant(2, kind, uniform)}
         row = ROWS.get((node.op, kind))

@@ -24,7 +24,8 @@ import numpy as np
 from . import llvm_structure as llvm_structure
 from .graph import Graph, Node
 from .lines import Lines, lines_of
-from .llvm import Function, Module, Ref, Target
+from .llvm import Function, Module, Ref
+from .llvm_rows import Target
 from .results import Results
 from .status import any_nan, raise_invalid, restore_flags, save_flags
 from .transfer import Transfer, address, addresses, either, fence, unless

@@ -62,7 +62,7 @@ def any_nan(f: Function, values: Sequence[str]) -> str:
 def save_flags(f: Function) -> str | None:
     """Where the processor's floating-point status is kept meanwhile."""
     if f.target.processor == "x86":
-        f.entry.append("  %flags = alloca i32, align 4")
+        f.frame.entry.append("  %flags = alloca i32, align 4")
         f.module.declarations["stmxcsr"] = "declare void @llvm.x86.sse.stmxcsr(ptr)"
         f.line("call void @llvm.x86.sse.stmxcsr(ptr %flags)")
         return "%flags"
