@@ -5,7 +5,7 @@ methods: `motion` takes a twist (6,) of the parent's frame to the child's, `forc
 (6, k) of the child's frame to the parent's, `inertia` a symmetric inertia (6, 6), and `moments` that of a rigid body.
 One simple move after the other costs about half of what one general transformation does.
 
-`rates` takes what the laws of Newton and Euler need to know of a rigid motion, `Rates`.
+`rates` continues what the laws of Newton and Euler need to know of a rigid motion, `Rates`.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,9 @@ def mirrored(A: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """How a frame moves, in its own axes: angular velocity w (3,), angular acceleration alpha (3,), the acceleration
-    a (3,) of its origin, and U (3, 3) = (alpha x) + (w x)(w x): a point at r accelerates with a + U r."""
+    """How a frame moves, in its own axes: angular velocity w (3,) [rad/s], angular acceleration alpha (3,) [rad/s^2],
+    acceleration a (3,) of its origin [m/s^2], and U (3, 3) = (alpha x) + (w x)(w x): a point at r accelerates with
+    a + U r."""
 
     w: Array
     alpha: Array
@@ -37,6 +38,7 @@ class Rates:
 
     @classmethod
     def of(cls, w: Array, alpha: Array, a: Array) -> "Rates":
+        """With the U that follows."""
         P = np.outer(w, w)
         U = np.zeros((3, 3))
         for i, j, k in CYCLES:
@@ -45,7 +47,7 @@ class Rates:
 
     @classmethod
     def beside(cls, k: int, Ue: Array, w: Array, about: Array, a: Array) -> "Rates":
-        """From what U e is, e being the axis number k, and the angular acceleration about it: fewer products."""
+        """From U e (3,), e being the axis number k, and the component of alpha along it: that takes fewer products."""
         _, i, j = CYCLES[k]
         P = np.outer(w, w)
         alpha, U = np.zeros(3), np.zeros((3, 3))
