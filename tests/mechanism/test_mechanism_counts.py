@@ -4,6 +4,7 @@ If a number falls, store the new one. Placements, axes and inertias are random, 
 """
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,6 +77,12 @@ def test_the_canonical_form_halves_the_work(monkeypatch: pytest.MonkeyPatch) -> 
     canonical = count("forward dynamics", ARM)
     monkeypatch.setattr(tree, "of", tree.as_given)
     assert canonical < 0.6 * count("forward dynamics", ARM)
+
+
+def test_inertia_of_motors_costs_no_more_on_the_way_out() -> None:
+    """They change what is felt through a joint, not how bodies move: one product and one sum a joint."""
+    links = tuple(replace(link, joint=replace(link.joint, armature=0.01)) for link in ARM.links)
+    assert count("inverse dynamics", pt.Mechanism(links)) == count("inverse dynamics", ARM) + 2 * len(links)
 
 
 def four_legs() -> pt.Mechanism:

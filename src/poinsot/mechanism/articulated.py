@@ -63,7 +63,7 @@ def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, 
 
     The joint accelerates with u - W^T A, where A is what the joints before it add to the acceleration.
     """
-    S, k = here.S, here.direction
+    S, k = here.S, here.direction if here.bare else None
     U = IA @ S
     if not S.shape[1]:  # fixed: the parent feels it all
         return U, np.zeros(0), IA, pA

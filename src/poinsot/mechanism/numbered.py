@@ -56,9 +56,10 @@ class Screws:
         if not np.any(self.E[:, 2]):  # nothing along z: the others are moments of inertia, exactly
             self.E[:, :2] = self.G[:, [6, 0]]
         self.armature = np.array([body.armature for body in bodies], dtype=float)
-        directions = {body.direction if body.is_bare else None for body in bodies}
+        directions, self.bare = {body.direction for body in bodies}, all(body.is_bare for body in bodies)
         self.direction = directions.pop() if len(directions) == 1 else None
-        self.width = 6 + (self.direction is None)
+        self.known = self.direction if self.bare else None  # the entry of W that is one by its definition
+        self.width = 6 + (self.known is None)
         self.q, self.indices = q, np.array([body.q.start for body in bodies], dtype=int)
         self.turns = bool(np.any(self.about) or np.any(self.numbers[:, 7]))
         again = budget().again and KEPT * len(bodies) > budget().kept
@@ -92,19 +93,18 @@ class Screws:
             moves.append(Turn(2, *turn))
         G = unpacked(row(self.G, i))
         E = np.diag(row(self.E, i)) - G[:3, :3] * (1 - np.eye(3))
-        return Here(moves, S, np.zeros(6), G, E, row(self.armature, i), self.direction)
+        return Here(moves, S, np.zeros(6), G, E, row(self.armature, i), self.direction, self.bare)
 
     def first_moves(self, c: Array) -> list[Move]:
         return _moves(self.first_numbers, c)
 
     def packed(self, W: Array, u: Array) -> Array:
         """What one sweep leaves to the next; where W is one by its definition, u."""
-        if self.direction is None:
-            return np.concatenate([W[:, 0], u])
-        return np.concatenate([W[: self.direction, 0], u, W[self.direction + 1 :, 0]])
+        k = self.known
+        return np.concatenate([W[:, 0], u] if k is None else [W[:k, 0], u, W[k + 1 :, 0]])
 
     def unpacked(self, x: Array) -> tuple[Array, Array]:
-        k = self.direction
+        k = self.known
         if k is None:
             return x[:6, None], x[6:]
         return np.concatenate([x[:k], np.ones(1), x[k + 1 :]])[:, None], x[k : k + 1]
@@ -149,7 +149,7 @@ class Poses:
         X, S = places[i], row(self.S, i).reshape(6, self.nv)
         move = General(Pose._from(X[:9].reshape(3, 3), X[9:]))
         G, E = unpacked(row(self.G, i)), row(self.E, i).reshape(3, 3)
-        return Here([move], S, np.zeros(6), G, E, row(self.armature, i), None)
+        return Here([move], S, np.zeros(6), G, E, row(self.armature, i), None, bare=False)
 
     def first_moves(self, c: Array) -> list[Move]:
         return []

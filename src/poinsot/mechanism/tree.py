@@ -34,8 +34,8 @@ class Here:
     """What a recursion sees of one body at one instant.
 
     moves from its parent's frame, motion subspace S (6, nv), S' v (6,), inertia G (6, 6) and its second moments of mass
-    E (3, 3), armature (nv,); and `direction`, if S is exactly that one column of the identity and the motor has no
-    inertia.
+    E (3, 3), armature (nv,); `direction`, if S is exactly that one column of the identity; and whether the motor is
+    `bare`, without inertia.
     """
 
     moves: Sequence[Move]
@@ -45,6 +45,7 @@ class Here:
     E: Array
     armature: Array
     direction: int | None
+    bare: bool
 
     @property
     def hinge(self) -> int | None:
@@ -96,9 +97,8 @@ class Body:
 
     def at(self, q: Array, v: Array) -> Here:
         """The body at this instant of the mechanism."""
-        direction = self.direction if self.is_bare else None
-        E = second_moments(self.G)
-        return Here(self.moves(q[self.q]), self.subspace(q), self.bias(q, v), self.G, E, self.armature, direction)
+        moves, S, bias, E = self.moves(q[self.q]), self.subspace(q), self.bias(q, v), second_moments(self.G)
+        return Here(moves, S, bias, self.G, E, self.armature, self.direction, self.is_bare)
 
 
 def second_moments(G: Array) -> Array:
