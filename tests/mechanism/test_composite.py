@@ -69,7 +69,7 @@ def test_points_of_a_hinge_move_with_both_bodies(axis: int) -> None:
     rng = np.random.default_rng(axis)
     K, e = screws.Rates.of(*rng.standard_normal((3, 3))), np.eye(3)[axis]
     turn = screws.Turn(axis, np.cos(0.7), np.sin(0.7))
-    Ue = screws.along_axis([screws.Shift(0, 0.3), turn], K, axis)
+    Ue = turn.along(K)
     turned, speed, about = screws.rates([turn], K), 1.3, -0.4
     w, alpha = turned.w + speed * e, turned.alpha + np.cross(turned.w, speed * e) + about * e
     expected = screws.Rates.of(w, alpha, K.a)

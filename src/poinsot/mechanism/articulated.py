@@ -22,14 +22,17 @@ def outward(here: Here, v: Array, K_P: Rates, F: Array, vdot: Array | None = Non
     alpha = alpha_P + w x wJ, a = a_P + (w_P + w) x vJ, and S' v + S vdot to both. The points of a hinge's axis e move
     with both bodies, so U e is the parent's; that is cheaper.
     """
-    K = screws.rates(here.moves, K_P)
+    before, hinge = screws.rates(here.moves[:-1], K_P), here.hinge
+    K = here.moves[-1].rates(before)
     vJ = here.S @ v
     added = here.bias if vdot is None else here.bias + here.S @ vdot
     w = K.w + vJ[:3]
     alpha = K.alpha + np.cross(w, vJ[:3]) + added[:3]
     a = K.a + np.cross(K.w + w, vJ[3:]) + added[3:]
-    k = here.hinge
-    K = Rates.of(w, alpha, a) if k is None else Rates.beside(k, screws.along_axis(here.moves, K_P, k), w, alpha[k], a)
+    if hinge is None:
+        K = Rates.of(w, alpha, a)
+    else:
+        K = Rates.beside(hinge.axis, hinge.along(before), w, alpha[hinge.axis], a)
     return K, wrench(here, K) - F
 
 

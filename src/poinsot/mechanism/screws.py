@@ -182,10 +182,15 @@ class Turn:
         R[i, i], R[i, j], R[j, i], R[j, j] = self.c, -self.s, self.s, self.c
         return R
 
+    @property
+    def _is_right(self) -> bool:
+        """Whether the angle is known to be a multiple of a right one."""
+        return not is_traced(self.c, self.s) and not (self.c and self.s)
+
     def _turn(self, x: Array, y: Array) -> tuple[Array, Array]:
         """(c x - s y, s x + c y): if the angle is known, by three shears, of which each is one operation."""
         c, s = self.c, self.s
-        if is_traced(c) or is_traced(s) or not c or not s:
+        if is_traced(c, s) or self._is_right:
             return c * x - s * y, s * x + c * y
         flip = -1.0 if c < 0 else 1.0  # half a turn less: no tangent is larger than 1
         t, s = flip * s / (1 + flip * c), flip * s
@@ -217,7 +222,7 @@ class Turn:
         [[A_jj, A_ij], [A_ji, A_ii]] + [[c, s], [s, -c]] u."""
         i, j, k, c, s = (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis, self.c, self.s
         B = np.zeros((3, 3))
-        if is_traced(c) or is_traced(s) or (c and s):
+        if not self._is_right:
             u = c * (A[i, i] - A[j, j]) - s * (A[i, j] + A[j, i])
             B[i, i], B[j, j], B[i, j], B[j, i] = A[j, j] + c * u, A[i, i] - c * u, A[i, j] + s * u, A[j, i] + s * u
         elif s:  # a right angle
@@ -235,9 +240,13 @@ class Turn:
     def rates(self, K: Rates) -> Rates:
         back = self.inverse()
         w, alpha, a = back._turned_vector(K.packed().T).T
-        if is_traced(self.c) or is_traced(self.s) or (self.c and self.s):
-            return Rates.of(w, alpha, a)
-        return Rates(w, alpha, a, back._turned(K.U, symmetric=False))
+        if self._is_right:
+            return Rates(w, alpha, a, back._turned(K.U, symmetric=False))
+        return Rates.of(w, alpha, a)
+
+    def along(self, K: Rates) -> Array:
+        """U e (3,) after the turn, e being its axis, from the rates before it."""
+        return self.inverse()._turned_vector(K.U[:, self.axis])
 
     def moments(self, mass: Array, h: Array, I: Array) -> tuple[Array, Array, Array]:
         return mass, self._turned_vector(h), self._turned(I, symmetric=True)
@@ -264,13 +273,6 @@ def rates(moves: Sequence[Move], K: Rates) -> Rates:
     for move in moves:
         K = move.rates(K)
     return K
-
-
-def along_axis(moves: Sequence[Move], K: Rates, k: int) -> Array:
-    """U e (3,) of the parent, in the child's frame, e being the axis number k, which the last move turns about."""
-    *first, turn = moves
-    assert isinstance(turn, Turn)
-    return turn.inverse()._turned_vector(rates(first, K).U[:, k])
 
 
 def force(moves: Sequence[Move], F: Array) -> Array:

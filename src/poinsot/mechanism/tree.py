@@ -48,10 +48,10 @@ class Here:
     bare: bool
 
     @property
-    def hinge(self) -> int | None:
-        """The coordinate axis that the last move turns about, if that is all that the joint does."""
+    def hinge(self) -> Turn | None:
+        """The last move, if it is a turn and that is all that the joint does."""
         last = self.moves[-1]
-        return last.axis if isinstance(last, Turn) and last.axis == self.direction else None
+        return last if isinstance(last, Turn) and last.axis == self.direction else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +329,7 @@ def _heirs(stages: Sequence[_Stage]) -> list[int | None]:
     for i in reversed(range(len(stages))):
         if stages[i].parent >= 0:
             sizes[stages[i].parent] += sizes[i]
-    gains = [(np.hypot(*stage.X.R[:2, 2]) > ROUNDING, size) for stage, size in zip(stages, sizes, strict=True)]
+    gains = [(_sine(stage.X) > ROUNDING, size) for stage, size in zip(stages, sizes, strict=True)]
     for i, stage in enumerate(stages):
         p = stage.parent
         if p >= 0 and (heirs[p] is None or gains[i] > gains[heirs[p]]):  # type: ignore[index]
@@ -364,10 +364,14 @@ class _Screw:
         return Pose(rotation.about_z(turn), (0, 0, shift))
 
 
+def _sine(X: Pose) -> float:
+    """Of the angle between the z axes of two frames."""
+    return float(np.hypot(*X.R[:2, 2]))
+
+
 def _screw(X: Pose) -> _Screw:
     """How the z axis of one frame lies to that of another: along their common normal, if that is not too far away."""
-    z, p = X.R[:, 2], X.p
-    sine = np.hypot(z[0], z[1])
+    z, p, sine = X.R[:, 2], X.p, _sine(X)
     tilt = np.arctan2(sine, z[2])
     if sine < ROUNDING:  # parallel: shifts cost less than a turn, and least of all along the second axis, at the joint
         R = rotation.about_x(tilt).T @ X.R
