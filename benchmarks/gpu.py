@@ -20,8 +20,8 @@ import numpy as np
 
 import poinsot as pt
 import robots
-from poinsot.fuse import gpu
-from poinsot.fuse.budget import Budget, tracing_for
+from poinsot.fuse.cuda import launch as gpu
+from poinsot.fuse.plan.budget import Budget, tracing_for
 from poinsot.integrate.splitting import free_rotation
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.derivatives import forward_dynamics_derivatives

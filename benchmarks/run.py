@@ -22,7 +22,7 @@ from pathlib import Path
 
 from case import Case, Contender, Entry, Missing, RemoteEntry, count_processor_time
 from poinsot import fuse
-from poinsot.fuse import jit
+from poinsot.fuse.llvm import jit
 
 PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka jax jaxlib numexpr".split()
 

@@ -1,6 +1,6 @@
-"""Regenerate the tables of `poinsot.fuse.elementary`: minimax polynomials and split constants, from mpmath alone.
+"""Regenerate the tables of `poinsot.fuse.math`: minimax polynomials and split constants, from mpmath alone.
 
-    python tools/fit_elementary.py          write src/poinsot/fuse/elementary/coefficients.py and print the errors
+    python tools/fit_elementary.py          write src/poinsot/fuse/math/coefficients.py and print the errors
     python tools/fit_elementary.py --check  only compare with the file that is there
 
 A polynomial is fitted by Remez exchange on a Chebyshev grid (Muller, Elementary Functions, 3rd ed., section 3.5).
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import mpmath as mp
 
 mp.mp.dps = 60
-TARGET = Path(__file__).parents[1] / "src" / "poinsot" / "fuse" / "elementary" / "coefficients.py"
+TARGET = Path(__file__).parents[1] / "src" / "poinsot" / "fuse" / "math" / "coefficients.py"
 
 
 class Fit(NamedTuple):

@@ -18,7 +18,7 @@ UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 numbers = st.one_of(st.floats(-2, 2, allow_subnormal=False), st.sampled_from([0.0, 1.0, -1.0, 1e-9, -1e-14, 1e-200]))
 vectors = st.tuples(numbers, numbers, numbers).map(np.array)
 orientations = st.tuples(numbers, numbers, numbers, numbers).map(np.array).filter(lambda q: np.linalg.norm(q) > 0.1)
-orientations = orientations.map(quaternion.normalise)
+orientations = orientations.map(quaternion.normalize)
 moments = st.one_of(
     st.tuples(*[st.floats(0.5, 1.0)] * 3),
     st.tuples(*[st.sampled_from([0.5, 0.5 + 1e-15, 0.5 + 1e-9, 0.50001, 0.7, 0.99, 1.0 - 1e-12, 1.0])] * 3),
@@ -136,7 +136,7 @@ def test_energy_and_momentum_are_kept(I: np.ndarray, q0: np.ndarray, omega0: np.
 def test_accuracy_of_what_is_kept() -> None:
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(100):
-        I, omega0, q0 = rng.uniform(0.5, 1, 3), rng.normal(size=3), quaternion.normalise(rng.normal(size=4))
+        I, omega0, q0 = rng.uniform(0.5, 1, 3), rng.normal(size=3), quaternion.normalize(rng.normal(size=4))
         body, t = FreeTop(I, q0, omega0), rng.uniform(-1e6, 1e6, 50)
         omega = body.angular_velocity(t)
         L = quaternion.rotate(body.orientation(t), I * omega)

@@ -19,7 +19,7 @@ UP, DOWN, LEVEL = np.eye(4)[0], np.eye(4)[1], np.array([1, 1, 0, 0]) / np.sqrt(2
 numbers = st.one_of(st.floats(-2, 2, allow_subnormal=False), st.sampled_from([0.0, 1.0, -1.0, 1e-9, -1e-14]))
 vectors = st.tuples(numbers, numbers, st.one_of(numbers, st.floats(-20, 20))).map(np.array)
 orientations = st.tuples(numbers, numbers, numbers, numbers).map(np.array).filter(lambda q: np.linalg.norm(q) > 0.1)
-orientations = orientations.map(quaternion.normalise)
+orientations = orientations.map(quaternion.normalize)
 tops = st.builds(
     HeavyTop,
     transverse=st.sampled_from([1.0, 2.0, 0.7]),
@@ -67,7 +67,7 @@ CASES = {
     "sleeping, too slow": (2, 1, 3, UP, (0, 0, 1)),
     "waking up": (2, 1, 3, UP, (1e-9, 0, 1)),
     "through the vertical": (2, 1, 3, UP, (1, 0.3, 2)),
-    "close by the vertical": (2, 1, 3, quaternion.normalise([1, 1e-9, 2e-9, 0.3]), (1, 0.5, 3)),
+    "close by the vertical": (2, 1, 3, quaternion.normalize([1, 1e-9, 2e-9, 0.3]), (1, 0.5, 3)),
     "through the lowest point": (2, 1, 3, DOWN, (1, 0.3, 2)),
     "pendulum": (2, 1, 3, LEVEL, (0.5, 0, 0)),
     "pendulum over the top": (2, 1, 3, DOWN, (5, 0.3, 0)),
@@ -148,7 +148,7 @@ def test_energy_and_momenta_are_kept(body: HeavyTop, t: list[float]) -> None:
 def test_accuracy_of_what_is_kept() -> None:
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(100):
-        A, C, mgl, q0 = *rng.uniform(0.3, 3, 2), rng.normal(), quaternion.normalise(rng.normal(size=4))
+        A, C, mgl, q0 = *rng.uniform(0.3, 3, 2), rng.normal(), quaternion.normalize(rng.normal(size=4))
         body = HeavyTop(A, C, mgl, q0, 3 * rng.normal(size=3))
         t = rng.uniform(-1e6, 1e6, 50)
         q, omega, I = body.orientation(t), body.angular_velocity(t), moments(body)
@@ -210,7 +210,7 @@ def test_steady_precession(which: int, tilt: float) -> None:
 
 def test_without_gravity_it_is_free() -> None:
     t = np.linspace(-20, 20, 9)
-    q0, omega0 = quaternion.normalise([0.3, 0.5, 0.1, 0.7]), [1.0, -0.4, 3.0]
+    q0, omega0 = quaternion.normalize([0.3, 0.5, 0.1, 0.7]), [1.0, -0.4, 3.0]
     heavy, free = HeavyTop(2, 1, 0, q0, omega0), SymmetricTop(2, 1, q0, omega0)
     np.testing.assert_allclose(heavy.orientation(t), free.orientation(t), atol=ROUNDING)
     np.testing.assert_allclose(heavy.angular_velocity(t), free.angular_velocity(t), atol=1e-13)

@@ -284,7 +284,7 @@ def test_a_sweep_names_its_device(capsys: pytest.CaptureFixture[str], monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr("poinsot.study.sweeps.sweep", swept)
-    monkeypatch.setattr("poinsot.fuse.gpu.cupy", lambda: None)
+    monkeypatch.setattr("poinsot.fuse.cuda.launch.cupy", lambda: None)
     for device in ((), ("--device", "cpu"), ("--device", "cuda")):
         said(capsys, "sweep", "spin.toml", *device, code=1)
     assert given == [None, None, "cuda"]

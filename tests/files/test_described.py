@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import poinsot as pt
 from poinsot.files.described import Missing, describe, known, missing, restore
-from poinsot.run.run import fingerprint, hash_of
+from poinsot.run.result import fingerprint, hash_of
 from poinsot.spatial.mesh import Mesh
 from poinsot.world import World
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poinsot.files.lines import line_of, lines_of
+from poinsot.files.toml_lines import line_of, lines_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TEXT = '''title = "a # b [c]"   # comment [[x]]

@@ -15,7 +15,7 @@ import xarray
 import poinsot as pt
 from poinsot.files import results
 from poinsot.run import simulate
-from poinsot.run.run import OPTIONS
+from poinsot.run.result import OPTIONS
 
 FORMATS = ("x.nc", "x.zarr")
 

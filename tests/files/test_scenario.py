@@ -17,7 +17,7 @@ from poinsot.files.scenario import changes_of, read_scenario
 from poinsot.files.schema import schema
 from poinsot.files.varied import varied
 from poinsot.files.written import scenario_text
-from poinsot.run.run import hash_of
+from poinsot.run.result import hash_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUN = "[run]\nduration = 1\nstep = 0.01\n"

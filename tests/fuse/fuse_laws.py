@@ -3,7 +3,7 @@
 import numpy as np
 
 from poinsot.fuse import Kernel, kernel, signature
-from poinsot.fuse.verify import verify
+from poinsot.fuse.graph.verify import verify
 
 # NumPy's elementary functions and ours may differ by an ulp or two each, and fused multiply-adds round once less.
 ROUNDING = 2e-14

@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from poinsot.fuse import Assembly, aligned_zeros, jit, kernel, set_threads
-from poinsot.fuse.assembly_loop import assembly_module
-from poinsot.fuse.llvm_rows import Target
+from poinsot.fuse import Assembly, aligned_zeros, kernel, set_threads
+from poinsot.fuse.assembly.element_loop import assembly_module
+from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.instructions import Target
 
 WIDTH = jit.host()[2] // 8
 

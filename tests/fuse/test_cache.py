@@ -7,7 +7,8 @@ import tempfile
 import numpy as np
 import pytest
 
-from poinsot.fuse import jit, kernel
+from poinsot.fuse import kernel
+from poinsot.fuse.llvm import jit
 
 CODE = """if True:
     import sys

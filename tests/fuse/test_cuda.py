@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.fuse.budget import GPU, PROCESSOR, budget
-from poinsot.fuse.cuda import kernel_source
-from poinsot.fuse.cuda_rows import ROWS
-from poinsot.fuse.cuda_tables import Tables
-from poinsot.fuse.cuda_text import BLOCKS
-from poinsot.fuse.kernel import Program
-from poinsot.fuse.ops import OPS
+from poinsot.fuse.cuda.constants import Tables
+from poinsot.fuse.cuda.opcodes import ROWS
+from poinsot.fuse.cuda.text import BLOCKS
+from poinsot.fuse.cuda.translation import kernel_source
+from poinsot.fuse.graph.ops import OPS
+from poinsot.fuse.kernels import Program
+from poinsot.fuse.plan.budget import GPU, PROCESSOR, budget
 
 # What CUDA C++ has and plain C++ has not; the kernel becomes a loop over the threads.
 _SHIM = """

@@ -8,9 +8,9 @@ import pytest
 from fuse_laws import every_backend
 
 from poinsot.fuse import TraceError, fori_loop, gradient, hessian, jacobian, jvp, kernel, vjp
-from poinsot.fuse.ops import OPS
-from poinsot.fuse.partials import PARTIALS
-from poinsot.fuse.verify import verify
+from poinsot.fuse.derive.partials import PARTIALS
+from poinsot.fuse.graph.ops import OPS
+from poinsot.fuse.graph.verify import verify
 
 # name: (function in NumPy, the same in mpmath, points)
 WIDE, UNIT, POSITIVE = [-2.7, -0.4, 1e-3, 0.9, 3.3], [-0.97, -0.3, 1e-4, 0.5, 0.99], [1e-3, 0.4, 1.0, 2.5, 40.0]

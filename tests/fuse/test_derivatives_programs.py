@@ -6,7 +6,7 @@ from fuse_laws import every_backend
 from fuse_models import articulated_body, free_body, inverse_dynamics, random_chain, rk4
 
 from poinsot.fuse import Table, fori_loop, gradient, hessian, jacobian, jvp, kernel, once, solve_spd
-from poinsot.fuse.verify import verify
+from poinsot.fuse.graph.verify import verify
 
 ARM = random_chain(7)
 

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from poinsot.fuse import fori_loop, gradient, jit, kernel, set_threads
+from poinsot.fuse import fori_loop, gradient, kernel, set_threads
+from poinsot.fuse.llvm import jit
 
 WIDTH = jit.host()[2] // 8
 

@@ -8,10 +8,10 @@ import pytest
 from fuse_models import articulated_body, random_chain
 
 from poinsot.fuse import fori_loop, gradient, hessian, jacobian, jvp, kernel, once, vjp
-from poinsot.fuse.build import RULES, build
-from poinsot.fuse.graph import Graph, Node, tracing_into
-from poinsot.fuse.ops import OPS
-from poinsot.fuse.verify import verify
+from poinsot.fuse.graph.build import RULES, build
+from poinsot.fuse.graph.nodes import Graph, Node, tracing_into
+from poinsot.fuse.graph.ops import OPS
+from poinsot.fuse.graph.verify import verify
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.fuse import jit, kernel, loop
-from poinsot.fuse.llvm_rows import Target
+from poinsot.fuse import kernel
+from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.abi import inner_loop as loop
+from poinsot.fuse.llvm.instructions import Target
 
 WIDTH = jit.host()[2] // 8
 SIZES = [2, 3, 7, 12, 13, 16, 20]  # n x n results: few, many, rows of whole lines of the cache and others

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poinsot as pt
-from poinsot.fuse import llvm_structure, registers
-from poinsot.fuse.llvm_rows import Target
-from poinsot.fuse.loop import kernel_module
-from poinsot.fuse.registers import Registers
+from poinsot.fuse.llvm import structure as llvm_structure
+from poinsot.fuse.llvm.abi.inner_loop import kernel_module
+from poinsot.fuse.llvm.instructions import Target
+from poinsot.fuse.plan import registers
+from poinsot.fuse.plan.registers import Registers
 
 assert llvm_structure  # fills the table of operations that `kernel_module` writes
 

@@ -6,7 +6,8 @@ from fuse_models import articulated_body, random_chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poinsot.fuse import fori_loop, jacobian, jit, kernel, once, set_threads
+from poinsot.fuse import fori_loop, jacobian, kernel, once, set_threads
+from poinsot.fuse.llvm import jit
 
 WIDTH = jit.host()[2] // 8
 LINKS = random_chain(3)
@@ -118,7 +119,8 @@ def test_on_a_processor_without_fused_multiply_add(python):
     """Where products and sums are not fused the last bits differ; elementary functions still call for exact fma."""
     code = """if True:
     import numpy as np
-    from poinsot.fuse import jit, kernel
+    from poinsot.fuse import kernel
+    from poinsot.fuse.llvm import jit
     jit.host = lambda: ("x86-64", "", 16, "x86")
     x = np.linspace(0.1, 3, 41)
     for name in "sin exp tanh cbrt arctan log1p".split():

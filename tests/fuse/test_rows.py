@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from poinsot.fuse import jit, kernel
+from poinsot.fuse import kernel
+from poinsot.fuse.llvm import jit
 
 WIDTH = jit.host()[2] // 8
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 19]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from poinsot.fuse import TraceError, fori_loop, is_traced, kernel
-from poinsot.fuse.graph import tracing
+from poinsot.fuse.graph.nodes import tracing
 
 TABLE = np.arange(5.0)
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from poinsot.fuse import jit, kernel, set_threads
+from poinsot.fuse import kernel, set_threads
+from poinsot.fuse.llvm import jit
 
 WIDTH = jit.host()[2] // 8  # lanes of float64
 

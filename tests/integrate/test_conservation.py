@@ -69,7 +69,7 @@ def test_runge_kutta_drifts_where_the_splitting_does_not() -> None:
 
 
 def test_the_splitting_is_reversible() -> None:
-    q, L = quaternion.normalise(np.array([0.3, -0.2, 0.5, 0.1])), np.array([0.3, 2.0, -0.7])
+    q, L = quaternion.normalize(np.array([0.3, -0.2, 0.5, 0.1])), np.array([0.3, 2.0, -0.7])
     there = free_rotation(q, L, MOMENTS, 0.37, order=4)
     np.testing.assert_allclose(free_rotation(there, L, MOMENTS, -0.37, order=4), q, atol=1e-14)
 

@@ -12,7 +12,7 @@ from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.single import simulate
 from poinsot.spatial import Inertia, quaternion
 
-Q0 = quaternion.normalise(np.array([0.3, -0.2, 0.5, 0.1]))
+Q0 = quaternion.normalize(np.array([0.3, -0.2, 0.5, 0.1]))
 
 
 def step(moments, omega, h: float = 1.0):

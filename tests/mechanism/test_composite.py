@@ -5,10 +5,11 @@ import pytest
 from trees import random_motion, random_tree, same
 
 import poinsot as pt
-from poinsot.fuse.budget import GPU, tracing_for
-from poinsot.mechanism import composite, screws, tree
+from poinsot.fuse.plan.budget import GPU, tracing_for
+from poinsot.mechanism import composite
 from poinsot.mechanism.dynamics import external_wrenches
-from poinsot.mechanism.screws import General, Shift, Turn
+from poinsot.mechanism.form import screws, tree
+from poinsot.mechanism.form.screws import General, Shift, Turn
 
 MOVES = [Shift(0, 0.3), Turn(0, 0.6, 0.8), Shift(2, -0.7), Turn(2, -0.8, 0.6), General(pt.Pose.exp(np.arange(6) / 5))]
 

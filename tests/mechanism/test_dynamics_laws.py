@@ -8,7 +8,8 @@ import pytest
 from trees import KINDS, TREES, Rng, law, pool, random_inertia, random_motion, random_placement, rate, same
 
 import poinsot as pt
-from poinsot.mechanism import dynamics, kinematics, tree
+from poinsot.mechanism import dynamics, kinematics
+from poinsot.mechanism.form import tree
 
 TIGHT = 1e-12  # of forces, relative to the largest; accelerations lose what the condition of M takes
 

@@ -11,8 +11,9 @@ import pytest
 from trees import random_inertia, same
 
 import poinsot as pt
-from poinsot.mechanism import inverse_mass_matrix, tree
+from poinsot.mechanism import inverse_mass_matrix
 from poinsot.mechanism.derivatives import forward_dynamics_derivatives
+from poinsot.mechanism.form import tree
 from poinsot.spatial import rotation
 
 

@@ -8,9 +8,9 @@ from trees import KINDS, random_inertia, random_joint, random_motion, random_pla
 
 import poinsot as pt
 from poinsot._types import Array
-from poinsot.fuse.budget import GPU, PROCESSOR, Budget, tracing_for
-from poinsot.fuse.verify import verify
-from poinsot.mechanism import division, tree
+from poinsot.fuse.graph.verify import verify
+from poinsot.fuse.plan.budget import GPU, PROCESSOR, Budget, tracing_for
+from poinsot.mechanism.form import division, tree
 
 LOOPS_ONLY = Budget(0, 0, np.inf)  # everything that can stay in a loop does
 HALF = Budget(0, 1500, np.inf)  # a few bodies are written out beside the loops

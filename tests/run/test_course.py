@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.run import course
-from poinsot.run.fates import onset
+from poinsot.run import simulation as course
+from poinsot.run.compiled import UncompiledWarning
+from poinsot.run.outcomes import onset
 from poinsot.run.plan import plan
-from poinsot.run.rows import UncompiledWarning
 
 
 def tumbling() -> pt.World:

@@ -10,7 +10,7 @@ from runs_to_show import eventually
 
 import poinsot as pt
 from poinsot import show
-from poinsot.show.live import Live, usual_range
+from poinsot.show.live_world import Live, usual_range
 
 
 def floating() -> pt.World:

@@ -147,7 +147,7 @@ def test_other_classes_can_stand_on_the_right():
         (lambda: Pose(p=[0, np.inf, 0]), r"p of Pose has an entry that is not a finite number: \[0\.0, inf, 0\.0\]"),
         (
             lambda: Pose.from_quaternion([2, 0, 0, 0]),
-            r"q of Pose is not a unit quaternion: its length is 2\..*normalise",
+            r"q of Pose is not a unit quaternion: its length is 2\..*normalize",
         ),
         (lambda: Pose.from_matrix(np.ones((4, 4))), r"T of Pose has the last row .* use T\.T"),
         (lambda: Pose.from_euler([0, 0]), r"angles of Pose has the shape \(2,\)"),

@@ -14,7 +14,7 @@ from poinsot.spatial.quaternion import (
     identity,
     integrate,
     log,
-    normalise,
+    normalize,
     product,
     rotate,
     to_matrix,
@@ -78,7 +78,7 @@ def test_from_matrix_is_unit_with_a_positive_scalar(phi):
 
 @law(q=quaternions, length=lengths)
 def test_normalise(q, length):
-    same(normalise(length * q), q, 1e-15)
+    same(normalize(length * q), q, 1e-15)
 
 
 @law(q=quaternions, omega=vectors())
@@ -123,7 +123,7 @@ def test_batches_are_loops():
     phi = np.random.default_rng(2).normal(size=(4, 5, 3))
     q, x = exp(phi), phi[::-1]
     same(q, [[exp(a) for a in row] for row in phi], 1e-15)
-    for f in (log, to_matrix, conjugate, normalise):
+    for f in (log, to_matrix, conjugate, normalize):
         same(f(q), [[f(a) for a in row] for row in q], 1e-15)
     for f in (rotate, quaternion.derivative, quaternion.derivative_world):
         same(f(q, x), [[f(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(q, x, strict=True)], 1e-15)
@@ -134,7 +134,7 @@ def test_batches_are_loops():
 
 
 def test_errors_say_what_is_wrong():
-    with pytest.raises(ValueError, match=r"q of plane is not a unit quaternion: its length is 2\. Use .*normalise"):
+    with pytest.raises(ValueError, match=r"q of plane is not a unit quaternion: its length is 2\. Use .*normalize"):
         quaternion.check(np.array([[1, 0, 0, 0], [0, 2, 0, 0]]), "q of plane")
     with pytest.raises(ValueError, match="its length is nan"):
         quaternion.check(np.array([np.nan, 0, 0, 0]), "q of plane")

@@ -38,7 +38,7 @@ CASES = [
     ("(3)->(3,3)", rotation.left_jacobian_inverse, (PHI,)),
     ("(3,3)->(3,3)", rotation.orthonormalise, (1.1 * R,)),
     ("(4),(4)->(4)", quaternion.product, (Q, Q[::-1])),
-    ("(4)->(4)", quaternion.normalise, (2.0 * Q,)),
+    ("(4)->(4)", quaternion.normalize, (2.0 * Q,)),
     ("(4),(3)->(3)", quaternion.rotate, (Q, OMEGA)),
     ("(4)->(3,3)", quaternion.to_matrix, (Q,)),
     ("(3,3)->(4)", quaternion.from_matrix, (R,)),

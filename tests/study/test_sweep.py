@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 import poinsot as pt
 from poinsot.fuse import Kernel
-from poinsot.run import rows
+from poinsot.run import compiled as rows
 from poinsot.study import sweeps
 from poinsot.study.quantities import names, pick
 from poinsot.study.sweeps import points, sweep

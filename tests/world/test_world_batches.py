@@ -8,7 +8,7 @@ from world_models import close, mixed, rod
 
 import poinsot as pt
 from poinsot.run import METHODS
-from poinsot.run.rows import UncompiledWarning
+from poinsot.run.compiled import UncompiledWarning
 
 
 def flyers() -> pt.World:

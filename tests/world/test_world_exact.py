@@ -29,7 +29,7 @@ def test_pendulum_swings_as_jacobi_says() -> None:
 def test_free_top(method: str) -> None:
     """Jacobi's solution for three different moments, near the middle axis; the centre flies straight on."""
     inertia = pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
-    q0, omega = quaternion.normalise(np.array([1.0, 0.2, -0.3, 0.5])), np.array([0.01, 3.0, 0.02])
+    q0, omega = quaternion.normalize(np.array([1.0, 0.2, -0.3, 0.5])), np.array([0.01, 3.0, 0.02])
     world = pt.World(gravity=NOTHING)
     world.add_body("box", inertia, orientation=q0, velocity=(0.1, 0.2, 0.3), angular_velocity=omega)
     run = world.simulate(10.0, 1e-3, method=method, every=0.5)
@@ -153,7 +153,7 @@ def test_large_body_in_central_gravity_feels_the_sum_over_its_points() -> None:
     for size in (0.02, 0.01, 0.005):
         body = pt.Inertia.points(masses, size * points)
         world = pt.World(gravity=pt.CentralGravity(mu=2.0))
-        X = pt.Pose.from_quaternion(quaternion.normalise(np.array([1.0, 0.4, -0.2, 0.7])), at)
+        X = pt.Pose.from_quaternion(quaternion.normalize(np.array([1.0, 0.4, -0.2, 0.7])), at)
         world.add_body("rock", body, position=X.p, orientation=X.quaternion())
         effect = world.motion().effects["gravity"]
         r = [X @ p for p in size * points]

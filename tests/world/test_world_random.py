@@ -28,7 +28,7 @@ def random_world(rng: Rng, central: bool) -> pt.World:
             f"body{k}",
             random_inertia(rng),
             position=rng.standard_normal(3),
-            orientation=quaternion.normalise(rng.standard_normal(4)),
+            orientation=quaternion.normalize(rng.standard_normal(4)),
             velocity=rng.standard_normal(3),
             angular_velocity=rng.standard_normal(3),
         )

@@ -5,7 +5,7 @@ import pytest
 from world_models import G, close
 
 import poinsot as pt
-from poinsot.run.rows import Rows
+from poinsot.run.compiled import Rows
 
 STEPS = ("_onward", "_onward_until")  # the functions that make steps
 

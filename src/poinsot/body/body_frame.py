@@ -92,9 +92,9 @@ def move(state: State, k: Rate, h: float = 1.0) -> State:
     )
 
 
-def normalise(state: State) -> State:
+def normalize(state: State) -> State:
     """The same state with a unit quaternion again."""
-    return State(state.X, quaternion.normalise(state.q), state.V, state.omega)
+    return State(state.X, quaternion.normalize(state.q), state.V, state.omega)
 
 
 def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> State:
@@ -107,4 +107,4 @@ def to_motion(state: State, inertia: Inertia) -> tuple[Pose, Array]:
     """The pose X_WB of the body frame and the twist V_WB_B (6,) of the body."""
     R = quaternion.to_matrix(state.q)
     v = state.V - np.cross(state.omega, inertia.com)
-    return Pose._from(R, state.X - R @ inertia.com), np.concatenate([state.omega, v])
+    return Pose.unchecked(R, state.X - R @ inertia.com), np.concatenate([state.omega, v])

@@ -11,7 +11,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.spatial import Inertia, Pose, motion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 Value: TypeAlias = ArrayLike | Callable[[float, Pose, Array], ArrayLike]
 Load: TypeAlias = Callable[[float, Pose, Array], Array]

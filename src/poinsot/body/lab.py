@@ -95,4 +95,4 @@ def to_motion(state: State, inertia: Inertia) -> tuple[Pose, Array]:
     R = state.marks.T
     omega = R.T @ solve_spd(state.I, state.L)
     v = R.T @ state.U_cm - np.cross(omega, inertia.com)
-    return Pose._from(R, state.X_cm - R @ inertia.com), np.concatenate([omega, v])
+    return Pose.unchecked(R, state.X_cm - R @ inertia.com), np.concatenate([omega, v])

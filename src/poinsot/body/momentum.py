@@ -71,10 +71,10 @@ def move(state: State, k: Rate, h: float = 1.0) -> State:
     return State(state.x + h * k.v, turned, state.P + h * k.F, state.L + h * k.tau)
 
 
-def normalise(state: State) -> State:
+def normalize(state: State) -> State:
     """The same state, its attitude made a rotation again after a step that leaves the group."""
     attitude = state.attitude
-    attitude = rotation.orthonormalise(attitude, 2) if attitude.ndim == 2 else quaternion.normalise(attitude)
+    attitude = rotation.orthonormalise(attitude, 2) if attitude.ndim == 2 else quaternion.normalize(attitude)
     return State(state.x, attitude, state.P, state.L)
 
 
@@ -98,4 +98,4 @@ def to_motion(state: State, inertia: Inertia) -> tuple[Pose, Array]:
     R = matrix(state.attitude)
     omega = solve_spd(inertia.moment, R.T @ state.L)
     v = R.T @ state.P / inertia.mass - np.cross(omega, inertia.com)
-    return Pose._from(R, state.x - R @ inertia.com), np.concatenate([omega, v])
+    return Pose.unchecked(R, state.x - R @ inertia.com), np.concatenate([omega, v])

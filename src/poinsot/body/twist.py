@@ -56,7 +56,7 @@ def derivative(t: float, state: State, inertia: Inertia, load: Load) -> State:
 
 def move(state: State, k: Rate, h: float = 1.0) -> State:
     """The state after the time h at constant rates: X exp(h V), V + h V'."""
-    X = Pose._from(state.R, state.p) @ Pose.exp(h * k.V)
+    X = Pose.unchecked(state.R, state.p) @ Pose.exp(h * k.V)
     return State(X.R, X.p, state.V + h * k.Vdot)
 
 
@@ -65,7 +65,7 @@ def bracket(a: Rate, b: Rate) -> Rate:
     return Rate(-motion.bracket(a.V, b.V), np.zeros(6))
 
 
-def normalise(state: State) -> State:
+def normalize(state: State) -> State:
     """The same state, its attitude made a rotation again after a step that leaves the group."""
     return State(rotation.orthonormalise(state.R, 2), state.p, state.V)
 
@@ -77,4 +77,4 @@ def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> State:
 
 def to_motion(state: State, inertia: Inertia | None = None) -> tuple[Pose, Array]:
     """The pose X_WB and the twist V_WB_B (6,)."""
-    return Pose._from(state.R, state.p), state.V
+    return Pose.unchecked(state.R, state.p), state.V

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import poinsot
-from poinsot.cli import bench, results, running, sweeping, writing
+from poinsot.cli import bench, inspecting, running, sweeping, writing
 from poinsot.cli.screen import complain
 from poinsot.files.problems import ScenarioError
 
@@ -30,10 +30,10 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "check": running.check,
     "new": writing.new,
     "examples": writing.examples,
-    "plot": results.plot,
-    "info": results.info,
-    "view": results.view,
-    "convert": results.convert,
+    "plot": inspecting.plot,
+    "info": inspecting.info,
+    "view": inspecting.view,
+    "convert": inspecting.convert,
     "sweep": sweeping.sweep,
     "bench": bench.bench,
     "schema": writing.schema,

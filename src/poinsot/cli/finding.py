@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import poinsot
-from poinsot.mechanism.model import hint
+from poinsot._hints import hint
 
 if TYPE_CHECKING:
     from poinsot.files.scenario import Scenario

@@ -133,7 +133,7 @@ def _keep(
     places = {"results": str(path)}
     done.save(path)
     if plot:
-        from poinsot.cli.results import draw
+        from poinsot.cli.inspecting import draw
 
         places["picture"] = str(draw(done, path.with_suffix(".png"), scenario.show.get("plot")))
     if html or (html is None and screen.talks):

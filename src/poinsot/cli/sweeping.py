@@ -79,7 +79,7 @@ def sweep(
     names = _names(found, what, scenario)
     places = {"results": str(path)}
     if plot:
-        from poinsot.cli.results import draw_sweep
+        from poinsot.cli.inspecting import draw_sweep
 
         places["picture"] = str(draw_sweep(found, path.with_suffix(".png"), names))
     tell(screen, found, names, places)
@@ -137,7 +137,7 @@ def _options(scenario: "Scenario", every: float | None, device: str) -> dict[str
 
 
 def _require_gpu() -> None:
-    from poinsot.fuse.gpu import cupy
+    from poinsot.fuse.cuda.launch import cupy
 
     try:
         cupy()

@@ -9,7 +9,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
 from poinsot.parts.flow import gains
 from poinsot.parts.scene import Scene
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 
 @dataclass(frozen=True, eq=False)

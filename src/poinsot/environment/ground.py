@@ -8,7 +8,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
 from poinsot.parts.scene import Moving, Scene
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
+from poinsot._hints import hint
 from poinsot.environment import CentralGravity
-from poinsot.files import checking, kinds, making, readers
+from poinsot.files import cross_checks, kinds, making, readers
 from poinsot.files.dimensions import units_at
 from poinsot.files.expressions import RESERVED, Expression
-from poinsot.files.lines import Path as Place
 from poinsot.files.problems import ABSENT, Problem, ScenarioError, at, dotted, unknown
 from poinsot.files.readers import Context, Table
 from poinsot.files.scenario import Scenario
+from poinsot.files.toml_lines import Path as Place
 from poinsot.files.validation import from_pydantic
-from poinsot.mechanism.model import hint
 from poinsot.parts import WORLD, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
@@ -345,14 +345,14 @@ class Builder:
 
     def _options(self, tables: Mapping[str, Any]) -> None:
         run, vary = tables["run"].given(), tables["sweep"].vary if tables["sweep"] is not None else {}
-        for key, check in checking.of_run(self.world, {"step": STEP, **run}).items():
+        for key, check in cross_checks.of_run(self.world, {"step": STEP, **run}).items():
             with self._within(("run", key)):
                 check()
         if tables["show"] is not None and not self.problems:
-            self.problems += checking.not_shown(self.world, tables["show"].given(), run.get("record"))
+            self.problems += cross_checks.not_shown(self.world, tables["show"].given(), run.get("record"))
         for path, text in vary.items():
             with self._within(("sweep", "vary", path)):
-                checking.of_sweep(self.world, path, text)
+                cross_checks.of_sweep(self.world, path, text)
 
 
 def _message(error: Exception) -> str:

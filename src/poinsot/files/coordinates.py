@@ -14,7 +14,7 @@ from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.kinematics import world_poses
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Pose, quaternion
-from poinsot.spatial._arrays import as_array, join, matvec
+from poinsot.spatial.arrays import as_array, join, matvec
 
 Function = Callable[..., Array]
 

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
-from poinsot.mechanism.model import hint
 from poinsot.parts import Effect, Element, Input, Scene, Tabulated
-from poinsot.run.run import fingerprint
+from poinsot.run.result import fingerprint
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.inertia import Solid
 from poinsot.spatial.shapes import Shape

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array
-from poinsot.mechanism.model import hint
 from poinsot.parts import Moving, Scene
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 LONGEST = 2000  # characters
 

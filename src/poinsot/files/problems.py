@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from poinsot.files.lines import Path, line_of
-from poinsot.mechanism.model import hint
+from poinsot._hints import hint
+from poinsot.files.toml_lines import Path, line_of
 
 ABSENT = object()
 

@@ -14,11 +14,11 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from poinsot._hints import hint
 from poinsot.files.described import imported
 from poinsot.files.expressions import Expression, Law
 from poinsot.files.problems import shown
 from poinsot.files.units import is_quantity, to_si, wanted
-from poinsot.mechanism.model import hint
 from poinsot.parts import Input, Tabulated
 
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")

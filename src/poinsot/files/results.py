@@ -21,10 +21,10 @@ from poinsot.files import atomic
 from poinsot.files.described import describe, missing, restore
 from poinsot.files.stores import check_place, store_for
 from poinsot.run import Ledger, Run, Stop, limits
+from poinsot.run.compiled import Rows
 from poinsot.run.observe import continuous
 from poinsot.run.plan import inputs_of
-from poinsot.run.rows import Rows
-from poinsot.run.run import free_numbers
+from poinsot.run.result import free_numbers
 from poinsot.world import Description, World
 
 FORMAT = 1  # of the groups "rows" and "run"; a file with a higher number is newer than this version

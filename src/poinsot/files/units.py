@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from poinsot.mechanism.model import hint
+from poinsot._hints import hint
 
 QUANTITY = re.compile(
     r"\s*([-+]?(?>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?))"  # a number,

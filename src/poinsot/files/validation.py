@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from poinsot.files.lines import Path
+from poinsot._hints import hint
 from poinsot.files.problems import Problem, at, dotted, unknown
 from poinsot.files.readers import Table
-from poinsot.mechanism.model import hint
+from poinsot.files.toml_lines import Path
 
 
 def from_pydantic(error: ValidationError, model: type[Table], data: Any, path: Path) -> list[Problem]:

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from . import numpy_rules as numpy_rules
-from .assembly import Assembly, aligned_zeros
-from .budget import budget
-from .control import fori_loop, once
-from .derive import gradient, hessian, jacobian, jvp, vjp
-from .errors import TraceError
-from .kernel import Kernel, kernel
-from .linalg import solve_spd
-from .parallel import set_threads, threads
-from .table import Table
-from .traced import Traced
+from poinsot.fuse.assembly.sums import Assembly, aligned_zeros
+from poinsot.fuse.derive.transforms import gradient, hessian, jacobian, jvp, vjp
+from poinsot.fuse.kernels import Kernel, kernel
+from poinsot.fuse.parallel import set_threads, threads
+from poinsot.fuse.plan.budget import budget
+from poinsot.fuse.trace import numpy_rules as numpy_rules
+from poinsot.fuse.trace.control import fori_loop, once
+from poinsot.fuse.trace.errors import TraceError
+from poinsot.fuse.trace.linalg import solve_spd
+from poinsot.fuse.trace.table import Table
+from poinsot.fuse.trace.traced import Traced
 
 __all__ = [
     "Assembly",

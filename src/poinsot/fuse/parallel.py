@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .kernel import Program
+    from poinsot.fuse.kernels import Program
 
 Shape = tuple[int, ...]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from . import jit
-from .kernel import Kernel
-from .loop import kernel_module
+from poinsot.fuse.kernels import Kernel
+from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 

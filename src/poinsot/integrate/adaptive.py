@@ -11,7 +11,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.body import momentum
 from poinsot.body.forces import Load
 from poinsot.fuse import Kernel
-from poinsot.fuse.tree import flatten
+from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.single import Trajectory, compiled
 from poinsot.spatial import Inertia, Pose
 

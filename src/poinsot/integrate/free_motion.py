@@ -19,7 +19,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.spatial import quaternion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 _J, _K = [1, 2, 0], [2, 0, 1]  # the axes that follow each axis
 _AT_REST = 1e-37  # (rad/s)^2; keeps 0/0 away, in float32 too
@@ -62,7 +62,7 @@ def free_motion(q: ArrayLike, L: ArrayLike, moments: ArrayLike, h: float | Array
     # About l by phi, then the shortest way from l to l_after.
     v = share * (sine * rate * (l + l_after) - cosine * np.cross(l, l_after))
     v = np.where(h * h * l2 > _SMALL, v, 0.25 * h * cosine * (omega + after))
-    return quaternion.normalise(quaternion.product(q, np.concatenate([cosine[None], v])))
+    return quaternion.normalize(quaternion.product(q, np.concatenate([cosine[None], v])))
 
 
 def _weierstrass(e: Array, terms: int) -> list[Any]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from poinsot.fuse import fori_loop
-from poinsot.fuse.tree import flatten
+from poinsot.fuse.trace.pytree import flatten
 
 Derivative: TypeAlias = Callable[[Any, Any], Any]  # (t, y) -> y'
 Move: TypeAlias = Callable[[Any, Any], Any]  # (y, u) -> y moved by the increment u

@@ -12,7 +12,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.body import body_frame, lab, momentum, twist
 from poinsot.body.forces import Load, at_centre
 from poinsot.fuse import Kernel, fori_loop, once
-from poinsot.fuse.tree import flatten
+from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate import schemes
 from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.splitting import free_rotation
@@ -36,7 +36,7 @@ def _embedded(formulation: ModuleType, tableau: schemes.Tableau) -> Method:
 
     def make(inertia: Inertia, load: Load) -> Step:
         f = once(lambda t, y: formulation.derivative(t, y, inertia, load))
-        return lambda t, y, h: formulation.normalise(schemes.runge_kutta(tableau, f, t, y, h))
+        return lambda t, y, h: formulation.normalize(schemes.runge_kutta(tableau, f, t, y, h))
 
     return Method(formulation, tableau.order, make)
 
@@ -187,7 +187,7 @@ def compiled(method: str, inertia: Inertia, load: Load) -> tuple[Kernel, Kernel,
         return rebuild_all([next(rest) if np.size(leaf) else leaf for leaf in sample])
 
     def enter(R: Array, p: Array, V: Array) -> Any:
-        return leaves_of(formulation.from_motion(inertia, Pose._from(R, p), V))
+        return leaves_of(formulation.from_motion(inertia, Pose.unchecked(R, p), V))
 
     def advance(*args: Any) -> Any:
         *leaves, t, h, n = args

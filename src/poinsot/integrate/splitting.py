@@ -13,7 +13,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.integrate.schemes import COMPOSITIONS
 from poinsot.spatial import quaternion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 _SWEEP = ((0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5))  # axis and fraction of the step; symmetric
 

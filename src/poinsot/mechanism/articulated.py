@@ -10,9 +10,9 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.fuse import solve_spd
-from poinsot.mechanism import screws
-from poinsot.mechanism.screws import CYCLES, Rates, mirrored
-from poinsot.mechanism.tree import Here
+from poinsot.mechanism.form import screws
+from poinsot.mechanism.form.screws import CYCLES, Rates, mirrored
+from poinsot.mechanism.form.tree import Here
 
 
 def outward(here: Here, v: Array, K_P: Rates, F: Array, vdot: Array | None = None) -> tuple[Rates, Array]:

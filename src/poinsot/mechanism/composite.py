@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.mechanism import articulated, screws
-from poinsot.mechanism.screws import mirrored
-from poinsot.mechanism.tree import Here, Tree, still
+from poinsot.mechanism import articulated
+from poinsot.mechanism.form import screws
+from poinsot.mechanism.form.screws import mirrored
+from poinsot.mechanism.form.tree import Here, Tree, still
 from poinsot.spatial import rotation
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.mechanism import screws, tree
 from poinsot.mechanism.dynamics import (
     External,
     external_wrenches,
@@ -20,8 +19,9 @@ from poinsot.mechanism.dynamics import (
     inverse_mass_factors,
     rows,
 )
+from poinsot.mechanism.form import screws, tree
+from poinsot.mechanism.form.screws import Move, mirrored
 from poinsot.mechanism.model import Mechanism, sized
-from poinsot.mechanism.screws import Move, mirrored
 from poinsot.spatial import Pose, motion, rotation
 
 

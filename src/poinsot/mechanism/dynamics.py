@@ -12,11 +12,12 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced, solve_spd
-from poinsot.mechanism import articulated, composite, division, rolled, screws, tree
+from poinsot.mechanism import articulated, composite
+from poinsot.mechanism.form import division, rolled, screws, tree
+from poinsot.mechanism.form.screws import mirrored
+from poinsot.mechanism.form.tree import falling, still
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, as_rows, sized
-from poinsot.mechanism.screws import mirrored
-from poinsot.mechanism.tree import falling, still
 from poinsot.spatial import motion
 
 External = Mapping[str, ArrayLike] | ArrayLike | None

@@ -14,7 +14,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import Pose, quaternion, rotation
-from poinsot.spatial._arrays import as_array, vector
+from poinsot.spatial.arrays import as_array, vector
 from poinsot.spatial.series import stumpff_by_halves
 
 
@@ -193,7 +193,7 @@ def _constant(S: Callable[[Joint], Array]) -> Function:
 
 
 def _universal_pose(joint: Joint, q: Array) -> Pose:
-    return Pose._from(_about(joint.axes[0], q[0]) @ _about(joint.axes[1], q[1]), np.zeros(3))
+    return Pose.unchecked(_about(joint.axes[0], q[0]) @ _about(joint.axes[1], q[1]), np.zeros(3))
 
 
 def _universal_subspace(joint: Joint, q: Array) -> Array:
@@ -208,7 +208,7 @@ def _universal_bias(joint: Joint, q: Array, v: Array) -> Array:
 
 def _planar_pose(joint: Joint, q: Array) -> Pose:
     n, e1, e2 = joint.axes
-    return Pose._from(_about(n, q[0]), q[1] * e1 + q[2] * e2)
+    return Pose.unchecked(_about(n, q[0]), q[1] * e1 + q[2] * e2)
 
 
 def _turn(q: Array, x: Array) -> Array:
@@ -241,7 +241,7 @@ def _planar_strain(joint: Joint, q: Array, rest: Array) -> Array:
 
 
 def _free_pose(joint: Joint, q: Array) -> Pose:
-    return Pose._from(quaternion.to_matrix(q[:4]), q[4:])
+    return Pose.unchecked(quaternion.to_matrix(q[:4]), q[4:])
 
 
 def _free_move(joint: Joint, q: Array, u: Array) -> Array:
@@ -267,21 +267,24 @@ def _between(a: Array, b: Array) -> Array:
 TYPES: dict[str, JointType] = {
     "fixed": JointType(0, 0, lambda j, q: Pose(), _constant(lambda j: np.zeros((6, 0)))),
     "revolute": JointType(
-        1, 1, lambda j, q: Pose._from(_about(j.axes[0], q[0]), np.zeros(3)), _constant(lambda j: _angular(j.axes[0]))
+        1,
+        1,
+        lambda j, q: Pose.unchecked(_about(j.axes[0], q[0]), np.zeros(3)),
+        _constant(lambda j: _angular(j.axes[0])),
     ),
     "prismatic": JointType(
-        1, 1, lambda j, q: Pose._from(np.eye(3), q[0] * j.axes[0]), _constant(lambda j: _linear(j.axes[0]))
+        1, 1, lambda j, q: Pose.unchecked(np.eye(3), q[0] * j.axes[0]), _constant(lambda j: _linear(j.axes[0]))
     ),
     "helical": JointType(
         1,
         1,
-        lambda j, q: Pose._from(_about(j.axes[0], q[0]), j.pitch * q[0] * j.axes[0]),
+        lambda j, q: Pose.unchecked(_about(j.axes[0], q[0]), j.pitch * q[0] * j.axes[0]),
         _constant(lambda j: _angular(j.axes[0]) + j.pitch * _linear(j.axes[0])),
     ),
     "cylindrical": JointType(
         2,
         2,
-        lambda j, q: Pose._from(_about(j.axes[0], q[0]), q[1] * j.axes[0]),
+        lambda j, q: Pose.unchecked(_about(j.axes[0], q[0]), q[1] * j.axes[0]),
         _constant(lambda j: np.concatenate([_angular(j.axes[0]), _linear(j.axes[0])], axis=1)),
     ),
     "universal": JointType(2, 2, _universal_pose, _universal_subspace, _universal_bias),
@@ -298,15 +301,15 @@ TYPES: dict[str, JointType] = {
     "spherical": JointType(
         4,
         3,
-        lambda j, q: Pose._from(quaternion.to_matrix(q), np.zeros(3)),
+        lambda j, q: Pose.unchecked(quaternion.to_matrix(q), np.zeros(3)),
         _constant(lambda j: np.eye(6)[:, :3]),
         neutral=lambda j: quaternion.identity(),
         rate=lambda j, q, v: quaternion.derivative(q, v),
         move=lambda j, q, u: quaternion.integrate(q, u, 1.0),
         difference=lambda j, a, b: _between(a, b),
-        unit=lambda j, q: quaternion.normalise(q),
+        unit=lambda j, q: quaternion.normalize(q),
     ),
-    "translation": JointType(3, 3, lambda j, q: Pose._from(np.eye(3), q), _constant(lambda j: np.eye(6)[:, 3:])),
+    "translation": JointType(3, 3, lambda j, q: Pose.unchecked(np.eye(3), q), _constant(lambda j: np.eye(6)[:, 3:])),
     "free": JointType(
         7,
         6,
@@ -316,6 +319,6 @@ TYPES: dict[str, JointType] = {
         rate=lambda j, q, v: np.concatenate([quaternion.derivative(q[:4], v[:3]), quaternion.rotate(q[:4], v[3:])]),
         move=_free_move,
         difference=_free_difference,
-        unit=lambda j, q: np.concatenate([quaternion.normalise(q[:4]), q[4:]]),
+        unit=lambda j, q: np.concatenate([quaternion.normalize(q[:4]), q[4:]]),
     ),
 }

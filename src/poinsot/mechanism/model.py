@@ -1,18 +1,18 @@
 """A mechanism: links in a tree, each on a joint. Frozen, and checked when it is built."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import pairwise
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.mechanism.checking import check_link
 from poinsot.mechanism.joints import Joint, fixed
+from poinsot.mechanism.link_checks import check_link
 from poinsot.spatial import Inertia, Pose
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +116,6 @@ class Mechanism:
         return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"
 
 
-def hint(name: str, names: Iterable[str]) -> str:
-    """What was probably meant by a name that is not among these, as the end of an error message."""
-    near = get_close_matches(str(name), list(names), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
     """The links, parents first, in the order given otherwise; or an error that names what is wrong with the tree."""
     if not links:
@@ -198,7 +192,8 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     That is the pivot of the mass matrix, S^T IA S with the articulated inertia IA, next to its diagonal S^T I S, with
     the inertia I of all that the joint carries.
     """
-    from poinsot.mechanism import articulated, screws, tree
+    from poinsot.mechanism import articulated
+    from poinsot.mechanism.form import screws, tree
 
     T = tree.of(mech)
     rigid = [body.G for body in T.bodies]

@@ -1,7 +1,7 @@
 """Point masses and springs: general objects, as de Nivelle sections 2 and 3 and Peskin (1)-(20) describe them."""
 
 from poinsot.particles.internal import central_forces, internal_forces
-from poinsot.particles.motion import Stepper, Trajectory, derivative, simulate, total_forces, verlet
+from poinsot.particles.leapfrog import Stepper, Trajectory, derivative, simulate, total_forces, verlet
 from poinsot.particles.network import Network
 from poinsot.particles.objects import (
     Particles,

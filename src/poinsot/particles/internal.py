@@ -5,7 +5,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.particles.objects import Particles
-from poinsot.spatial._arrays import as_array, cross, dot
+from poinsot.spatial.arrays import as_array, cross, dot
 
 TOLERANCE = 1e-9  # of a force: what rounding, in forces between points far from the origin, may leave of a zero
 

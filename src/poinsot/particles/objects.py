@@ -6,7 +6,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.spatial._arrays import as_array, cross, dot
+from poinsot.spatial.arrays import as_array, cross, dot
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.particles.objects import Particles, angular_momentum, centre_of_mass, centre_velocity, total_mass
 from poinsot.spatial import Inertia
-from poinsot.spatial._arrays import as_array, dot
+from poinsot.spatial.arrays import as_array, dot
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.particles.internal import accumulate, check_pairs, length_and_direction
 from poinsot.particles.objects import Particles
-from poinsot.spatial._arrays import as_array, dot
+from poinsot.spatial.arrays import as_array, dot
 
 Tension: TypeAlias = Callable[..., Any]
 """T(length [m], rate [m/s], stiffness, rest_length, damping) -> tension [N], written for one spring or for arrays."""

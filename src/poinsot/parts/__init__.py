@@ -6,7 +6,7 @@ from poinsot.parts.flow import Flow, pulse
 from poinsot.parts.loads import PD, Force, Input, Motor, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, Moving, Scene
-from poinsot.parts.springs import Spring
+from poinsot.parts.spring import Spring
 from poinsot.parts.stops import JointStop
 from poinsot.parts.structure import Cut, Limit, beyond
 from poinsot.parts.tank import Tank

@@ -12,7 +12,7 @@ from poinsot.mechanism import Link, spherical, universal
 from poinsot.parts.element import Effect, Element, require_not_negative
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia, Pose, rotation
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 Along = float | Callable[[Array], Any]
 """A number, or a function of the distance x [m] from the root, for arrays of x."""

@@ -10,7 +10,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 Value: TypeAlias = ArrayLike | Callable[[Array, Scene], ArrayLike]
 """A constant, or a function of the time [s] and the scene."""

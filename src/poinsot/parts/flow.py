@@ -23,7 +23,7 @@ from poinsot.parts.loads import Tabulated
 from poinsot.parts.scene import Moving, Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 FADING = 4.0  # lags: no flow is asked for that would end a tank sooner; then the end is met without overshoot
 

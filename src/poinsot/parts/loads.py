@@ -15,7 +15,7 @@ from poinsot.parts.element import (
     value_of,
 )
 from poinsot.parts.scene import Scene
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 AXES = ("world", "body")
 

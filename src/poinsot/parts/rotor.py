@@ -12,7 +12,7 @@ from poinsot.parts.element import Effect, Element, Value, require_finite, requir
 from poinsot.parts.loads import limited
 from poinsot.parts.scene import Scene
 from poinsot.spatial import motion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 STICTION = 1e-3  # rad/s, over which dry friction is smoothed
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.model import Mechanism, hint
+from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Inertia, Pose, motion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 WORLD = "world"  # the name of the frame that does not move
 MOUNT = ".mount"  # the end of the names of links that are no bodies: the mounts of joints that may part

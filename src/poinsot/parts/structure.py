@@ -15,7 +15,7 @@ from poinsot.parts.element import Effect, Element, require_points
 from poinsot.parts.scene import Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 COMPONENTS = ("axial", "shear", "bending", "torsion")
 THEN = ("warn", "stop", "part")

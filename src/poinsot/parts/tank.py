@@ -10,7 +10,7 @@ from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 from poinsot.spatial.shapes import Box, Cylinder, Disc, Plate, Sphere
 
 

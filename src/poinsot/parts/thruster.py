@@ -10,7 +10,7 @@ from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
 from poinsot.parts.flow import Flow
 from poinsot.parts.scene import Scene
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 
 @dataclass(frozen=True, eq=False)

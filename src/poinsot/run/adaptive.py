@@ -7,11 +7,11 @@ import numpy as np
 
 from poinsot import _optional
 from poinsot._types import Array
-from poinsot.run import fates
+from poinsot.run import outcomes
+from poinsot.run.compiled import Rows
 from poinsot.run.plan import Inputs, Plan
 from poinsot.run.progress import Progress
-from poinsot.run.rows import Rows
-from poinsot.run.run import Stop
+from poinsot.run.result import Stop
 
 
 def advance_adaptively(
@@ -26,7 +26,7 @@ def advance_adaptively(
         raise ValueError("an input that jumps cannot be stepped adaptively: give a function of time, or a Tabulated.")
     times, found = plan.times, [np.asarray(rows.start(p))]
     if rows.until is not None and rows.condition(0.0, found[0], p) > 0:
-        return times[:1], np.stack(found), fates.met(0.0)
+        return times[:1], np.stack(found), outcomes.met(0.0)
     scale = 1e-3 * tolerance * (1 + np.abs(found[0]))
     solver = integrate.DOP853(
         lambda t, y: rows.derivative(t, y, p), 0.0, found[0], plan.duration, rtol=tolerance, atol=scale
@@ -44,11 +44,11 @@ def advance_adaptively(
                 found.append(y if times[len(found)] == t else rows.unit(between(times[len(found)])))
             if met:
                 there = rows.unit(between(end))
-                return np.append(times[: len(found)], end), np.stack([*found, there]), fates.met(end)
+                return np.append(times[: len(found)], end), np.stack([*found, there]), outcomes.met(end)
             bar.at(int(t / plan.step))
     except KeyboardInterrupt:
-        return times[: len(found)], np.stack(found), fates.interrupted(solver.t)
-    return times, np.stack(found), fates.over(plan.duration)
+        return times[: len(found)], np.stack(found), outcomes.interrupted(solver.t)
+    return times, np.stack(found), outcomes.over(plan.duration)
 
 
 def _broken(rows: Rows, t: float, y: Array, message: str | None) -> Stop:
@@ -59,4 +59,4 @@ def _broken(rows: Rows, t: float, y: Array, message: str | None) -> Stop:
 
 def _moment(rows: Rows, p: Array, between: Callable[[Any], Array], low: float, high: float) -> float:
     """When the condition comes true between two times [s], to rounding."""
-    return float(fates.onset(lambda t: rows.condition(t, rows.unit(between(t)), p) > 0, low, high, 60))
+    return float(outcomes.onset(lambda t: rows.condition(t, rows.unit(between(t)), p) > 0, low, high, 60))

@@ -9,8 +9,8 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.parts.structure import COMPONENTS, LATCHES, Limit
-from poinsot.run.rows import Condition
-from poinsot.spatial._arrays import as_array
+from poinsot.run.compiled import Condition
+from poinsot.spatial.arrays import as_array
 from poinsot.world import System
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.model import coordinates, hint
+from poinsot.mechanism.model import coordinates
 from poinsot.run import ledger
-from poinsot.run.rows import Rows
+from poinsot.run.compiled import Rows
 from poinsot.world import Motion, System
 
 AXES = ("x", "y", "z")

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
-from poinsot.mechanism.model import hint
 from poinsot.run.stepping import METHODS, default, flies
 from poinsot.world import System
 

@@ -16,7 +16,7 @@ from poinsot.integrate.splitting import free_rotation
 from poinsot.mechanism import kinematics
 from poinsot.run import ledger
 from poinsot.spatial import motion, quaternion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, State, System
 
 Numbers: TypeAlias = Mapping[str, Any]

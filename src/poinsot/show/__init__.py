@@ -1,13 +1,13 @@
 """Pictures of runs: a page in the browser, a file that plays offline, stills and films, plots, worlds that run live."""
 
 from poinsot.show.headless import animate, snapshot
-from poinsot.show.live import Live, live
+from poinsot.show.live_world import Live, live
 from poinsot.show.looks import Look
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.plots import plot
 from poinsot.show.replay import html, to_html
-from poinsot.show.urdf import urdf_looks
-from poinsot.show.view import Viewer, view
+from poinsot.show.urdf_visuals import urdf_looks
+from poinsot.show.viewer import Viewer, view
 
 __all__ = [
     "LAYERS",

@@ -9,7 +9,7 @@ from poinsot.run.observe import OBSERVABLES
 from poinsot.show.history import History, history, quantities
 
 if TYPE_CHECKING:
-    from poinsot.show.view import Viewer
+    from poinsot.show.viewer import Viewer
 
 POINTS = 600  # of a curve
 COLOURS = ("#2a6f97", "#d1495b", "#66a182", "#edae49", "#8d6a9f", "#3d5a80")

@@ -15,7 +15,7 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot._types import Array, ArrayLike
-from poinsot.run.run import Run
+from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import Picture
 from poinsot.show.replay import frames, layers_of, pace, picture_of, write

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from poinsot._hints import hint
 from poinsot._types import Array
-from poinsot.mechanism.model import hint
 from poinsot.run.observe import OBSERVABLES
-from poinsot.run.run import Run
+from poinsot.run.result import Run
 
 TITLES = {"q": "joint coordinates", "v": "joint velocities"}
 

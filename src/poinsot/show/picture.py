@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
-from poinsot.mechanism.model import hint
 from poinsot.show import construction, elements, scenery, vectors
 from poinsot.show.looks import Look, looks_of
 from poinsot.show.marks import Arrows, Mark

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._optional import require
 from poinsot._types import Array
-from poinsot.mechanism.model import hint
 from poinsot.parts import Limit
-from poinsot.run.run import Run
+from poinsot.run.result import Run
 from poinsot.show.history import History, history, quantities, spelled
 from poinsot.show.replay import write
 from poinsot.spatial import rotation

@@ -9,9 +9,9 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import Mechanism
+from poinsot.run.compiled import Rows
 from poinsot.run.observe import measuring
-from poinsot.run.rows import Rows
-from poinsot.run.run import Run
+from poinsot.run.result import Run
 from poinsot.spatial import motion
 from poinsot.world import Description, Motion
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.run.run import Run
+from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
 from poinsot.show.records import records_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array
-from poinsot.mechanism.model import hint
 from poinsot.show.marks import Arrows, Axes, Copies, Label, Lines, Mark, Path, Plane, Surface, Track
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.triangles import Triangles

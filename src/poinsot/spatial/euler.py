@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.spatial import quaternion
-from poinsot.spatial._arrays import as_array, components, vector
+from poinsot.spatial.arrays import as_array, components, vector
 from poinsot.spatial.rotation import about_x, about_y, about_z
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import shapes
-from poinsot.spatial._arrays import blocks, dot, halves, join
+from poinsot.spatial.arrays import blocks, dot, halves, join
 from poinsot.spatial.density import Density, Region, clouds
 from poinsot.spatial.mesh import as_mesh
 from poinsot.spatial.physical import ROUNDING, as_mass, as_moment, checked, difference

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.spatial._arrays import as_array, blocks, cross, halves, join, matvec
+from poinsot.spatial.arrays import as_array, blocks, cross, halves, join, matvec
 from poinsot.spatial.rotation import skew
 
 if TYPE_CHECKING:

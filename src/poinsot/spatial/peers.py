@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.spatial._arrays import as_array, halves, join, matvec
+from poinsot.spatial.arrays import as_array, halves, join, matvec
 from poinsot.spatial.motion import twist_at, wrench_at
 from poinsot.spatial.pose import Pose
 

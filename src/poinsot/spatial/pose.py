@@ -8,7 +8,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import euler, motion, quaternion, rotation
-from poinsot.spatial._arrays import as_array, blocks, halves, join, matvec
+from poinsot.spatial.arrays import as_array, blocks, halves, join, matvec
 
 _NO_ROTATION = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _NO_TRANSLATION = (0.0, 0.0, 0.0)
@@ -42,7 +42,7 @@ class Pose:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def _from(cls, R: Array, p: Array) -> "Pose":
+    def unchecked(cls, R: Array, p: Array) -> "Pose":
         """From arrays that need no check and that nobody else will write to, such as the results of this class."""
         X = object.__new__(cls)
         X._set(R, p)
@@ -60,7 +60,7 @@ class Pose:
         It is the exponential of `motion.twist_matrix(xi)`: R = exp(omega), p = J(omega) v, J the left Jacobian.
         """
         omega, v = halves(xi)
-        return cls._from(rotation.exp(omega), matvec(rotation.left_jacobian(omega), v))
+        return cls.unchecked(rotation.exp(omega), matvec(rotation.left_jacobian(omega), v))
 
     def log(self) -> Array:
         """The twist xi = (omega, v) with |omega| <= pi and Pose.exp(xi) = X, (..., 6)."""
@@ -88,7 +88,7 @@ class Pose:
         """From a unit quaternion (w, x, y, z) that takes B's axes to A's, (..., 4), and p_AB [m]."""
         q = _own(q, (4,), "q")
         quaternion.check(q, "q of Pose")
-        return cls(quaternion.to_matrix(quaternion.normalise(q)), p)
+        return cls(quaternion.to_matrix(quaternion.normalize(q)), p)
 
     def quaternion(self) -> Array:
         """The unit quaternion (w, x, y, z) of R, with w >= 0, (..., 4)."""
@@ -106,7 +106,7 @@ class Pose:
     def inverse(self) -> "Pose":
         """X_BA from X_AB."""
         R_BA = np.swapaxes(self.R, -1, -2)
-        return self._from(R_BA, -matvec(R_BA, self.p))
+        return self.unchecked(R_BA, -matvec(R_BA, self.p))
 
     def adjoint(self) -> Array:
         """The matrix Ad of X_AB: V_A = Ad V_B for twists, (..., 6, 6)."""
@@ -118,7 +118,7 @@ class Pose:
     def __matmul__(self, other: ArrayLike) -> Array: ...
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Pose):
-            return self._from(self.R @ other.R, self.p + matvec(self.R, other.p))
+            return self.unchecked(self.R @ other.R, self.p + matvec(self.R, other.p))
         if is_traced(other) or isinstance(other, np.ndarray | list | tuple):
             return self.p + matvec(self.R, as_array(other))
         return NotImplemented

@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.spatial._arrays import as_array, components, dot, matrix, scaled, vector
+from poinsot.spatial.arrays import as_array, components, dot, matrix, scaled, vector
 from poinsot.spatial.series import arctan_ratio, stumpff
 
 TOLERANCE = 1e-5  # on |q| = 1: lets a quaternion that came through float32 pass
@@ -37,7 +37,7 @@ def conjugate(q: ArrayLike) -> Array:
     return vector(w, -x, -y, -z)
 
 
-def normalise(q: ArrayLike) -> Array:
+def normalize(q: ArrayLike) -> Array:
     """q / |q|."""
     q = as_array(q)
     return scaled(1.0 / np.sqrt(dot(q, q)), q)
@@ -84,7 +84,7 @@ def from_matrix(R: ArrayLike) -> Array:
         best = [np.where(better, new, old) for new, old in zip(rows[i], best, strict=True)]
         pivot = np.where(better, rows[i][i], pivot)
     sign = np.where(best[0] < 0.0, -1.0, 1.0)
-    return normalise(vector(*(sign * entry for entry in best)))
+    return normalize(vector(*(sign * entry for entry in best)))
 
 
 def exp(phi: ArrayLike) -> Array:
@@ -134,7 +134,7 @@ def check(q: Array, name: str) -> None:
     if not np.all(np.abs(length - 1.0) <= TOLERANCE):
         worst = np.ravel(length)[np.argmax(np.abs(np.ravel(length) - 1.0))]
         raise ValueError(
-            f"{name} is not a unit quaternion: its length is {worst:.6g}. Use spatial.quaternion.normalise(q)."
+            f"{name} is not a unit quaternion: its length is {worst:.6g}. Use spatial.quaternion.normalize(q)."
         )
 
 

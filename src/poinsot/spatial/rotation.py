@@ -8,7 +8,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import quaternion
-from poinsot.spatial._arrays import as_array, components, dot, matrix, scaled, vector
+from poinsot.spatial.arrays import as_array, components, dot, matrix, scaled, vector
 from poinsot.spatial.series import stumpff
 
 TOLERANCE = 1e-5  # on R^T R = E: lets a matrix that came through float32 pass, but not one typed with four digits

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.mechanism.model import hint
+from poinsot._hints import hint
 from poinsot.world import Description
 
 FRONT = ("time", "batch")

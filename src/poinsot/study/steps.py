@@ -7,8 +7,8 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
+from poinsot.run.compiled import Rows
 from poinsot.run.plan import choose, plan
-from poinsot.run.rows import Rows
 from poinsot.run.stepping import METHODS
 from poinsot.world import System, World
 

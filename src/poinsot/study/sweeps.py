@@ -24,7 +24,7 @@ from poinsot._version import __version__
 from poinsot.run import Run, simulate
 from poinsot.run.plan import Plan, drawn, plan, require_finite
 from poinsot.run.progress import Progress
-from poinsot.run.run import fingerprint, hash_of, varied_coords
+from poinsot.run.result import fingerprint, hash_of, varied_coords
 from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import CentralGravity
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
-from poinsot.mechanism.model import hint
 from poinsot.parts import WORLD, Element
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 
 HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
 RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and what the ledger speaks of
@@ -69,7 +69,7 @@ class Body:
                 raise ValueError(f"{name}{what} of body {self.name!r} needs {size} numbers, not {given!r}.")
             if name == "orientation":
                 quaternion.check(array, f"orientation of body {self.name!r}")
-                array = quaternion.normalise(array)
+                array = quaternion.normalize(array)
             object.__setattr__(self, name, array)
 
     def _defaults(self) -> dict[str, Array]:

@@ -9,7 +9,7 @@ from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism
 from poinsot.spatial import Pose
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 from poinsot.world.description import Body
 
 IDENTITY = np.eye(3)
@@ -51,7 +51,7 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
         return q
     at_rest = X_WJ @ joint.type.pose(joint, q)
     R = at_rest.R if body.orientation is None else Pose.from_quaternion(body.orientation).R
-    X = X_WJ.inverse() @ Pose._from(R, at_rest.p if body.position is None else as_array(body.position))
+    X = X_WJ.inverse() @ Pose.unchecked(R, at_rest.p if body.position is None else as_array(body.position))
     if joint.kind == "free":
         turn = np.array([1.0, 0, 0, 0]) if body.orientation is None else as_array(body.orientation)
         simple = not _is_open(X_WJ.R) and np.array_equal(_plain(X_WJ.R), IDENTITY)

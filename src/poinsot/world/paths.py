@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint
-from poinsot.mechanism.model import hint
 from poinsot.spatial import Inertia, Pose
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 from poinsot.world.description import Body, Description
 
 Key = str | int
@@ -206,5 +206,5 @@ def _made_again(inertia: Inertia, key: str, value: Any) -> Inertia:
     if key == "mass" and inertia.solids:
         return (value / inertia.mass) * inertia
     if key == "com":
-        return Pose._from(np.eye(3), value - inertia.com) @ inertia
+        return Pose.unchecked(np.eye(3), value - inertia.com) @ inertia
     return replace(inertia, **{key: value, "solids": ()})

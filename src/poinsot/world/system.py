@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
-from poinsot.mechanism.model import hint
 from poinsot.parts import Effect, Element, Moving, Scene
 from poinsot.parts.scene import MOUNT
-from poinsot.spatial._arrays import as_array
+from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
 

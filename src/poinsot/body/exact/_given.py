@@ -30,7 +30,7 @@ def orientation(q0: ArrayLike) -> Array:
     """A unit quaternion q_WB, wxyz, (4,)."""
     q = numbers("q0", q0, (4,))
     quaternion.check(q, "q0")
-    return quaternion.normalise(q)
+    return quaternion.normalize(q)
 
 
 def angular_velocity(omega0: ArrayLike) -> Array:

@@ -63,7 +63,7 @@ class FreeTop:
         start, now = polhode.at(np.zeros(())), polhode.at(t)
         q_WL = _product(self.q0, q_BP, quaternion.conjugate(polhode.tilt(start)))
         q_LP = _product(_turn(polhode.precession(t, start, now), 0), polhode.tilt(now))
-        return quaternion.normalise(_product(q_WL, q_LP, quaternion.conjugate(q_BP)))
+        return quaternion.normalize(_product(q_WL, q_LP, quaternion.conjugate(q_BP)))
 
     @property
     def period(self) -> float:

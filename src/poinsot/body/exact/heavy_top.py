@@ -62,7 +62,7 @@ class HeavyTop:
         sine, cosine = self._nutation.half_angle(self._nutation.at(t))
         half_sum, half_difference = self._nutation.half_angles(t)
         alpha, beta = cosine * np.exp(1j * half_sum), sine * np.exp(1j * half_difference)
-        q = quaternion.normalise(np.stack([alpha.real, beta.real, beta.imag, alpha.imag], axis=-1))
+        q = quaternion.normalize(np.stack([alpha.real, beta.real, beta.imag, alpha.imag], axis=-1))
         return q if self.mgl >= 0.0 else quaternion.product(q, -FLIP)
 
     def angular_velocity(self, t: ArrayLike) -> Array:

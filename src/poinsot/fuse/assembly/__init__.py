@@ -1,0 +1,1 @@
+"""Sums over elements that join a few nodes each, in one compiled loop."""

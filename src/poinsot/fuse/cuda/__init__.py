@@ -1,0 +1,1 @@
+"""Graphs to CUDA C++, and kernels on the GPU."""

@@ -1,0 +1,1 @@
+"""Derivatives of graphs, forward and reverse, and of kernels."""

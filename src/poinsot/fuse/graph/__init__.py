@@ -1,0 +1,1 @@
+"""The intermediate form: a scalar graph, its operations, and the rules that simplify it."""

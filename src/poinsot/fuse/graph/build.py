@@ -1,0 +1,249 @@
+"""Making nodes: an operation on known numbers is folded, one that a rule can simplify is, the rest become nodes.
+
+The rules never change a result by rounding; they only take for granted that x*0 is 0 and x-x is 0, which is what makes
+the sparse 6x6 algebra of the books cheap, and that a zero has no sign, so that b-a can be had from a-b.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from poinsot.fuse.graph.nodes import Node, Type, Value, current, type_of
+from poinsot.fuse.graph.ops import OPS
+
+_CONVERT = {"fi": "to_float", "fb": "to_float", "ib": "to_int", "if": "to_int", "bf": "truth", "bi": "truth"}
+
+
+def build(op: str, *args: Value) -> Value:
+    """Apply an operation of the table `OPS` to nodes and Python numbers."""
+    rule = RULES.get(op)
+    if rule is not None:
+        simpler = rule(*args)
+        if simpler is not None:
+            return simpler
+    if not any(type(arg) is Node for arg in args):
+        return OPS[op].fold(*args)
+    *wanted, result = OPS[op].types(*map(type_of, args))
+    nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
+    opposite = _opposite(op, nodes) if result == "f" else None
+    return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
+
+
+def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
+    """If there is one already: b - a for a - b, and -c x for c x."""
+    if op == "sub":
+        return current().find("sub", args[::-1], "f")
+    if op == "mul" and args[1].op == "const":
+        return current().find("mul", (args[0], current().constant(-args[1].data, "f")), "f")
+    return None
+
+
+def lift(value: Value, wanted: Type) -> Node:
+    """The value as a node, converted to the wanted type ("?": as it is)."""
+    if type(value) is not Node:
+        return current().constant(value, wanted if wanted != "?" else type_of(value))
+    if value.type == wanted or wanted == "?":
+        return value
+    return build(_CONVERT[wanted + value.type], value)
+
+
+def known(value: Value) -> bool:
+    return type(value) is not Node
+
+
+def is_number(value: Value, number: float) -> bool:
+    return type(value) is not Node and value == number
+
+
+def is_op(value: Value, op: str) -> bool:
+    return type(value) is Node and value.op == op
+
+
+def _ordered(op: str, a: Value, b: Value) -> Value:
+    """A commutative operation with its arguments in one order, so that a+b and b+a are one node."""
+    if type(a) is Node and type(b) is Node and a.graph is b.graph and a.index > b.index:
+        return build(op, b, a)
+    return None
+
+
+def _add(a: Value, b: Value) -> Value:
+    if known(a):
+        return b if a == 0 and not known(b) else None if known(b) else build("add", b, a)
+    if known(b):
+        return a if b == 0 else build("sub", b, a.args[0]) if a.op == "neg" else None
+    if b.op == "neg":
+        return build("sub", a, b.args[0])
+    if a.op == "neg":
+        return build("sub", b, a.args[0])
+    return _ordered("add", a, b)
+
+
+def _sub(a: Value, b: Value) -> Value:
+    if known(a):
+        return build("neg", b) if a == 0 and not known(b) else None
+    if known(b):
+        return a if b == 0 else build("add", a, -b)
+    if a is b:
+        return 0.0 if a.type == "f" else 0
+    if b.op == "neg":
+        return build("add", a, b.args[0])
+    if a.op == "neg":
+        return build("neg", build("add", a.args[0], b))
+    return None
+
+
+def _mul(a: Value, b: Value) -> Value:
+    if known(a):
+        return None if known(b) else build("mul", b, a)
+    if known(b):
+        if b == 0:
+            return 0.0 if a.type == "f" else 0
+        if b == 1:
+            return a if type_of(b) != "f" or a.type == "f" else build("to_float", a)
+        if b == -1:
+            return build("neg", a)
+        return build("mul", a.args[0], -b) if a.op == "neg" else None
+    if a.op == "neg":
+        return build("neg", build("mul", a.args[0], b)) if b.op != "neg" else build("mul", a.args[0], b.args[0])
+    if b.op == "neg":
+        return build("neg", build("mul", a, b.args[0]))
+    return _ordered("mul", a, b)
+
+
+def _div(a: Value, b: Value) -> Value:
+    if is_number(a, 0) and not known(b):
+        return 0.0
+    if known(b) and not known(a):
+        exact = 0 < abs(b) < math.inf and 1.0 / (1.0 / b) == b and _is_power_of_two(b)
+        return build("mul", a, 1.0 / b) if exact else None
+    if is_op(a, "neg"):
+        return build("neg", build("div", a.args[0], b))
+    if is_op(b, "neg"):
+        return build("neg", build("div", a, b.args[0]))
+    if type(a) is Node and a is b and a.type == "f":
+        return 1.0
+    return None
+
+
+def _is_power_of_two(x: float) -> bool:
+    return abs(float(x).as_integer_ratio()[0]) & (abs(float(x).as_integer_ratio()[0]) - 1) == 0
+
+
+def _neg(a: Value) -> Value:
+    if is_op(a, "neg"):
+        return a.args[0]
+    if is_op(a, "sub"):
+        return build("sub", a.args[1], a.args[0])
+    return None
+
+
+def _abs(a: Value) -> Value:
+    return build("abs", a.args[0]) if is_op(a, "neg") else a if is_op(a, "abs") else None
+
+
+def _even(op: str) -> Callable[[Value], Value]:
+    return lambda a: build(op, a.args[0]) if is_op(a, "neg") else None
+
+
+def _odd(op: str) -> Callable[[Value], Value]:
+    return lambda a: build("neg", build(op, a.args[0])) if is_op(a, "neg") else None
+
+
+def _power(a: Value, b: Value) -> Value:
+    """Small whole powers and square roots need no logarithm."""
+    if known(a) or not known(b) or b not in (0, 1, 2, 3, 4, -1, -2, 0.5):
+        return None
+    if b == 0.5:
+        return build("sqrt", a)
+    if b < 0:
+        return build("div", 1.0, build("power", a, -b))
+    square = build("mul", a, a)
+    return [1.0, a, square, build("mul", square, a), build("mul", square, square)][int(b)]
+
+
+def _fma(a: Value, b: Value, c: Value) -> Value:
+    if is_number(a, 0) or is_number(b, 0):
+        return c
+    if is_number(c, 0) or is_number(a, 1) or is_number(b, 1):
+        return build("add", build("mul", a, b), c)
+    return None
+
+
+def _and(a: Value, b: Value) -> Value:
+    if known(a) and known(b):
+        return None
+    if known(a):
+        return b if a else False
+    if known(b):
+        return a if b else False
+    return a if a is b else None
+
+
+def _or(a: Value, b: Value) -> Value:
+    if known(a) and known(b):
+        return None
+    if known(a):
+        return True if a else b
+    if known(b):
+        return True if b else a
+    return a if a is b else None
+
+
+def _not(a: Value) -> Value:
+    return a.args[0] if is_op(a, "not") else None
+
+
+def _where(c: Value, a: Value, b: Value) -> Value:
+    if known(c):
+        return a if c else b
+    if a is b or (known(a) and known(b) and repr(a) == repr(b)):
+        return a
+    if c.op == "not":
+        return build("where", c.args[0], b, a)
+    return None
+
+
+def _same(op: str) -> Callable[[Value, Value], Value]:
+    return lambda a, b: a if type(a) is Node and a is b else None
+
+
+def _convert(type_: Type) -> Callable[[Value], Value]:
+    return lambda a: a if type_of(a) == type_ and type(a) is Node else None
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "neg": _neg,
+    "abs": _abs,
+    "cos": _even("cos"),
+    "cosh": _even("cosh"),
+    **{op: _odd(op) for op in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "cbrt")},
+    "power": _power,
+    "fma": _fma,
+    "minimum": _same("minimum"),
+    "maximum": _same("maximum"),
+    "and": _and,
+    "or": _or,
+    "not": _not,
+    "where": _where,
+    "to_float": _convert("f"),
+    "to_int": _convert("i"),
+    "truth": _convert("b"),
+}
+
+
+def _operator(op: str, swap: bool = False) -> Callable[[Any, Any], Any]:
+    if swap:
+        return lambda self, other: build(op, other, self)
+    return lambda self, other: build(op, self, other)
+
+
+# NumPy's own loops over object arrays (matmul, einsum, sum, ...) do their arithmetic through Python's operators.
+for _name, _op in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}.items():
+    setattr(Node, f"__{_name}__", _operator(_op))
+    setattr(Node, f"__r{_name}__", _operator(_op, swap=True))
+setattr(Node, "__neg__", lambda self: build("neg", self))  # noqa: B010
+setattr(Node, "conjugate", lambda self: self)  # noqa: B010

@@ -1,0 +1,126 @@
+"""The operations: for each its meaning (a NumPy function) and the types that it takes and gives."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot.fuse.graph.nodes import Type
+
+_asarray = np.asarray  # NumPy's own, also while `creation` replaces it
+
+
+@dataclass(frozen=True)
+class Op:
+    """`evaluate` works on whole arrays; `types` maps argument types to (argument types ..., result type)."""
+
+    evaluate: Callable[..., Any]
+    types: Callable[..., tuple[Type, ...]]
+
+    def fold(self, *values: Any) -> Any:
+        """The result for known numbers, as a Python number."""
+        with np.errstate(all="ignore"):
+            return _asarray(self.evaluate(*values)).item()
+
+
+def _number(*types: Type) -> tuple[Type, ...]:
+    common = "f" if "f" in types else "i"
+    return (common,) * (len(types) + 1)
+
+
+def _real(*types: Type) -> tuple[Type, ...]:
+    return ("f",) * (len(types) + 1)
+
+
+def _integer(*types: Type) -> tuple[Type, ...]:
+    return ("i",) * (len(types) + 1)
+
+
+def _logic(*types: Type) -> tuple[Type, ...]:
+    return ("b",) * (len(types) + 1)
+
+
+def _compare(a: Type, b: Type) -> tuple[Type, ...]:
+    return (*_number(a, b)[:2], "b")
+
+
+def _choose(_: Type, a: Type, b: Type) -> tuple[Type, ...]:
+    common = a if a == b else _number(a, b)[0]
+    return ("b", common, common, common)
+
+
+def _fixed(*types: Type) -> Callable[..., tuple[Type, ...]]:
+    return lambda *_: types
+
+
+def _view(to: str) -> Callable[[Any], Any]:
+    """Reinterpret the bits: between float64 and int64, or float32 and int32."""
+
+    def view(x: Any) -> Any:
+        x = _asarray(x)
+        return x.view(f"{to}{x.dtype.itemsize}")
+
+    return view
+
+
+def _shift_right_logical(i: Any, k: Any) -> Any:
+    i = _asarray(i)
+    unsigned = i.dtype.str.replace("i", "u")
+    return np.right_shift(i.view(unsigned), _asarray(k).astype(unsigned)).view(i.dtype)
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    """a*b + c, rounded twice: NumPy has no fused multiply-add."""
+    return a * b + c
+
+
+OPS: dict[str, Op] = {
+    # arithmetic of floats or integers
+    "add": Op(np.add, _number),
+    "sub": Op(np.subtract, _number),
+    "mul": Op(np.multiply, _number),
+    "neg": Op(np.negative, _number),
+    "abs": Op(np.abs, _number),
+    "minimum": Op(np.minimum, _number),
+    "maximum": Op(np.maximum, _number),
+    "div": Op(np.divide, _real),
+    "fma": Op(_fma, _real),
+    # one float to one float
+    **{
+        name: Op(getattr(np, name), _real)
+        for name in (
+            "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh "
+            "arccosh arctanh floor rint trunc"
+        ).split()
+    },
+    # two floats to one
+    **{name: Op(getattr(np, name), _real) for name in "arctan2 power hypot copysign".split()},
+    # comparisons and logic
+    "less": Op(np.less, _compare),
+    "less_equal": Op(np.less_equal, _compare),
+    "equal": Op(np.equal, _compare),
+    "not_equal": Op(np.not_equal, _compare),
+    "and": Op(np.logical_and, _logic),
+    "or": Op(np.logical_or, _logic),
+    "xor": Op(np.logical_xor, _logic),
+    "not": Op(np.logical_not, _logic),
+    "where": Op(np.where, _choose),
+    # integers and bits
+    "floordiv": Op(np.floor_divide, _integer),
+    "modulo": Op(np.remainder, _integer),
+    "bit_and": Op(np.bitwise_and, _integer),
+    "bit_or": Op(np.bitwise_or, _integer),
+    "bit_xor": Op(np.bitwise_xor, _integer),
+    "shift_left": Op(np.left_shift, _integer),
+    "shift_right": Op(np.right_shift, _integer),
+    "shift_right_logical": Op(_shift_right_logical, _integer),
+    "to_float": Op(lambda x: _asarray(x).astype(float), _fixed("?", "f")),
+    "to_int": Op(lambda x: _asarray(x).astype(int), _fixed("?", "i")),
+    "truth": Op(lambda x: _asarray(x) != 0, _fixed("?", "b")),
+    "bits": Op(_view("i"), _fixed("f", "i")),
+    "from_bits": Op(_view("f"), _fixed("i", "f")),
+}
+
+# Operations that `build` does not make: what they mean is in `memory` and `control`.
+STRUCTURE = {"const", "param", "proj", "loop", "call", "rescue", "array", "get", "set", "table"}

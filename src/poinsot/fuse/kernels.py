@@ -1,0 +1,345 @@
+"""Kernels: `np.vectorize`, compiled."""
+
+import dataclasses
+import functools
+import inspect
+import math
+import pickle
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from poinsot.fuse import parallel, reference, signature
+from poinsot.fuse.cuda import launch
+from poinsot.fuse.graph.build import lift
+from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
+from poinsot.fuse.llvm import gufunc, jit
+from poinsot.fuse.llvm.abi.inner_loop import kernel_module
+from poinsot.fuse.plan.budget import GPU, tracing_for
+from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace.creation import traced_creation
+from poinsot.fuse.trace.errors import TraceError
+from poinsot.fuse.trace.traced import Traced, as_objects, objects
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+Shape = tuple[int, ...]
+
+
+class Program:
+    """A traced function for given core shapes: a graph, and the ufuncs made from it."""
+
+    def __init__(self, graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], name: str, doc: str) -> None:
+        self.graph, self.inputs, self.outputs = graph, list(inputs), list(outputs)
+        self.name, self.doc = name, doc
+        self.structure: Any = None  # how the user's function returns its outputs, if not as arrays or a tuple of them
+        self.operations = sum(graph.count().values())
+
+    @property
+    def signature(self) -> str:
+        return "->".join(",".join(map(signature.text, side)) for side in (self.inputs, self.outputs))
+
+    @functools.cached_property
+    def f64(self) -> np.ufunc:
+        return self._compile(_F64)
+
+    @functools.cached_property
+    def f32(self) -> np.ufunc:
+        return self._compile(_F32)
+
+    def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
+        text = kernel_module(self.graph, self.inputs, self.outputs, jit.target(dtype.itemsize))
+        address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
+        return gufunc.make_gufunc(
+            address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
+            recipe=(_remake, (self, dtype == _F64)),
+        )  # fmt: skip
+
+    def is_hollow(self) -> bool:
+        """Without inputs, or with one of no elements: NumPy makes no ufuncs of that kind."""
+        return not self.inputs or any(0 in shape for shape in (*self.inputs, *self.outputs))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k not in ("f32", "f64")}
+        try:
+            pickle.dumps(self.structure)
+        except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
+            state["structure"] = None
+        return state
+
+    def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
+        """The reference: NumPy evaluates the graph."""
+        arrays = [np.asarray(arg, dtype=dtype) for arg in args]
+        batch = parallel.batch_shape(arrays, self.inputs)
+        flat: list[np.ndarray] = []
+        for array, core in zip(arrays, self.inputs, strict=True):
+            full = np.broadcast_to(array, batch + core).reshape(math.prod(batch), math.prod(core))
+            flat.extend(full.T)
+        with np.errstate(all="ignore"):
+            values = reference.run(self.graph, flat)
+        results, start = [], 0
+        for core in self.outputs:
+            size = math.prod(core)
+            rows = [np.broadcast_to(v, (math.prod(batch),)) for v in values[start : start + size]]
+            stacked = np.stack(rows, axis=-1) if rows else np.empty((math.prod(batch), 0))
+            results.append(stacked.astype(dtype).reshape(batch + core))
+            start += size
+        return tuple(results)
+
+
+def _remake(program: Program, float64: bool) -> np.ufunc:
+    return program.f64 if float64 else program.f32
+
+
+def trace(
+    function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel"
+) -> tuple[Graph, list[Shape], Any]:
+    """Run the function once on traced arrays of the given shapes: its graph, output shapes and output structure."""
+    graph = Graph(name=name)
+    with traced_creation(), tracing_into(graph):
+        leaves = [
+            Traced(objects([graph.param("f") for _ in range(math.prod(shape))], tuple(shape))) for shape in shapes
+        ]
+        result = function(*_arguments(function, leaves))
+        arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
+        graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
+    return graph, [array.shape for array in arrays], pytree.structure(result)
+
+
+def _arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
+    """The flat arguments, those of a parameter that is annotated as a dataclass put together."""
+    try:
+        hints = get_type_hints(function)
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError, NameError):
+        return list(leaves)
+    arguments, start = [], 0
+    for name in names:
+        if start >= len(leaves):
+            break
+        argument, start = pytree.assemble(hints.get(name), leaves, start)
+        arguments.append(argument)
+    return arguments + list(leaves[start:])
+
+
+class Kernel:
+    """A function of one instance, compiled for batches of any shape. Made by `pt.kernel`."""
+
+    def __init__(self, function: Callable[..., Any] | None, text: str, backend: str = "llvm") -> None:
+        self.function, self.signature, self.backend = function, text, backend
+        self._in, self._out = signature.parse(text)
+        self.__name__ = getattr(function, "__name__", "kernel").strip("<>")
+        self.__doc__ = getattr(function, "__doc__", None)
+        self._programs: dict[tuple[Shape, ...], Program] = {}
+        self._recent: Callable[..., Any] | None = None  # the ufunc of the last call: most likely that of the next
+        self._limit = 0
+        self._fast = False
+        self._on_machine: dict[int, Kernel] = {}  # the same for the GPU, by the size of its floats
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__name__} {self.signature}>"
+
+    # Calling.
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if self._recent is not None and not kwargs:
+            limit = self._limit
+            for arg in args:
+                kind = type(arg)
+                if kind is np.ndarray:
+                    if (arg.size > limit and parallel.threads() > 1) or arg.dtype is _F32:
+                        break
+                elif kind is not float and kind is not int and kind is not np.float64:
+                    break
+            else:
+                try:
+                    return self._recent(*args) if out is None else self._recent(*args, out=out)
+                except (ValueError, TypeError):
+                    pass  # other core dimensions or types: find their program, or the right message
+        return self._call(args, out, kwargs)
+
+    def _call(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
+        if len(args) != len(self._in) or any(map(dataclasses.is_dataclass, args)):
+            args = tuple(pytree.flatten(args)[0])
+        if len(args) != len(self._in):
+            raise TypeError(f"{self!r} takes {len(self._in)} arrays, not {len(args)}")
+        if self.backend == "cuda" and not tracing():
+            return self._on_gpu(args, out)
+        args = tuple(a if hasattr(a, "__array_ufunc__") else np.asarray(a) for a in args)
+        if tracing() and any(isinstance(a, Traced) for a in args):
+            signature.sizes(self._in, [a.shape for a in args], self._parameter_names)
+            if any(len(a.shape) > len(core) for a, core in zip(args, self._in, strict=True)):
+                raise TraceError(
+                    f"{self!r} is called inside of another kernel, on a batch of shapes {[a.shape for a in args]}",
+                    "call it on one instance at a time, as in np.stack([f(x) for x in batch])",
+                )
+            return self._called(*args)
+        program = self.specialise(*(np.shape(a) for a in args))
+        dtype = _F32 if all(getattr(a, "dtype", None) == _F32 for a in args) else _F64
+        if self.backend == "numpy" or program.is_hollow() or not jit.available():
+            return self._finish(program, self._interpret(program, args, out, dtype))
+        ufunc = program.f64 if dtype == _F64 else program.f32
+        if any(hasattr(a, "__dask_graph__") for a in args):
+            return self._finish(program, _lazily(ufunc, self.signature, args, dtype))
+        core = max((math.prod(shape) for shape in program.inputs), default=1)
+        limit = core * max(1, int(parallel.SERIAL_WORK / max(program.operations, 1)))
+        plain = all(type(a) is np.ndarray for a in args)
+        large = plain and not kwargs and max(a.size for a in args) > limit
+        if large and parallel.threads() > 1 and parallel.separable(program, args, out):
+            return self._finish(program, parallel.call(ufunc, program, args, out, dtype))
+        if program.structure is None and dtype == _F64:
+            self._recent, self._limit = ufunc, limit
+        return self._finish(program, ufunc(*args, **kwargs) if out is None else ufunc(*args, out=out, **kwargs))
+
+    def _finish(self, program: Program, results: Any) -> Any:
+        if program.structure is None:
+            return results
+        return pytree.unflatten(program.structure, results if isinstance(results, tuple) else (results,))
+
+    def _interpret(self, program: Program, args: Any, out: Any, dtype: np.dtype[Any]) -> Any:
+        if self.backend != "numpy" and not jit.available():
+            _warn_once()
+        results = program.interpret(*args, dtype=dtype)
+        if out is not None:
+            targets = out if isinstance(out, tuple) else (out,)
+            for target, result in zip(targets, results, strict=True):
+                target[...] = result
+            results = targets
+        return results if len(results) > 1 else results[0]
+
+    @functools.cached_property
+    def _called(self) -> Callable[..., Any]:
+        """Inside another kernel: a function of its own, compiled once and called."""
+        from poinsot.fuse.trace.control import once
+
+        if self.function is None:
+            raise TypeError(f"{self!r} came out of a pickle and cannot be part of another kernel")
+        function = self.function
+        return once(functools.wraps(function)(lambda *leaves: function(*_arguments(function, leaves))))
+
+    # Tracing.
+    def specialise(self, *shapes: Shape) -> Program:
+        """The program for arguments of these shapes (batch dimensions in front do not matter)."""
+        names = self._parameter_names
+        known = signature.sizes(self._in, shapes, names)
+        inputs = tuple(signature.resolve(core, known) for core in self._in)
+        if inputs not in self._programs:
+            self._programs[inputs] = self._trace(inputs, known)
+        return self._programs[inputs]
+
+    def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
+        if self.function is None:
+            raise TypeError(f"{self!r} came out of a pickle, where it was compiled for {list(self._programs)} only")
+        graph, outputs, structure = trace(self.function, inputs, self.__name__)
+        if len(outputs) != len(self._out):
+            raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
+        for k, (core, shape) in enumerate(zip(self._out, outputs, strict=True)):
+            fits = len(core) == len(shape) and all(
+                (known.setdefault(d, n) if isinstance(d, str) else d) == n for d, n in zip(core, shape, strict=True)
+            )
+            if not fits:
+                raise ValueError(
+                    f"{self!r}: output {k} has shape {shape}, but the signature promises {signature.text(core)}"
+                )
+        program = Program(graph, inputs, outputs, self.__name__, self.__doc__ or "")
+        flat = [(cls, *(None for _ in outputs)) for cls in (tuple, list)]
+        program.structure = None if structure is None or structure in flat else structure
+        return program
+
+    @functools.cached_property
+    def _parameter_names(self) -> list[str]:
+        try:
+            names = list(inspect.signature(self.function).parameters) if self.function else []
+        except (TypeError, ValueError):
+            names = []
+        return names if len(names) == len(self._in) else [f"argument {k}" for k in range(len(self._in))]
+
+    # What else one can ask of a kernel.
+    def program(self, **sizes: int) -> Program:
+        """The program for given sizes of the named core dimensions; without any, the one used so far."""
+        if not sizes and len(self._programs) == 1:
+            return next(iter(self._programs.values()))
+        missing = {d for core in self._in for d in core if isinstance(d, str)} - set(sizes)
+        if missing:
+            raise ValueError(
+                f"{self!r} depends on the sizes {sorted(missing)}: give them, as in count({min(missing)}=7)"
+            )
+        return self.specialise(*(signature.resolve(core, sizes) for core in self._in))
+
+    def count(self, **sizes: int) -> Counter[str]:
+        """Operations by kind, for given sizes of the named core dimensions."""
+        return self.program(**sizes).graph.count()
+
+    def ufunc(self, **sizes: int) -> np.ufunc:
+        """The NumPy ufunc in float64."""
+        return self.program(**sizes).f64
+
+    def to(self, backend: str, fast: bool = False) -> "Kernel":
+        """The same kernel on another back end.
+
+        "llvm": the processor, compiled. "cuda": the GPU; takes and gives CuPy arrays (extra `cuda`), and with `fast`
+        computes float32 sines, quotients and the like with the GPU's approximate instructions. "numpy": the reference.
+        """
+        if backend not in ("llvm", "cuda", "numpy"):
+            raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
+        other = Kernel(self.function, self.signature, backend)
+        other._programs, other._fast = self._programs, fast
+        if backend == "cuda":
+            launch.cupy()
+        return other
+
+    def gpu_program(self, *shapes: Shape, dtype: Any) -> Program:
+        """The program for arguments of these shapes, traced for the GPU: what it writes out and what stays in loops
+        depends on the machine and on the size of its numbers."""
+        if self.function is None:  # out of a pickle
+            return self.specialise(*shapes)
+        size = np.dtype(dtype).itemsize
+        if size not in self._on_machine:
+            self._on_machine[size] = Kernel(self.function, self.signature)
+        with tracing_for(GPU[size]):
+            return self._on_machine[size].specialise(*shapes)
+
+    def _on_gpu(self, args: tuple[Any, ...], out: Any) -> Any:
+        single = [str(getattr(a, "dtype", "")).endswith("float32") for a in args if getattr(a, "shape", ())]
+        dtype = _F32 if single and all(single) else _F64
+        program = self.gpu_program(*(tuple(getattr(a, "shape", np.shape(a))) for a in args), dtype=dtype)
+        return self._finish(program, launch.run(program, args, dtype, self._fast, out))
+
+    def __reduce__(self) -> Any:
+        if not self._programs and not any(isinstance(dim, str) for core in self._in for dim in core):
+            self.program()
+        return _restore, (self.signature, self.backend, self.__name__, self.__doc__, self._programs)
+
+
+def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict[Any, Program]) -> Kernel:
+    kernel = Kernel(None, text, backend)
+    kernel.__name__, kernel.__doc__, kernel._programs = name, doc, programs
+    return kernel
+
+
+def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:
+    """Compile a function of one instance into a ufunc over batches.
+
+    >>> @kernel("(3),(3)->()")
+    ... def angle(a, b):
+    ...     return np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b)
+
+    `text` is NumPy's gufunc signature. The function is written in plain NumPy and traced once per set of core sizes.
+    """
+    return lambda function: Kernel(function, text)
+
+
+def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any]) -> Any:
+    """On Dask arrays: the ufunc applied to every block. (Dask would try it on arrays of size one to learn the type.)"""
+    from dask.array import apply_gufunc
+
+    types = [dtype] * ufunc.nout
+    return apply_gufunc(ufunc, text.replace(" ", ""), *args, output_dtypes=types if ufunc.nout > 1 else dtype)
+
+
+@functools.cache
+def _warn_once() -> None:
+    warnings.warn(
+        "llvmlite is not installed: kernels run on the slow NumPy reference. pip install llvmlite", RuntimeWarning, 5
+    )

@@ -1,0 +1,1 @@
+"""Graphs to machine code for processors: text of LLVM, compiled in memory, called by NumPy."""

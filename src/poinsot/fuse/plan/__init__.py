@@ -1,0 +1,1 @@
+"""How much code a machine likes, and which values it keeps in registers."""

@@ -1,0 +1,80 @@
+"""The reference back end: the graph evaluated by NumPy, node by node, over a batch of instances."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from poinsot.fuse.graph.nodes import Graph, Node
+from poinsot.fuse.graph.ops import OPS
+
+
+def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs for the parameters' values: arrays over the batch, or for arrays in memory (elements, batch or 1)."""
+    values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
+    dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
+    for node in graph.live():
+        if node not in values:
+            values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype)
+    return [values[node] for node in graph.outputs]
+
+
+def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any]) -> Any:
+    if node.op == "const":
+        return dtype.type(node.data) if node.type == "f" else node.data
+    if node.op in OPS:
+        result = OPS[node.op].evaluate(*args)
+        return result.astype(dtype) if node.op == "to_float" else result
+    return _STRUCTURE[node.op](node, args)
+
+
+def _loop(node: Node, args: list[Any]) -> list[Any]:
+    body: Graph = node.data
+    count, carry, captured = args[0], args[1 : 1 + len(body.outputs)], args[1 + len(body.outputs) :]
+    for i in range(int(np.max(count, initial=0))):
+        runs = i < np.asarray(count)
+        ends = run(body, _as_arrays([np.int64(i), *carry, *captured]))
+        carry = [np.where(runs, new, old) for new, old in zip(ends, carry, strict=True)]
+    return carry
+
+
+def _as_arrays(values: Sequence[Any]) -> list[np.ndarray]:
+    return [np.asarray(value) for value in values]
+
+
+def _rescue(node: Node, args: list[Any]) -> list[Any]:
+    mask, usual, inputs = args[0], args[1 : 1 + len(node.data.outputs)], args[1 + len(node.data.outputs) :]
+    return [np.where(mask, new, old) for new, old in zip(run(node.data, _as_arrays(inputs)), usual, strict=True)]
+
+
+def _array(node: Node, args: list[Any]) -> Any:
+    return np.stack(np.broadcast_arrays(*map(np.atleast_1d, args)))
+
+
+def _table(node: Node, args: list[Any]) -> Any:
+    return np.asarray(node.data)[:, None]
+
+
+def _get(node: Node, args: list[Any]) -> Any:
+    array, index = args
+    return array[index, np.arange(array.shape[1]) if array.shape[1] != 1 else 0]
+
+
+def _set(node: Node, args: list[Any]) -> Any:
+    array, index, value = args
+    (lanes,) = np.broadcast_shapes(np.shape(index), np.shape(value), array.shape[1:])
+    new = np.array(np.broadcast_to(array, (node.type[1], lanes)))
+    new[index, np.arange(lanes)] = value
+    return new
+
+
+_STRUCTURE = {
+    "loop": _loop,
+    "call": lambda node, args: run(node.data, _as_arrays(args)),
+    "proj": lambda node, args: args[0][node.data],
+    "rescue": _rescue,
+    "array": _array,
+    "table": _table,
+    "get": _get,
+    "set": _set,
+}

@@ -1,0 +1,398 @@
+"""Traced arrays: they look like NumPy arrays and record what is done with them.
+
+The elements lie in a NumPy object array, so shapes, slices, views, stacking, `einsum` and the like are NumPy's own
+work. What needs to look at values (comparisons, `where`, `linalg`) is in the tables of `numpy_rules`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from poinsot.fuse.graph import memory
+from poinsot.fuse.graph.build import build
+from poinsot.fuse.graph.nodes import Node, Value, type_of
+from poinsot.fuse.trace.errors import TraceError
+
+_asarray, _empty = np.asarray, np.empty  # NumPy's own, also while `creation` replaces them
+
+UFUNCS: dict[np.ufunc, np.ufunc] = {}  # NumPy's ufunc -> the same for object arrays of values
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}  # NumPy's function -> ours
+
+
+class Traced:
+    """An array whose elements are values of the graph: nodes, or numbers that are already known.
+
+    They lie in an object array (`_data`), in one array in memory (`_memory`), or are a part of such a one (`_origin`:
+    that array and an index): a view, which sees and makes changes there.
+    """
+
+    __slots__ = ("_data", "_memory", "_origin", "_shape")
+    __traced__ = True
+    __array_priority__ = 1000.0
+
+    def __init__(self, data: Any) -> None:
+        self._data: np.ndarray | None = as_objects(data)
+        self._memory: Node | None = None
+        self._origin: tuple[Traced, Any] | None = None
+        self._shape = self._data.shape
+
+    @classmethod
+    def in_memory(cls, array: Node, shape: tuple[int, ...]) -> "Traced":
+        self = object.__new__(cls)
+        self._data, self._memory, self._origin, self._shape = None, array, None, shape
+        return self
+
+    def _view(self, index: Any, shape: tuple[int, ...]) -> "Traced":
+        view = object.__new__(Traced)
+        view._data, view._memory, view._origin, view._shape = None, None, (self, index), shape
+        return view
+
+    def _moved(self, move: Callable[[np.ndarray], np.ndarray]) -> "Traced":
+        """The same elements in another order or shape."""
+        if self._data is not None:
+            return Traced(move(self._data))
+        positions = move(np.arange(self.size).reshape(self.shape))
+        return self._view(np.unravel_index(positions, self.shape), positions.shape)
+
+    @property
+    def data(self) -> np.ndarray:
+        """The elements, one by one."""
+        if self._origin is not None:
+            return self._origin[0]._read(self._origin[1])
+        if self._memory is not None:
+            return objects([memory.get(self._memory, k) for k in range(self.size)], self.shape)
+        assert self._data is not None
+        return self._data
+
+    # What an array knows about itself.
+    shape = property(lambda self: self._shape)
+    ndim = property(lambda self: len(self._shape))
+    size = property(lambda self: int(np.prod(self._shape)))
+    T = property(lambda self: self._moved(lambda a: a.T))
+    mT = property(lambda self: self._moved(lambda a: a.mT))
+    flat = property(lambda self: iter(self.ravel()))
+    real = property(lambda self: self)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        types = {type_of(v) for v in self.data.ravel()}
+        return np.dtype(bool if types == {"b"} else int if types and types <= {"i", "b"} else float)
+
+    def item(self) -> Any:
+        return self.__array__().item()
+
+    def copy(self) -> "Traced":
+        return Traced(self.data.copy())
+
+    def astype(self, dtype: Any, copy: bool = True) -> "Traced":
+        kind = {"f": "f", "i": "i", "u": "i", "b": "b"}[np.dtype(dtype).kind]
+        convert = {"f": "to_float", "i": "to_int", "b": "truth"}[kind]
+        return Traced(objects([v if type_of(v) == kind else build(convert, v) for v in self.data.ravel()], self.shape))
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> "Traced":
+        return self._moved(lambda a: a.reshape(*shape, **kwargs))
+
+    def transpose(self, *axes: Any) -> "Traced":
+        return self._moved(lambda a: a.transpose(*axes))
+
+    # Indexing.
+    def __getitem__(self, index: Any) -> "Traced":
+        static, moving = self._split(index)
+        if self._data is not None and not moving:
+            return Traced(self._data[static])
+        shape = _empty(self.shape, bool)[static].shape
+        return self._view(index, shape) if shape and _is_basic(static) else Traced(self._read(index))
+
+    def _read(self, index: Any) -> np.ndarray:
+        """The elements at an index."""
+        static, moving = self._split(index)
+        if self._memory is None and not moving:
+            return self.data[static]
+        offsets, base = self._offsets(static, moving)
+        array = self._in_memory()
+        return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel().tolist()], offsets.shape)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(value, Traced) and value._origin is not None:
+            source, place = value._origin
+            if source is self and place is index:  # the end of `a[i] += b`, which has happened already
+                return
+        if isinstance(index, Traced) and index.dtype == bool and not index.is_known():
+            self[...] = np.where(index, value, self)
+            return
+        if self._origin is not None:
+            part = self.copy()
+            part[index] = value
+            source, place = self._origin
+            source[place] = part
+            return
+        index, moving = self._split(index)
+        new = as_objects(value)
+        if moving or self._memory is not None:
+            offsets, base = self._offsets(index, moving)
+            array = self._in_memory()
+            for k, v in zip(offsets.ravel().tolist(), np.broadcast_to(new, offsets.shape).ravel(), strict=True):
+                array = memory.set_(array, build("add", base, k), v)
+            if self._data is None:
+                self._memory = array
+            else:  # element by element, for the sake of other views of the same data
+                self._data[...] = objects([memory.get(array, k) for k in range(self.size)], self.shape)
+        else:
+            self.data[index] = new.item() if new.ndim == 0 else new
+
+    def _split(self, index: Any) -> tuple[Any, dict[int, Value]]:
+        """An index with the entries known only at run time replaced by 0, and those entries by their axis."""
+        entries = index if isinstance(index, tuple) else (index,)
+        if not any(isinstance(e, Traced) for e in entries):
+            return index, {}
+        static: list[Any] = []
+        moving: dict[int, Value] = {}
+        for axis, entry in enumerate(entries):
+            if isinstance(entry, Traced) and entry.is_known():
+                entry = entry.__array__()
+            elif isinstance(entry, Traced):
+                if entry.dtype == bool or entry.ndim:
+                    raise TraceError(
+                        f"an array is indexed by a traced array of {entry.dtype}s, so its shape would depend on data",
+                        "use np.where(mask, a, b), or index by one traced integer at a time",
+                    )
+                if entry.dtype != int:
+                    raise TraceError("an index is a traced float", "make it an integer: i.astype(int)")
+                moving[axis] = memory.in_range(entry.data.item(), self.shape[axis])
+                entry = 0
+            elif (entry is Ellipsis or entry is None) and any(
+                isinstance(e, Traced) and not e.is_known() for e in entries[axis + 1 :]
+            ):
+                raise TraceError("a traced index stands after '...' or None", "put the traced index first")
+            static.append(entry)
+        return tuple(static), moving
+
+    def _offsets(self, index: Any, moving: dict[int, Value]) -> tuple[np.ndarray, Value]:
+        """Where the indexed elements lie: known offsets, and a base that run time adds to them all."""
+        offsets = np.arange(self.size).reshape(self.shape)[index]
+        base: Value = 0
+        for axis, entry in moving.items():
+            stride = int(np.prod(self.shape[axis + 1 :]))
+            base = build("add", base, build("mul", entry, stride))
+        return _asarray(offsets), base
+
+    def _in_memory(self) -> Node:
+        return self._memory if self._memory is not None else memory.array_of(list(self.data.ravel()))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a traced scalar")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator["Traced"]:
+        return (self[k] for k in range(len(self)))
+
+    # Known values are numbers; the others have none yet.
+    def is_known(self) -> bool:
+        return not any(type(v) is Node for v in self.data.ravel())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if not self.is_known():
+            raise TraceError(
+                "a traced value is used where plain numbers are needed",
+                "build arrays with np.array, np.stack or np.zeros (called as np.…); to index a constant array with a "
+                "traced integer write np.asarray(table)[i]; keep code that needs numbers outside of the kernel",
+            )
+        return _asarray(self.data.tolist(), dtype=dtype or self.dtype)
+
+    def _number(self, what: str, fix: str) -> Any:
+        if self.size != 1:
+            raise TypeError(f"only one element can be converted to a number, not an array of shape {self.shape}")
+        if not self.is_known():
+            raise TraceError(what, fix)
+        return self.data.ravel()[0]
+
+    def __bool__(self) -> bool:
+        return bool(
+            self._number(
+                "a Python `if`, `while`, `and`, `or` or `not` depends on a traced value",
+                "use np.where(condition, a, b), and &, |, ~ between conditions",
+            )
+        )
+
+    def __float__(self) -> float:
+        return float(self._number("float() of a traced value", "leave it an array: NumPy functions accept it as it is"))
+
+    def __int__(self) -> int:
+        return int(self._number("int() of a traced value", "use x.astype(int), or np.floor(x)"))
+
+    def __index__(self) -> int:
+        return int(
+            self._number(
+                "a traced integer is used as an index into a plain array, or as a count",
+                "index np.asarray(table)[i], and loop with pt.fori_loop(n, body, carry)",
+            )
+        )
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex() of a traced value", "kernels compute with real numbers"))
+
+    def __repr__(self) -> str:
+        return f"Traced(shape={self.shape}, dtype={self.dtype})"
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # NumPy's protocols.
+    # Python compares and adds the numbers that are known already, and so may raise flags of the processor that concern
+    # no result.
+    @np.errstate(all="ignore")
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        arrays = [as_objects(x) for x in inputs]
+        where = kwargs.pop("where", True)
+        kwargs.pop("dtype", None)
+        if ufunc in UFUNCS:
+            result = getattr(UFUNCS[ufunc], method)(*arrays, **kwargs)
+        elif ufunc is np.matmul and all(a.ndim == 2 and min(a.shape) > 2 * _TILE for a in arrays):
+            result = _product(*arrays)
+        elif ufunc.signature is not None and method == "__call__":  # matmul and its kin
+            result = ufunc(*arrays, **kwargs)
+        else:
+            raise TraceError(f"np.{ufunc.__name__} cannot be traced", "write it with the functions listed in the docs")
+        results = tuple(map(Traced, result)) if isinstance(result, tuple) else (Traced(result),)
+        if out is not None:
+            for target, r in zip(out if isinstance(out, tuple) else (out,), results, strict=True):
+                target[...] = r if where is True else np.where(where, r, target)
+            return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        return results if len(results) > 1 else results[0]
+
+    @np.errstate(all="ignore")
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        if func in FUNCTIONS:
+            return FUNCTIONS[func](*args, **kwargs)
+        try:
+            return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
+        except TraceError:
+            raise
+        except TypeError as error:
+            name = f"{func.__module__}.{func.__name__}".replace("numpy.", "np.")
+            raise TraceError(
+                f"{name} cannot be traced ({error})", "see the list of NumPy functions in the docs"
+            ) from None
+
+
+_TILE = 4  # sums at once, in each direction
+_PANEL = 20  # columns that are done before others
+
+
+def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A B of large matrices, in tiles: each element that is brought from memory serves several sums at once.
+
+    Columns go by panels, so that what is used again is still in the cache.
+    """
+    C, t = np.full((len(A), B.shape[1]), 0.0, dtype=object), _TILE
+    for first in range(0, B.shape[1], _PANEL):
+        for i in range(0, len(A), t):
+            for j in range(first, min(first + _PANEL, B.shape[1]), t):
+                for k in range(len(B)):
+                    C[i : i + t, j : j + t] += np.multiply.outer(A[i : i + t, k], B[k, j : j + t])
+    return C
+
+
+def _is_basic(index: Any) -> bool:
+    """Whether NumPy gives a view at this index, not a copy."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return all(e is None or e is Ellipsis or isinstance(e, (int, np.integer, slice)) for e in entries)
+
+
+def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """An object array of the given values, which are not looked into."""
+    array = _empty(len(values), dtype=object)
+    array[:] = values
+    return array if shape is None else array.reshape(shape)
+
+
+def as_objects(x: Any) -> np.ndarray:
+    """Anything that stands for an array, as an object array of values."""
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return x
+    if isinstance(x, Traced):
+        return x.data
+    if isinstance(x, (list, tuple)):
+        parts = [as_objects(part) for part in x]
+        return np.stack(parts) if parts else _empty(0, dtype=object)
+    if type(x) is Node:
+        return objects([x], ())
+    return _asarray(x).astype(object)
+
+
+def _unwrap(x: Any) -> Any:
+    if isinstance(x, Traced):
+        return x.data
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_unwrap, x))
+    if isinstance(x, dict):
+        return {key: _unwrap(value) for key, value in x.items()}
+    return x
+
+
+def _wrap(x: Any) -> Any:
+    if (isinstance(x, np.ndarray) and x.dtype == object) or type(x) is Node:
+        return Traced(x)
+    if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
+        return type(x)(map(_wrap, x))
+    return x
+
+
+def _node_has_no_value(self: Node) -> Any:
+    raise TraceError(
+        "a traced value is used where plain numbers are needed", "see the list of NumPy functions in the docs"
+    )
+
+
+for _name in ("bool", "float", "int", "index"):
+    setattr(Node, f"__{_name}__", _node_has_no_value)
+
+
+def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[[Any, Any], Any]:
+    def apply(self: Traced, other: Any) -> Any:
+        if getattr(other, "__array_ufunc__", ufunc) is None:  # a class that wants no part in ufuncs, as Pose
+            return NotImplemented
+        return ufunc(other, self) if swap else ufunc(self, other)
+
+    return apply
+
+
+def _in_place(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    def apply(self: Traced, other: Any) -> Traced:
+        result = ufunc(self, other)
+        if self.ndim == 0:  # scalars do not change in NumPy; the name gets a new one
+            return result
+        self[...] = result
+        return self
+
+    return apply
+
+
+_OPERATORS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}  # fmt: skip
+for _name, _ufunc in _OPERATORS.items():
+    setattr(Traced, f"__{_name}__", _binary(_ufunc))
+    setattr(Traced, f"__r{_name}__", _binary(_ufunc, swap=True))
+    setattr(Traced, f"__i{_name}__", _in_place(_ufunc))
+for _name, _ufunc in {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+}.items():  # fmt: skip
+    setattr(Traced, f"__{_name}__", _binary(_ufunc))
+for _name, _unary in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
+    setattr(Traced, f"__{_name}__", lambda self, _ufunc=_unary: _ufunc(self))
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: getattr(np, name)(self, *args, **kwargs)
+
+
+for _name in "sum prod mean min max any all clip dot trace ravel squeeze swapaxes diagonal repeat take cumsum".split():
+    setattr(Traced, _name, _method(_name))
+Traced.flatten = Traced.ravel  # type: ignore[attr-defined]

@@ -1,0 +1,185 @@
+"""Recursions over the bodies of a tree that stay loops in the machine code, for trees too large to be written out.
+
+One loop runs over chains of bodies (`chains`), and one inside of it along a chain: what a body hands to the next is
+carried, what the sweeps hand to each other lies in memory, the numbers of the model lie in tables (`numbered`), and the
+bodies are those of `articulated`. Code size and compile time do not grow with the tree.
+
+The first sweep leaves the wrench that the motion of each body takes; or, where memory is dear, nothing but the rates at
+the ends of the chains, which are then unwound on the way in, body by body.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import budget, fori_loop
+from poinsot.mechanism import articulated
+from poinsot.mechanism.form import screws
+from poinsot.mechanism.form.chains import chains
+from poinsot.mechanism.form.division import KEPT
+from poinsot.mechanism.form.numbered import Poses, Screws, entry, row
+from poinsot.mechanism.form.screws import Move, Rates, packed, unpacked
+from poinsot.mechanism.form.tree import Here, Tree
+
+Visit = Callable[..., tuple[Array, Any]]
+Transform = Callable[[Sequence[Move], Array], Array]
+
+
+class Loop:
+    """The bodies of a tree that stay in a loop, between those that are written out.
+
+    `outward`, `inward` and `onward` are the sweeps of the articulated-body algorithm, `outward` and `through` those of
+    inverse dynamics. Dicts hold what is known of the bodies that are written out, by number; -1 is the world.
+    """
+
+    def __init__(self, T: Tree, bodies: Sequence[int], q: Array, v: Array, given: Sequence[Array]) -> None:
+        self.chains = chains(T, bodies)
+        self.bodies = self.chains.bodies
+        chosen = [T.bodies[i] for i in self.bodies]
+        self.dofs = [list(range(body.v.start, body.v.stop)) for body in chosen]
+        self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q)
+        self.v, self.F = self._of_joints(v), np.stack([given[i] for i in self.bodies])
+
+    def outward(self, K: dict[int, Rates], vdot: Array | None = None) -> None:
+        """From the rates of the bodies outside, the wrenches that the motion takes, with vdot if given."""
+        self.vdot = (lambda i: None) if vdot is None else self._of_joints(vdot)
+
+        def visit(i: Array, K: Array, memory: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+            wrenches, places = memory
+            here = self.model.enter(i, places)
+            rates, F = articulated.outward(here, self.v(i), Rates.of(*K), row(self.F, i), self.vdot(i))
+            if wrenches.size:
+                wrenches[i, :6] = F
+            return rates.packed(), (wrenches, places)
+
+        def into(moves: Sequence[Move], K: Array) -> Array:
+            return screws.rates(moves, Rates.of(*K)).packed()
+
+        unwinds = KEPT * len(self.bodies) > budget().near
+        empty = np.empty((len(self.bodies), 0 if unwinds else self.model.width))
+        begin = {i: K[i].packed() for i in self.chains.outside}
+        self.K, (self.wrenches, self.places) = self._along(visit, into, begin, (empty, self.model.places))
+
+    def inward(self, tau: Array, IA: dict[int, Array], pA: dict[int, Array]) -> None:
+        """Add to inertias and wrenches of the bodies outside what they feel of those in the loop."""
+        forces = self._of_joints(tau)
+
+        def through(moves: Sequence[Move], Ia: Array, pa: Array) -> Array:
+            return np.concatenate([packed(screws.inertia(moves, Ia)), screws.force(moves, pa)])
+
+        def visit(i: Array, felt: Array, F: Array, here: Here, gains: Array) -> tuple[Array, Array]:
+            I, p = here.G + unpacked(felt[:21]), felt[21:] + F
+            W, u, Ia, pa = articulated.inward(here, forces(i), I, p)
+            gains[i] = self.model.packed(W, u)
+            return through(here.moves, Ia, pa), gains
+
+        def leave(moves: Sequence[Move], felt: Array) -> Array:
+            return through(moves, unpacked(felt[:21]), felt[21:])
+
+        felt, self.gains = self._against(visit, leave, 27, self.model.width)
+        for p, x in felt.items():
+            if p >= 0:
+                IA[p], pA[p] = IA[p] + unpacked(x[:21]), pA[p] + x[21:]
+
+    def onward(self, A: dict[int, Array]) -> dict[int, Array]:
+        """vdot of each body, from what the joints add to the accelerations of the bodies outside."""
+
+        def visit(i: Array, A: Array, vdot: Array) -> tuple[Array, Array]:
+            W, u = self.model.unpacked(self.gains[i])
+            A, vdot[i] = articulated.onward(self.model.at(i, self.places), A, W, u)
+            return A, vdot
+
+        return self._by_body(self._along(visit, screws.motion, A, np.empty((len(self.bodies), self.model.nv)))[1])
+
+    def through(self, F: dict[int, Array]) -> dict[int, Array]:
+        """S^T F of each body, from the wrenches F through the joints; what bodies outside feel is added to theirs."""
+
+        def visit(i: Array, felt: Array, F: Array, here: Here, tau: Array) -> tuple[Array, Array]:
+            felt = felt + F
+            tau[i, : self.model.nv] = here.S.T @ felt
+            return screws.force(here.moves, felt), tau
+
+        felt, tau = self._against(visit, screws.force, 6, self.model.nv)
+        for p, x in felt.items():
+            if p >= 0:
+                F[p] = F[p] + x
+        return self._by_body(tau)
+
+    def _of_joints(self, x: Array) -> Callable[[Array], Array]:
+        """The entries of a vector (nv,) that belong to a body, (k,), with zeros where its joint has fewer."""
+        k = self.model.nv
+        if all(len(dofs) == k for dofs in self.dofs):
+            places = np.array(self.dofs, dtype=int)
+            return lambda i: np.stack([x[entry(column, i)] for column in places.T])
+        blank = [np.zeros(())] * k
+        copy = np.stack([np.stack([*(x[k] for k in dofs), *blank][:k]) for dofs in self.dofs])
+        return lambda i: copy[i]
+
+    def _by_body(self, x: Array) -> dict[int, Array]:
+        return {i: x[k, : len(self.dofs[k])] for k, i in enumerate(self.bodies)}
+
+    def _along(self, visit: Visit, into: Transform, start: dict[int, Array], memory: Any) -> tuple[Array, Any]:
+        """Body after body, outwards: carry, memory = visit(i, carry, memory), starting from the bodies outside.
+
+        `into` takes what is carried through the first moves of a chain, which the bodies inside of chains do not have.
+        What is carried at the bodies outside and, behind them, at the ends of the chains, and the memory.
+        """
+        blank = np.zeros(start[self.chains.outside[0]].shape)
+        rows = np.stack([*(start[p] for p in self.chains.outside), *[blank] * len(self.chains)])
+
+        def chain(c: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+            rows, memory = carry
+            first = entry(self.chains.firsts, c)
+
+            def body(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+                return visit(first + k, *carry)
+
+            begin = into(self.model.first_moves(c), rows[entry(self.chains.begins, c)])
+            rows[len(self.chains.outside) + c], memory = fori_loop(entry(self.chains.sizes, c), body, (begin, memory))
+            return rows, memory
+
+        return _each(len(self.chains), chain, (rows, memory))
+
+    def _against(self, visit: Visit, out: Transform, size: int, width: int) -> tuple[dict[int, Array], Array]:
+        """Body after body, inwards: felt, memory = visit(i, felt, F, here, memory), F the wrench that the motion takes.
+
+        What comes from several chains is added up: for each body outside, and the memory. It is that of the wrenches,
+        if they were kept: a visit may write over its own.
+        """
+        rows = np.zeros((self.chains.rows, size))
+        memory = self.wrenches if self.wrenches.size else np.empty((len(self.bodies), width))
+
+        def chain(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
+            rows, memory = carry
+            c = len(self.chains) - 1 - k
+            last = entry(self.chains.lasts, c)
+
+            def body(k: Array, carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
+                felt, K, memory = carry
+                i = last - k
+                here = self.model.at(i, self.places)
+                if self.wrenches.size:
+                    F = memory[i, :6]
+                else:
+                    rates = Rates.of(*K)
+                    F = articulated.wrench(here, rates) - row(self.F, i)
+                    K = articulated.unwound(here, self.v(i), rates, self.vdot(i)).packed()
+                felt, memory = visit(i, felt, F, here, memory)
+                return felt, K, memory
+
+            K = np.zeros(0) if self.wrenches.size else self.K[len(self.chains.outside) + c]
+            start = rows[entry(self.chains.ends, c)], K, memory
+            felt, _, memory = fori_loop(entry(self.chains.sizes, c), body, start)
+            p = entry(self.chains.starts, c)
+            rows[p] = np.where(entry(self.chains.is_first_back, c), 0.0, rows[p]) + out(self.model.first_moves(c), felt)
+            return rows, memory
+
+        rows, memory = _each(len(self.chains), chain, (rows, memory))
+        return {p: rows[k] for k, p in enumerate(self.chains.outside)}, memory
+
+
+def _each(n: int, body: Callable[..., Any], carry: Any) -> Any:
+    """A loop, unless there is only one turn."""
+    return body(0, carry) if n == 1 else fori_loop(n, body, carry)

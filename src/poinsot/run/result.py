@@ -1,0 +1,290 @@
+"""A run: what was simulated, how, and what came out."""
+
+import hashlib
+import warnings
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot._version import __version__
+from poinsot.run.compiled import Rows
+from poinsot.run.ledger import WIDTH, Ledger, sources
+from poinsot.run.limits import Limits, limits
+from poinsot.run.observe import LABELS, observe
+from poinsot.run.plan import names_of
+from poinsot.world import World
+
+if TYPE_CHECKING:
+    from poinsot.files.results import Writer
+    from poinsot.show import Viewer
+
+OPTIONS = (
+    "duration", "step", "method", "batch", "vary", "seed", "inputs", "every", "record", "until", "tolerance", "ledger",
+    "device",
+)  # of `simulate`, by which a run can be repeated  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Why a run ended: "duration", "condition", "broken" (a number became NaN or infinite) or "interrupted".
+
+    time [s], of a batch (n,); in words; and of a batch what happened to single instances, by their number.
+    """
+
+    reason: str
+    time: Any
+    text: str
+    notes: Mapping[int, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The records of a simulation.
+
+    time (r,) [s]; y (r, ..., ny), rows of states, for each of the batch; p (..., np) the numbers that were varied and
+    the inputs. `data` holds all that was recorded with names and units, `ledger` what was conserved, `stop` why it
+    ended.
+    """
+
+    world: World
+    rows: Rows
+    time: Array
+    y: Array
+    p: Array
+    settings: Mapping[str, Any]
+    stop: Stop
+    record: str | Sequence[str] | None = None
+
+    @property
+    def batch(self) -> int | None:
+        """How many instances; None for a single run."""
+        return None if self.y.ndim == 2 else self.y.shape[1]
+
+    @cached_property
+    def data(self) -> Any:
+        """An xarray.Dataset with the dimensions time, batch (of many), body, axis and so on, units and frames in it."""
+        return self.observed(names_of(self.record))
+
+    def observed(self, names: Sequence[str] | None = None) -> Any:
+        """An xarray.Dataset of these quantities, also of ones that were not recorded: run.observed(["reaction"])."""
+        import xarray
+
+        if names and "data" in self.__dict__ and all(name in self.data for name in names):
+            return self.data[list(names)]
+        front = ("time",) if self.batch is None else ("time", "batch")
+        found = observe(self.rows, names, self.time, np.asarray(self.y), self.p)
+        variables: dict[str, Any] = {}
+        used: set[str] = set()
+        for name, (observable, array) in found.items():
+            attributes = {"units": observable.unit, "description": observable.meaning}
+            variables[name] = ((*front, *observable.dims), array, attributes)
+            used |= set(observable.dims)
+        labels = {dim: list(label(self.rows.system)) for dim, label in LABELS.items() if dim in used}
+        coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
+        return xarray.Dataset(variables, coords, attrs=self.attributes())
+
+    @property
+    def varied(self) -> dict[str, Array]:
+        """The values (n, ...) of the numbers that were varied."""
+        if self.batch is None:
+            return {}
+        return free_numbers(self.rows, self.p[0] if self.p.ndim == 3 else self.p)
+
+    def attributes(self) -> dict[str, Any]:
+        """What one needs to know to repeat the run."""
+        known = {k: v for k, v in self.settings.items() if isinstance(v, (str, int, float, np.number))}
+        return {**known, "stop": self.stop.reason, "stop_text": self.stop.text}
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What was held at the start and the end, and what came in through what."""
+        rows = self.rows
+        if not rows.booked:
+            raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
+        p0, p1 = (self.p[0], self.p[-1]) if self.p.ndim == self.y.ndim else (self.p, self.p)
+        with np.errstate(all="ignore"):
+            start, end = (rows.held(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1)))
+        names = sources(rows.system)
+        inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
+        inflow[..., rows.places] = self.y[-1][..., rows.ny - len(rows.places) :]
+        return Ledger(names, start, end, inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH))
+
+    # Keeping it, and doing it again.
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the run to x.nc (NetCDF) or x.zarr, from where `load_run` brings it back; all of it or nothing."""
+        from poinsot.files.results import save
+
+        save(self, path)
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write `data` as a flat table, x.csv or x.parquet: a row for each time, and each of the batch."""
+        from poinsot.files.tables import export
+
+        export(self, path)
+
+    def repeat(self, **changes: Any) -> "Run":
+        """Simulate again, with the same options or with some of them changed; unchanged, it gives the same bits."""
+        described = self.rows.system.description
+        world = self.world if self.world.description is described else World.of(described)
+        if hash_of(world) != self.settings["description_hash"]:
+            raise ValueError(
+                f"the run cannot be repeated: its world had the hash {self.settings['description_hash']}, and now has "
+                f"{hash_of(world)}. Simulate run.world instead, if it is the world that you want."
+            )
+        made = {name: self.settings[name] for name in ("poinsot", "numpy")}
+        if made != versions():
+            warnings.warn(f"the run was made with {made}, this is {versions()}: last digits may differ.", stacklevel=2)
+        return world.simulate(**{**self.settings["options"], **changes})
+
+    # Looking at it.
+
+    def view(self, **options: Any) -> "Viewer":
+        """Show it in the browser; see `poinsot.show.viewer` for all options."""
+        from poinsot.show import view
+
+        return view(self, **options)
+
+    def to_html(self, path: str | PathLike[str], **options: Any) -> Path:
+        """Write one file that plays it in a browser, offline and from disk; see `poinsot.show.html` for the options."""
+        from poinsot.show import to_html
+
+        return to_html(self, path, **options)
+
+    def snapshot(
+        self, path: str | PathLike[str], time: float | None = None, camera: Any = None, **options: Any
+    ) -> Path:
+        """Write a picture, x.png, of a time [s], the end by default; see `poinsot.show.snapshot`."""
+        from poinsot.show import snapshot
+
+        return snapshot(self, path, time, camera, **options)
+
+    def animate(self, path: str | PathLike[str], camera: Any = None, **options: Any) -> Path:
+        """Write a short film, x.gif or x.mp4; see `poinsot.show.animate`."""
+        from poinsot.show import animate
+
+        return animate(self, path, camera, **options)
+
+    def plot(self, *what: str, **options: Any) -> Any:
+        """A matplotlib figure: run.plot(), run.plot("position", body="box"), run.plot("polhode"); see `show.plot`."""
+        from poinsot.show import plot
+
+        return plot(self, *what, **options)
+
+    def _repr_html_(self) -> str | None:
+        """In a notebook it plays; without viser it shows its text alone."""
+        from poinsot.show.replay import framed
+
+        return framed(self)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The limits of the structure: which were passed, by what load, and when."""
+        return limits(self.rows.system, self.y[-1])
+
+    def __getitem__(self, body: str) -> Any:
+        """The records of one body: run["plane"].position."""
+        return self.data.sel(body=body)
+
+    def __repr__(self) -> str:
+        many = "" if self.batch is None else f" of {self.batch} worlds"
+        return f"<Run{many}: {len(self.time)} records to t = {self.time[-1]:g} s; {self.stop}>"
+
+
+def settings_of(world: World, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run states about itself: versions, seed, step and so on, and the hash of the description."""
+    kept = {name: options[name] for name in ("duration", "step", "seed", "device", "every", "batch")}
+    return {
+        **kept,
+        **versions(),
+        "description_hash": hash_of(world),
+        "options": {name: options[name] for name in OPTIONS},
+    }
+
+
+def free_numbers(rows: Rows, p: Array) -> dict[str, Array]:
+    """The free numbers by their paths, (..., *shape), that rows p (..., np) hold."""
+    found, start = {}, 0
+    for path, shape in rows.given.items():
+        size = int(np.prod(shape))
+        if not path.startswith("input "):
+            found[path] = p[..., start : start + size].reshape((*p.shape[:-1], *shape))
+        start += size
+    return found
+
+
+def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:
+    """Varied numbers (n, ...) as coordinates of xarray: by their paths, "path.varied" where a quantity has the name."""
+    return {
+        f"{path}.varied" if path in quantities else path: (
+            ("batch", *(f"{path}.{k}" for k in range(values.ndim - 1))), values, {"description": "varied"},
+        )
+        for path, values in varied.items()
+    }  # fmt: skip
+
+
+def writer(path: str | PathLike[str], world: World, rows: Rows, settings: Mapping[str, Any], record: Any) -> "Writer":
+    """What puts the records of a run on the disk while it goes on."""
+    from poinsot.files.results import Writer
+
+    return Writer(path, world, rows, settings, record)
+
+
+def versions() -> dict[str, str]:
+    """Of what the last digits may depend on."""
+    return {"poinsot": __version__, "numpy": np.__version__}
+
+
+def hash_of(world: World) -> str:
+    """A hash of everything in the description of a world."""
+    return hashlib.sha256(_text(world.description).encode()).hexdigest()[:16]
+
+
+def _text(x: Any) -> str:
+    """Anything in a description as text, the same for the same numbers."""
+    if hasattr(x, "__dataclass_fields__"):
+        parts = (f"{name}={_text(getattr(x, name))}" for name in x.__dataclass_fields__ if not name.startswith("_"))
+        return f"{type(x).__name__}({', '.join(parts)})"
+    if isinstance(x, Mapping):
+        return "{" + ", ".join(f"{k}: {_text(v)}" for k, v in x.items()) + "}"
+    if isinstance(x, (tuple, list)):
+        return "[" + ", ".join(map(_text, x)) + "]"
+    if isinstance(x, np.ndarray):
+        return f"{x.shape}{x.tolist()}"
+    if callable(x):
+        return f"{getattr(x, '__module__', '')}:{getattr(x, '__qualname__', '')}:{fingerprint(x)}"
+    return repr(x.item() if isinstance(x, np.generic) else x)
+
+
+def fingerprint(function: Any) -> str:
+    """A hash of what a function does: its code, defaults, and the numbers that it closes over; "" if it has no code."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return ""
+    cells = [cell.cell_contents for cell in function.__closure__ or () if _plain(cell)]
+    parts = (*_instructions(code), _text(function.__defaults__), _text(cells))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _instructions(code: CodeType) -> list[str]:
+    """The code, names and constants of a function, and of the functions inside of it."""
+    inner = [part for x in code.co_consts if isinstance(x, CodeType) for part in _instructions(x)]
+    constants = [repr(x) for x in code.co_consts if not isinstance(x, CodeType)]
+    return [code.co_code.hex(), *code.co_names, *constants, *inner]
+
+
+def _plain(cell: Any) -> bool:
+    try:
+        return isinstance(cell.cell_contents, (int, float, str, tuple, np.ndarray, np.generic))
+    except ValueError:  # nothing in it yet
+        return False

@@ -1,0 +1,355 @@
+"""Watch a world while it runs: sliders for its numbers and inputs, a push with the mouse or a button, reset."""
+
+import time as clock
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, ArrayLike
+from poinsot.parts import Effect, Element, Scene
+from poinsot.run.compiled import Rows
+from poinsot.run.plan import choose
+from poinsot.show import server as web
+from poinsot.show.looks import look_of, looks_of
+from poinsot.show.marks import Surface
+from poinsot.show.page import laid_out, layer_boxes, offer
+from poinsot.show.picture import Picture
+from poinsot.show.records import Measures, Records
+from poinsot.show.replay import layers_of
+from poinsot.show.stage import ROOT, Stage
+from poinsot.show.stage import camera as looking_from
+from poinsot.show.viewer import SPEEDS
+from poinsot.spatial import Inertia, quaternion
+from poinsot.world import World
+from poinsot.world.paths import entries
+
+PUSH = "push"  # the name of the element and of its input
+MOST = 40  # bodies that can be pushed
+WINDOW = 240  # records of the trails
+FARTHEST = 1e12  # a number above that, or NaN, ends the run
+REHEARSAL = 4.0  # s, to see how large it all is
+STRENGTH = 3.0  # of the usual push, in weights
+WHILE = 0.15  # s that a push lasts
+DIRECTIONS = {"x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0), "z": (0, 0, 1), "-z": (0, 0, -1)}
+
+
+@dataclass(frozen=True, eq=False)
+class Push(Element):
+    """Forces on bodies: the input holds, for each of them, the force (3,) [N] in world axes and its point (3,) [m]."""
+
+    names: tuple[str, ...] = ()
+
+    def bodies(self) -> tuple[str, ...]:
+        return self.names
+
+    def effect(self, scene: Scene) -> Effect:
+        given = scene.input(PUSH)
+        return Effect({name: scene[name].wrench(given[k, :3], given[k, 3:]) for k, name in enumerate(self.names)})
+
+
+class Live:
+    """A world that runs in the browser: `url`, `t`, `y`, `push(body, force)`, `reset()`, `wait()`, `close()`."""
+
+    def __init__(
+        self,
+        world: World,
+        free: Mapping[str, tuple[float, float]],
+        ranges: Mapping[str, tuple[float, float]],
+        step: float,
+        method: str | None,
+        layers: Iterable[str],
+        view: Any,
+        looks: Mapping[str, Any],
+        trails: Mapping[str, ArrayLike] | None,
+        host: str,
+        port: int,
+    ) -> None:
+        if not step > 0:
+            raise ValueError(f"step must be a positive number of seconds, not {step!r}.")
+        pushed = [name for name, body in world.description.bodies.items() if body.inertia is not None][:MOST]
+        d = world.description
+        self.world = World.of(
+            replace(
+                d,
+                elements={**d.elements, PUSH: Push(PUSH, tuple(pushed))},
+                inputs={**d.inputs, PUSH: np.zeros((len(pushed), 6))},
+            )
+        )
+        system = self.world.system(tuple(free))
+        self.rows = Rows(system, choose(method, system), {}, False)
+        self.measures, self.h = Measures(self.rows), step
+        self.given_looks = {name: look_of(look) for name, look in looks.items()}
+        self.trails, self.pushed = trails, pushed
+        self.sliders: dict[str, list[Any]] = {}
+        self.numbers: dict[str, Any] = {path: np.array(value) for path, value in system.numbers.items()}
+        self.inputs: dict[str, Any] = {name: np.array(value) for name, value in system.inputs.items()}
+        self.running, self.speed, self.debt, self.capacity = True, 1.0, 0.0, 10
+        self.pushes: dict[str, tuple[Array, Array, float]] = {}  # force, point, and until when
+        self.grabbed: dict[str, tuple[Array, Array]] = {}  # point of the body, and where it is pulled to
+        self._start_over()
+        self.base = self._rehearse()
+        with laid_out(host, port, looking_from(self.base, view), self._advance) as self.page:
+            self.stage = Stage(self.page.server.scene, self._picture(), layers)
+            self._panel(free, ranges)
+            self._mouse()
+
+    # The simulation.
+
+    def _start_over(self) -> None:
+        self.t, self.y = 0.0, np.asarray(self.rows.start(self._p()))
+        self.seen: deque[tuple[float, Array, Array]] = deque([(0.0, self.y, self._p())], maxlen=WINDOW)
+        self.grabbed.clear()
+        self.pushes.clear()
+        self.problem = ""
+
+    def _p(self) -> Array:
+        return self.rows.row(self.numbers, self.inputs)
+
+    def _rehearse(self) -> Picture:
+        """Where things will be, roughly, for sizes and scales."""
+        y, p, count = self.y, self._p(), max(1, round(REHEARSAL / 100 / self.h))
+        kept = [y]
+        with np.errstate(all="ignore"):
+            for k in range(100):
+                y = self.rows.advance(y, p, k * count * self.h, self.h, count)
+                if not np.all(np.abs(y) < FARTHEST):
+                    break
+                kept.append(y)
+        records = Records(self.measures, self.h * count * np.arange(len(kept)), np.stack(kept)[:, None], p[None])
+        return Picture(records, self._looks(), self.trails)
+
+    def _looks(self) -> dict[str, Any]:
+        """With the shapes that follow from the numbers as they are."""
+        return looks_of(self.rows.system.described(self.numbers), self.given_looks)
+
+    def _picture(self) -> Picture:
+        times, ys, ps = zip(*self.seen, strict=True)
+        records = Records(self.measures, np.array(times), np.stack(ys)[:, None], np.stack(ps)[:, None])
+        return Picture(records, self.base.given_looks, self.trails, self.base)
+
+    def _advance(self, seconds: float) -> None:
+        """One picture further."""
+        if self.running and not self.problem:
+            self.debt = min(self.debt + self.speed * seconds / self.h, 2.0 * self.capacity)
+            count = int(min(self.debt, self.capacity))
+            self.debt -= count
+            if count:
+                self._step(count)
+        self.stage.update(self._picture(), len(self.seen) - 1)
+        state = self.problem or f"t = {self.t:.2f} s" + (
+            "" if self.debt <= self.capacity else ", slower than asked for"
+        )
+        if self.status.content != state:
+            self.status.content = state
+
+    def _step(self, count: int) -> None:
+        self.inputs[PUSH] = self._forces()
+        p, before = self._p(), clock.perf_counter()
+        with np.errstate(all="ignore"):
+            y = np.asarray(self.rows.advance(self.y, p, self.t, self.h, count))
+        took = clock.perf_counter() - before
+        self.capacity = int(np.clip(count * 0.02 / max(took, 1e-6), 1, 100_000)) if count > 3 else 2 * self.capacity
+        if not np.all(np.abs(y) < FARTHEST):
+            what = self.rows.labels()[int(np.argmax(~(np.abs(y) < FARTHEST)))]
+            self.problem = (
+                f"stopped at t = {self.t:.3f} s: {what} goes beyond all bounds. Take a smaller step, and reset."
+            )
+            return
+        self.y, self.t = y, self.t + count * self.h
+        self.seen.append((self.t, y, p))
+
+    def _forces(self) -> Array:
+        """What the pushes and the mouse do now, (n, 6)."""
+        given = np.zeros((len(self.pushed), 6))
+        self.pushes = {body: push for body, push in self.pushes.items() if push[2] > self.t}
+        for body, (force, point, _) in self.pushes.items():
+            given[self.pushed.index(body)] = np.concatenate([force, point])
+        if self.grabbed:
+            setting = self.rows.setting(self._p())
+            scene, _ = self.rows.system.scene(
+                self.t, self.rows.unpack(self.y).state, setting.parameters, setting.inputs
+            )
+            for body, (point, target) in self.grabbed.items():
+                mass = float(scene.inertia(body).mass)  # type: ignore[union-attr]
+                moving = scene[body]
+                force = mass * (60.0 * (target - moving.point(point)) - 4.0 * moving.velocity_of(point))
+                given[self.pushed.index(body)] = np.concatenate([force, point])
+        return given
+
+    # What a user can do.
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return self.page.url
+
+    def push(self, body: str, force: ArrayLike, point: ArrayLike | None = None, duration: float = WHILE) -> None:
+        """Push a body with a force (3,) [N], world axes, at a point (3,) of it, its centre of mass by default."""
+        if body not in self.pushed:
+            raise ValueError(f"body {body!r} cannot be pushed; these can: {', '.join(self.pushed)}.")
+        at = np.array(self._inertia(body).com if point is None else point)
+        f = np.array(force, dtype=float)
+        if f.shape != (3,) or not np.all(np.isfinite(f)):
+            raise ValueError(f"a push on {body!r} needs a force of three finite numbers [N], not {force!r}.")
+        self.page.do(lambda: self.pushes.update({body: (f, at, self.t + duration)}))
+
+    def _inertia(self, body: str) -> Inertia:
+        inertia = self.world.description.bodies[body].inertia
+        assert inertia is not None  # others cannot be pushed
+        return inertia
+
+    def set(self, name: str, value: ArrayLike) -> None:
+        """Change a free number, by its path, or an input, by its name."""
+        store = self.numbers if name in self.numbers else self.inputs
+        if name not in store or name == PUSH:
+            raise ValueError(f"{name!r} is neither a free number nor an input of this page.")
+
+        new = np.broadcast_to(np.asarray(value, dtype=float), np.shape(store[name])).copy()
+        self.rows.system.described({**self.numbers, **({name: new} if store is self.numbers else {})})  # may it be?
+
+        def change() -> None:
+            store[name] = new
+            for handle, number in zip(self.sliders.get(name, ()), np.ravel(new), strict=True):
+                handle.value = float(number)
+            if store is self.numbers and name.split(".")[0] in self.world.description.bodies:
+                self.base = Picture(self.base.records, self._looks(), self.trails, self.base)
+                self.stage.replace(self._picture(), len(self.seen) - 1)
+                self._mouse()
+
+        self.page.do(change)
+
+    def reset(self) -> None:
+        """Start again, with the numbers as they are now."""
+        self.page.do(self._start_over)
+
+    def wait(self) -> None:
+        """Until the page is closed again, or Ctrl-C is pressed."""
+        self.page.wait()
+
+    def close(self) -> None:
+        """Stop, and leave nothing behind."""
+        self.page.close()
+
+    def __enter__(self) -> "Live":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # The panel and the mouse.
+
+    def _panel(self, free: Mapping[str, tuple[float, float]], ranges: Mapping[str, tuple[float, float]]) -> None:
+        gui = self.page.server.gui
+        self.status = gui.add_markdown("t = 0.00 s")
+        run = gui.add_checkbox("run", True)
+        run.on_update(lambda _: setattr(self, "running", run.value))
+        rate = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1", hint="times real time")
+        rate.on_update(lambda _: setattr(self, "speed", SPEEDS[rate.value]))
+        gui.add_button("Reset").on_click(lambda _: self.reset())
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("change"):
+            for path, bounds in free.items():
+                self._sliders(path, self.numbers[path], bounds)
+            for name, value in self.inputs.items():
+                if name != PUSH:
+                    most = 2 * float(np.max(np.abs(value), initial=0.0)) or 1.0
+                    self._sliders(name, value, ranges.get(name, (-most, most)))
+        with tabs.add_tab("push"):
+            body = gui.add_dropdown("body", tuple(self.pushed), initial_value=self.pushed[0])
+            way = gui.add_dropdown("along", tuple(DIRECTIONS), initial_value="x")
+            how = gui.add_slider("weights", 0.0, 20.0, 0.1, STRENGTH, hint="how hard, in multiples of m g")
+            gui.add_markdown("Or pull a body with the mouse.")
+
+            def push(_: Any) -> None:
+                mass = float(self._inertia(body.value).mass)
+                self.push(body.value, how.value * mass * 9.81 * np.array(DIRECTIONS[way.value], dtype=float))
+
+            gui.add_button("Push").on_click(push)
+        with tabs.add_tab("show"):
+            layer_boxes(self.page, self.stage, ghosts=False)
+
+    def _sliders(self, name: str, value: Array, bounds: tuple[float, float]) -> None:
+        low, high = min(bounds[0], float(np.min(value))), max(bounds[1], float(np.max(value)))
+        self.sliders[name] = handles = [
+            self.page.server.gui.add_slider(label, low, high, (high - low) / 1000, float(number))
+            for label, number in zip(entries({name: value}), np.ravel(value), strict=True)
+        ]
+
+        def change(event: Any) -> None:
+            if event.client is not None:
+                self.set(name, np.reshape([handle.value for handle in handles], np.shape(value)))
+
+        for handle in handles:
+            handle.on_update(change)
+
+    def _mouse(self) -> None:
+        """Bodies can be pulled: a spring from the point that was taken to the mouse."""
+        for mark in self.stage.picture.layer("bodies"):
+            if isinstance(mark, Surface) and mark.body in self.pushed:
+                handle = self.page.server.scene.get_handle_by_name(f"{ROOT}/bodies/{mark.name}")
+                handle.on_drag("left")(self._dragging(str(mark.body)))
+
+    def _dragging(self, body: str) -> Callable[[Any], None]:
+        def drag(event: Any) -> None:
+            def pull() -> None:
+                if event.phase == "end":
+                    self.grabbed.pop(body, None)
+                    return
+                if event.phase == "start" or body not in self.grabbed:
+                    k = self.stage.picture.records.index(body)
+                    records = self.stage.picture.records
+                    arm = np.array(event.start_position) / self.stage.factor - records.positions[-1, 0, k]
+                    point = quaternion.rotate(quaternion.conjugate(records.wxyz[-1, 0, k]), arm)
+                else:
+                    point = self.grabbed[body][0]
+                self.grabbed[body] = (point, np.array(event.end_position) / self.stage.factor)
+
+            self.page.do(pull)
+
+        return drag
+
+
+def usual_range(value: Array) -> tuple[float, float]:
+    """What the slider of a number spans if nothing is said: about its size, on the same side of zero."""
+    low, high = float(np.min(value)), float(np.max(value))
+    if low > 0:
+        return low / 10, 3 * high
+    if high < 0:
+        return 3 * low, high / 10
+    most = 3 * max(-low, high) or 1.0
+    return -most, most
+
+
+def live(
+    world: World,
+    *,
+    free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    step: float = 1e-3,
+    method: str | None = None,
+    show: str | Iterable[str] | None = None,
+    camera: Any = None,
+    looks: Mapping[str, Any] | None = None,
+    trails: Mapping[str, ArrayLike] | None = None,
+    host: str = web.HOST,
+    port: int = web.PORT,
+    browser: bool | None = None,
+    block: bool | None = None,
+) -> Live:
+    """Watch a world while it runs, in real time or faster, and change it.
+
+    free: paths of numbers that get sliders, with ranges if wanted: {"arm.mass": (0.5, 5.0)}. Inputs of the world get
+    sliders, too, over `ranges`. Bodies can be pulled with the mouse, and pushed with a button. The rest is as for
+    `view`.
+    """
+    if not isinstance(free, Mapping):
+        paths = (free,) if isinstance(free, str) else tuple(free)
+        free = {path: usual_range(world[path]) for path in paths}
+    page = Live(
+        world, free, ranges or {}, step, method, layers_of(show), camera, looks or {}, trails, host, port
+    )  # fmt: skip
+    offer(page.page, browser, block)
+    return page

@@ -1,0 +1,320 @@
+"""The world as a user builds it: bodies, joints, springs, forces, and then `simulate`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot._hints import hint
+from poinsot._types import Array, ArrayLike
+from poinsot.environment import CentralGravity, Contact
+from poinsot.mechanism import Joint, Mechanism, translation
+from poinsot.particles import Particles, Springs
+from poinsot.parts import PD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts.element import Value
+from poinsot.spatial import Inertia, Pose
+from poinsot.spatial.arrays import as_array
+from poinsot.world import paths
+from poinsot.world.description import Body, Description, check_name
+from poinsot.world.system import Motion, State, System
+
+if TYPE_CHECKING:
+    from poinsot.run import Run
+    from poinsot.study import Linear, Sensitivity, StepCheck
+
+
+class BodyInWorld:
+    """A body of a world that is being built: `body.add(part)` puts a part on it."""
+
+    def __init__(self, world: "World", name: str) -> None:
+        self.world, self.name = world, name
+
+    def add(self, part: Element) -> "BodyInWorld":
+        """Put a part on this body; it is then called "body.part"."""
+        if not isinstance(part, Element) or "body" not in {f.name for f in fields(part)}:
+            raise TypeError(f"{part!r} is no part of one body; put it into the world with world.add(...).")
+        self.world.add(replace(part, name=f"{self.name}.{part.name}", body=self.name))  # type: ignore[call-arg]
+        return self
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<body {self.name!r}>"
+
+
+class World:
+    """Bodies, joints, springs, forces, gravity: a system to be simulated.
+
+    `gravity`: (3,) [m/s^2], z up by default, or a `CentralGravity`.
+    """
+
+    def __init__(self, gravity: ArrayLike | CentralGravity = (0.0, 0.0, -9.81)) -> None:
+        if not isinstance(gravity, CentralGravity):
+            gravity = np.array(gravity, dtype=float)
+            if gravity.shape != (3,) or not np.all(np.isfinite(gravity)):
+                raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
+        self.description = Description(gravity=gravity)
+        self.kept: dict[Any, Any] = {}  # what was made from the description, for as long as it stays the same
+
+    @classmethod
+    def of(cls, description: Description) -> "World":
+        """The world with this description."""
+        world = cls()
+        world._change(description)
+        return world
+
+    # Building.
+
+    def add_body(
+        self,
+        name: str,
+        inertia: Inertia | None = None,
+        parent: "str | BodyInWorld | None" = None,
+        joint: Joint | None = None,
+        placement: Pose | ArrayLike | None = None,
+        **start: ArrayLike,
+    ) -> BodyInWorld:
+        """Add a body: free, or on a joint of its parent, or fixed to its parent.
+
+        inertia: in the body's own frame. placement: X_PJ, the pose of the joint's frame in the parent's, or its
+        position. How it starts: position (3,) [m], orientation (4,) wxyz, velocity (3,) [m/s] in world axes,
+        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint.
+        """
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
+        parent = None if parent is None else str(parent)
+        if parent is not None and parent not in self.description.bodies:
+            raise ValueError(
+                f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}."
+            )
+        if placement is None:
+            placement = Pose()
+        elif not isinstance(placement, Pose):
+            placement = Pose(p=placement)
+        body = Body(name, inertia, parent, joint, placement, **start)
+        self._take("bodies", name, body)
+        return BodyInWorld(self, name)
+
+    def add_particle(
+        self, name: str, mass: float, position: ArrayLike = (0.0, 0.0, 0.0), velocity: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> BodyInWorld:
+        """Add a point mass [kg]."""
+        point = Inertia(mass, np.zeros(3), np.zeros((3, 3)))
+        return self.add_body(name, point, joint=translation(), position=position, velocity=velocity)
+
+    def add_particles(self, name: str, particles: Particles, springs: Springs | None = None) -> list[BodyInWorld]:
+        """Add point masses, called name0, name1, ..., and springs between them, called name_spring0, ...
+
+        Everything is written out for each mass and spring: for some hundreds of them. `pt.particles.simulate` steps
+        networks of any size.
+        """
+        if particles.positions.ndim != 2:
+            raise ValueError(f"one object, with positions (n, 3), can be added; got {particles.positions.shape}.")
+        rows = zip(particles.masses, particles.positions, particles.velocities, strict=True)
+        with self._all_or_nothing():
+            added = [self.add_particle(f"{name}{k}", float(m), x, v) for k, (m, x, v) in enumerate(rows)]
+            if springs is not None:
+                for k, ((i, j), *numbers) in enumerate(zip(springs.pairs, *springs.parameters, strict=True)):
+                    stiffness, rest_length, damping = map(float, numbers)
+                    ends = (f"{name}{i}", f"{name}{j}")
+                    law = springs.tension
+                    self.add(Spring(f"{name}_spring{k}", *ends, stiffness, rest_length, damping, tension=law))
+        return added
+
+    def add_mechanism(
+        self,
+        mechanism: Mechanism,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        prefix: str = "",
+        parent: "str | BodyInWorld | None" = None,
+        placement: Pose | None = None,
+    ) -> list[BodyInWorld]:
+        """Add the links of a mechanism as bodies, with their joints at q (nq,) and v (nv,).
+
+        Its roots hang on `parent`, the world by default, at `placement`; the world's gravity counts, not its own.
+        """
+        q = mechanism.neutral() if q is None else np.asarray(q, dtype=float)
+        v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
+        for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
+            if array.shape != (n,):
+                raise ValueError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.")
+        added = []
+        with self._all_or_nothing():
+            for link, sq, sv in zip(mechanism.links, mechanism.q_slices, mechanism.v_slices, strict=True):
+                root = link.parent is None
+                on = (None if parent is None else str(parent)) if root else prefix + str(link.parent)
+                X = (placement or Pose()) @ link.placement if root else link.placement
+                added.append(self.add_body(prefix + link.name, link.inertia, on, link.joint, X, q=q[sq], v=v[sv]))
+        return added
+
+    def add_beam(
+        self, beam: Beam, parent: "str | BodyInWorld | None" = None, placement: Pose | ArrayLike | None = None
+    ) -> list[BodyInWorld]:
+        """Add a flexible beam, its root at `placement` in the parent, or in the world: its segments, root first."""
+        X = placement if isinstance(placement, Pose) else Pose() if placement is None else Pose(p=placement)
+        links = beam.links(None if parent is None else str(parent), X)
+        added = [self.add_body(k.name, k.inertia, k.parent, k.joint, k.placement) for k in links]
+        for flexure in beam.flexures():
+            self.add(flexure)
+        return added
+
+    def add(self, element: Element) -> Element:
+        """Add a force, spring, motor, contact or part."""
+        if not isinstance(element, Element):
+            raise TypeError(f"{element!r} cannot be added to a world; it needs a pt.Element such as pt.Spring(...).")
+        for piece in str(element.name).split("."):
+            check_name("an element", piece)
+        self._take("elements", element.name, element)
+        return element
+
+    def add_force(
+        self, name: str, body: str | BodyInWorld, value: Value, point: ArrayLike = (0.0, 0.0, 0.0), axes: str = "world"
+    ) -> Element:
+        """A force (3,) [N] at a point [m] of a body: constant, a `Tabulated`, an `Input` or a function (t, scene)."""
+        return self.add(Force(name, str(body), value, point, axes))
+
+    def add_torque(self, name: str, body: str | BodyInWorld, value: Value, axes: str = "world") -> Element:
+        """A couple (3,) [N m] on a body."""
+        return self.add(Torque(name, str(body), value, axes))
+
+    def add_spring(
+        self,
+        name: str,
+        a: str | BodyInWorld,
+        b: str | BodyInWorld,
+        stiffness: float,
+        rest_length: float = 0.0,
+        damping: float = 0.0,
+        point_a: ArrayLike = (0.0, 0.0, 0.0),
+        point_b: ArrayLike = (0.0, 0.0, 0.0),
+        **law: Any,
+    ) -> Element:
+        """A spring [N/m] and damper [N s/m] between points of two bodies, or of a body and the "world"."""
+        return self.add(Spring(name, str(a), str(b), stiffness, rest_length, damping, point_a, point_b, **law))
+
+    def add_contact(self, name: str, body: str | BodyInWorld, points: ArrayLike, **data: Any) -> Element:
+        """Points of a body that may touch the ground; see `Contact`."""
+        return self.add(Contact(name, str(body), points, **data))
+
+    def add_motor(self, name: str, joint: str | BodyInWorld, value: Value, **data: Any) -> Element:
+        """A motor in the joint of a body; see `Motor`."""
+        return self.add(Motor(name, str(joint), value, **data))
+
+    def add_feedback(self, name: str, joint: str | BodyInWorld, kp: ArrayLike, kd: ArrayLike, **data: Any) -> Element:
+        """A motor with proportional and derivative feedback in the joint of a body; see `PD`."""
+        return self.add(PD(name, str(joint), kp, kd, **data))
+
+    def add_joint_stop(self, name: str, joint: str | BodyInWorld, stiffness: ArrayLike = 1e4, **data: Any) -> Element:
+        """Bumpers at the limits of the joint of a body; see `JointStop`."""
+        return self.add(JointStop(name, str(joint), stiffness, **data))
+
+    def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
+        """A number or array that is given from outside when the world is simulated; `value` if it is not."""
+        self._take("inputs", name, np.array(value, dtype=float))
+
+    # Looking at it.
+
+    def paths(self) -> list[str]:
+        """The paths of all numbers that can be varied."""
+        return paths.known(self.description)
+
+    def __getitem__(self, path: str) -> Array:
+        """The number at a path, as in world["wing.mass"]."""
+        return paths.read(self.description, path)
+
+    def __setitem__(self, path: str, value: ArrayLike) -> None:
+        self._change(paths.write(self.description, {path: as_array(value)}))
+
+    def system(self, free: Sequence[str] = ()) -> System:
+        """The equations of motion, with these numbers left free."""
+        key = ("system", *free)
+        if key not in self.kept:
+            self.kept[key] = System(self.description, free)
+        return self.kept[key]
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The tree of all bodies, and of the mounts of joints that may part."""
+        return self.system().mechanism
+
+    def start(self) -> State:
+        """The state at the start."""
+        return self.system().start()
+
+    def derivative(
+        self,
+        t: Any,
+        state: State,
+        parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> State:
+        """The rate of change of the state at the time t [s]. Plain NumPy; this is what gets compiled."""
+        return self.system().derivative(t, state, parameters, inputs)
+
+    def scene(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Scene:
+        """Where everything is, at the start or in a given state: world.scene()["wing"].position."""
+        return self.system().scene(t, state or self.start(), None, inputs)[0]
+
+    def motion(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Motion:
+        """The scene with all forces and accelerations."""
+        return self.system().motion(t, state or self.start(), None, inputs)
+
+    def __repr__(self) -> str:
+        d = self.description
+        return f"<World of {len(d.bodies)} bodies and {len(d.elements)} elements>"
+
+    # Running it: the rooms below.
+
+    def simulate(self, duration: float, step: float = 1e-3, **options: Any) -> "Run":
+        """Let it move for a duration [s]; see `poinsot.run.driver` for all options."""
+        from poinsot.run import simulate
+
+        return simulate(self, duration, step, **options)
+
+    def check_step(
+        self, step: float = 1e-3, duration: float = 1.0, tolerance: float = 1e-6, **options: Any
+    ) -> "StepCheck":
+        """Whether a step [s] is short enough, by halving it, and which one would be; see `poinsot.study.check_step`."""
+        from poinsot.study import check_step
+
+        return check_step(self, step, duration, tolerance, **options)
+
+    def linearise(self, state: State | None = None, **about: Any) -> "Linear":
+        """Small motions about a state: the matrices A and B; see `poinsot.study.linearise`."""
+        from poinsot.study import linearise
+
+        return linearise(self, state, **about)
+
+    def sensitivity(
+        self, outputs: Sequence[str], parameters: Sequence[str], duration: float, step: float = 1e-3, **options: Any
+    ) -> "Sensitivity":
+        """The derivatives of outputs after a duration [s] by numbers; see `poinsot.study.sensitivities`."""
+        from poinsot.study import sensitivity
+
+        return sensitivity(self, outputs, parameters, duration, step, **options)
+
+    def _take(self, kind: str, name: str, item: Any) -> None:
+        d = self.description
+        for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
+            if name in taken:
+                raise ValueError(f"there is {what} called {name!r} already; every name can be used once.")
+        if "." in name and name in self.paths():
+            raise ValueError(f"{name!r} is a number of the world already; give the part another name.")
+        self._change(replace(d, **{kind: {**getattr(d, kind), name: item}}))  # type: ignore[arg-type]
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """If one of the things that are added within cannot be, none is."""
+        before = self.description
+        try:
+            yield
+        except BaseException:
+            self._change(before)
+            raise
+
+    def _change(self, description: Description) -> None:
+        self.description, self.kept = description, {}
