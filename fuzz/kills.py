@@ -43,7 +43,7 @@ def stream(path: str) -> None:
 
 
 def sweep(path: str) -> None:
-    pt.sweep(world(), {"box.mass": np.linspace(1.0, 2.0, 64)}, path, duration=0.05, chunk=4, every=0.01)
+    pt.sweep(world(), {"box.mass": np.linspace(1.0, 2.0, 64)}, 0.05, save=path, chunk=4, every=0.01, progress=False)
 
 
 @cache
