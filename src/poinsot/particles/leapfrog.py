@@ -19,7 +19,7 @@ Forces: TypeAlias = ArrayLike | Callable[[float, Array, Array], ArrayLike] | Non
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class ParticleTrajectory:
     """Records of a motion: time (r,) [s], and the particles with positions and velocities (r, n, 3).
 
     `trajectory[k]` is the object at record k; `kinetic_energy(trajectory.particles)` and the like have shape (r,).
@@ -178,7 +178,7 @@ def simulate(
     gravity: ArrayLike | None = None,
     every: int = 1,
     start: float = 0.0,
-) -> Trajectory:
+) -> ParticleTrajectory:
     """`steps` steps of `verlet`, of `step` seconds from the time `start` on, with records of every `every`-th one."""
     if not (steps >= 0 and every >= 1):
         raise ValueError(f"steps {steps} must be zero or more, and every {every} at least one.")
@@ -189,7 +189,7 @@ def simulate(
         times.append(stepper.time)
         records.append(stepper.particles)
     x, v = (np.stack([getattr(p, name) for p in records]) for name in ("positions", "velocities"))
-    return Trajectory(np.array(times), Particles(particles.masses, x, v))
+    return ParticleTrajectory(np.array(times), Particles(particles.masses, x, v))
 
 
 def _too_long(particles: Particles, springs: Springs | None, step: float, t: float) -> str:

@@ -171,7 +171,7 @@ def _land(setting: Setting, y: Flight) -> Booked:
             q.append(y.x[k])
             v.append(y.P[k] / link.inertia.mass)
         else:
-            X, V = momentum.to_motion(momentum.State(y.x[k], y.attitude[k], y.P[k], y.L[k]), link.inertia)
+            X, V = momentum.to_motion(momentum.MomentumState(y.x[k], y.attitude[k], y.P[k], y.L[k]), link.inertia)
             q.append(np.concatenate([y.attitude[k], X.p]))
             v.append(V)
     return Booked(State(np.concatenate(q), np.concatenate(v), np.zeros(0)), y.inflow)

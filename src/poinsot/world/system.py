@@ -15,7 +15,7 @@ from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
-from poinsot.parts import Effect, Element, Moving, Scene
+from poinsot.parts import BodyState, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
@@ -44,7 +44,7 @@ class Motion:
     tau: Array
     vdot: Array
 
-    def __getitem__(self, name: str) -> Moving:
+    def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
         return self.scene[name]
 
