@@ -1,6 +1,7 @@
 """Stops at the ends of a joint's range."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -24,10 +25,10 @@ class JointStop(Element):
     """
 
     joint: str = ""
-    stiffness: ArrayLike = 1e4
-    damping: ArrayLike = 0.5
-    lower: ArrayLike | None = None
-    upper: ArrayLike | None = None
+    stiffness: Annotated[ArrayLike, "N m/rad", "N m", "N/m"] = 1e4
+    damping: Annotated[ArrayLike, "s/rad", "s/m", "s"] = 0.5
+    lower: Annotated[ArrayLike | None, "rad", "m"] = None
+    upper: Annotated[ArrayLike | None, "rad", "m"] = None
 
     def __post_init__(self) -> None:
         owner = f"joint stop {self.name!r}"
