@@ -3,7 +3,6 @@
 A new element of `poinsot.parts` appears in scenarios by itself; the types of its fields say in which units they are.
 """
 
-import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from functools import cache
@@ -20,8 +19,8 @@ from poinsot.files import readers
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import OF_JOINTS, table_name
 from poinsot.files.readers import Table
-from poinsot.mechanism import joints
-from poinsot.mechanism.joints import Joint
+from poinsot.mechanism.joint_types import JointType
+from poinsot.mechanism.joints import TYPES
 from poinsot.parts import Beam, Element
 from poinsot.run import METHODS
 from poinsot.spatial import Inertia
@@ -195,37 +194,30 @@ PieceOf = table(
 )
 Piece: Any = Annotated[PieceOf, Key(description="a table { beyond, shape, inertia }")]
 
-MAKERS: dict[str, Callable[..., Joint]] = {
-    name: getattr(joints, name) for name in joints.TYPES if callable(getattr(joints, name, None))
-}
-TURNS, SLIDES = ("revolute", "helical", "universal", "spherical"), ("prismatic", "translation")
 
-
-def _joint_keys(kind: str, maker: Callable[..., Joint]) -> dict[str, Any]:
-    """Its axes, and what resists motion in it: in units of turning, of sliding, or of both."""
-    keys: dict[str, Any] = {}
-    for name, parameter in inspect.signature(maker).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            for key, (turn, slide) in OF_JOINTS.items():
-                chosen = [turn] * (kind not in SLIDES) + [slide] * (kind not in TURNS)
-                keys[key] = (readers.array(*chosen), None)
-        else:
-            keys[name] = (readers.number("m/rad") if name == "pitch" else readers.vector("1"), ...)
+def _joint_keys(joint: JointType) -> dict[str, Any]:
+    """Its axes and parameters, and what resists motion in it: in units of turning, of sliding, or of both."""
+    keys: dict[str, Any] = {name: (readers.vector("1"), ...) for name in joint.axes}
+    keys |= {name: (readers.number(unit), ...) for name, unit in joint.parameters.items()}
+    for key, (turn, slide) in OF_JOINTS.items() if joint.units else ():
+        chosen = [turn] * ("rad" in joint.units) + [slide] * ("m" in joint.units)
+        keys[key] = (readers.array(*chosen), None)
     return keys
 
 
-AnyJoint = _by_kind({kind: _joint_keys(kind, maker) for kind, maker in MAKERS.items()})
+def body_model() -> type[Table]:
+    """A body: what it is made of, what it hangs on, how it starts, and the elements that sit on it."""
+    return _body_model(tuple(TYPES))
 
 
 @cache
-def body_model() -> type[Table]:
-    """A body: what it is made of, what it hangs on, how it starts, and the elements that sit on it."""
+def _body_model(joints: tuple[str, ...]) -> type[Table]:
     own: dict[str, Any] = {
         "shape": Annotated[list[AnyShape], Key(description="tables [[body.shape]]")],  # type: ignore[valid-type]
         "inertia": MassProperties,
         "origin": readers.choice("given", "com"),
         "parent": A_BODY,
-        "joint": AnyJoint,
+        "joint": _by_kind({kind: _joint_keys(TYPES[kind]) for kind in joints}),
         "placement": Placed,
         "position": readers.vector("m"),
         "orientation": Turned,
@@ -327,7 +319,6 @@ def beam_model() -> type[Table]:
 TABLES: dict[str, type[Table]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}
 
 
-@cache
 def lists() -> dict[str, type[Table]]:
     """What may stand any number of times, as [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}
