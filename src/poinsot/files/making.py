@@ -66,21 +66,16 @@ def shape_of(table: Table) -> Inertia:
         shape = Mesh(given["scale"] * shape.vertices, shape.faces) if "scale" in given else shape
     else:
         shape = shapes()[kind](**given)
-    R = _aligned(axis) if axis is not None else np.eye(3) if turn is None else Pose.from_quaternion(turn).R
+    R = _along(axis) if axis is not None else np.eye(3) if turn is None else Pose.from_quaternion(turn).R
     return Pose(R, position) @ Inertia.of(shape, mass, density)
 
 
-def _aligned(axis: Array) -> Array:
-    """A rotation that takes z to this axis, by the shortest way."""
+def _along(axis: Array) -> Array:
+    """The shortest rotation that takes z to this axis."""
     length = np.linalg.norm(axis)
     if not length > 0:
         raise ValueError("axis must not be zero")
-    n = axis / length
-    across = np.array([-n[1], n[0], 0.0])  # z x n
-    size = np.linalg.norm(across)
-    if size == 0:
-        return np.eye(3) if n[2] > 0 else rotation.about_x(np.pi)
-    return rotation.exp(np.arctan2(size, n[2]) / size * across)
+    return rotation.exp(rotation.from_z_to(axis / length))
 
 
 def mass_of(table: Table) -> Inertia:
