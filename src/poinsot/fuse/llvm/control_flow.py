@@ -353,6 +353,6 @@ CONTROL_FLOW: dict[str, Callable[[Function, Node, Refs, LastUses], None]] = {
     "get": _get,
     "set": _set,
     "call": _call,
-    "rescue": _slow_path,
+    "slow_path": _slow_path,
     "loop": _loop,
 }

@@ -128,7 +128,7 @@ def costs_of(T: Tree) -> list[int]:
     if not T.is_canonical:
         return [AS_GIVEN] * len(T.bodies)
     if T not in _counted:
-        sorts = [(body.joint.kind, body.is_bare, body.parent < 0) for body in T.bodies]
+        sorts = [(body.joint.type, body.direction, body.is_bare, body.parent < 0) for body in T.bodies]
         counts = {sort: _operations(T.bodies[len(sorts) - 1 - sorts[::-1].index(sort)]) for sort in set(sorts)}
         _counted[T] = [counts[sort] for sort in sorts]
     return _counted[T]

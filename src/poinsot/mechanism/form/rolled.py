@@ -39,7 +39,7 @@ class Loop:
         self.bodies = self.chains.bodies
         chosen = [T.bodies[i] for i in self.bodies]
         self.dofs = [list(range(body.v.start, body.v.stop)) for body in chosen]
-        self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q)
+        self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q, v)
         self.v, self.F = self._of_joints(v), np.stack([given[i] for i in self.bodies])
 
     def outward(self, K: dict[int, Rates], vdot: Array | None = None) -> None:
