@@ -68,11 +68,9 @@ class Machine:
         """Every operation of the table by its name: fma, sqrt, abs, rint, copysign, where, bits, from_bits ..."""
         return lambda *args: _apply(op, *args)
 
-    def gather(self, table: tuple[Any, ...], index: Any) -> Number:
+    def gather(self, table: tuple[float, ...], index: Any) -> Number:
         """The entry of a constant table at a run-time index."""
-        kind = type_of(table[0])
-        node = current().node("table", (), (kind, len(table)), table)
-        return Number(memory.get(node, _value(index)))
+        return Number(memory.get(memory.table(table), _value(index)))
 
     def slow_path(self, mask: Any, default: Any, function: Callable[..., Any], *args: Any) -> Any:
         """where(mask, function(*args), default), the function evaluated only if the mask holds somewhere.
