@@ -219,8 +219,8 @@ def _where(c: Value, a: Value, b: Value) -> Value | None:
     return None
 
 
-def _same(op: str) -> Callable[[Value, Value], Value | None]:
-    return lambda a, b: a if type(a) is Node and a is b else None
+def _same(a: Value, b: Value) -> Value | None:
+    return a if type(a) is Node and a is b else None
 
 
 def _convert(type_: Scalar) -> Callable[[Value], Value | None]:
@@ -239,8 +239,9 @@ RULES: dict[str, Callable[..., Value | None]] = {
     **{op: _odd(op) for op in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "cbrt")},
     "power": _power,
     "fma": _fma,
-    "minimum": _same("minimum"),
-    "maximum": _same("maximum"),
+    "logaddexp": lambda a, b: _ordered("logaddexp", a, b),
+    "minimum": _same,
+    "maximum": _same,
     "and": _and,
     "or": _or,
     "not": _not,

@@ -95,7 +95,7 @@ OPS: dict[str, Op] = {
         ).split()
     },
     # two floats to one
-    **{name: Op(getattr(np, name), _real) for name in "arctan2 power hypot copysign".split()},
+    **{name: Op(getattr(np, name), _real) for name in "arctan2 power hypot logaddexp copysign".split()},
     # comparisons and logic
     "less": Op(np.less, _compare),
     "less_equal": Op(np.less_equal, _compare),

@@ -1,5 +1,6 @@
 """The abstract machine that the elementary functions are written for: exact operations on one number of the graph."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -91,9 +92,9 @@ class Machine:
         return chosen if several else chosen[0]
 
 
-def trace_elementary(function: Callable[..., Any], arity: int, float64: bool) -> Graph:
+def trace_elementary(function: Callable[..., Any], float64: bool) -> Graph:
     """The graph of one elementary function."""
-    graph = Graph(name=function.__name__)
+    graph, arity = Graph(name=function.__name__), len(inspect.signature(function).parameters) - 1
     with tracing_into(graph):
         results = function(Machine(float64), *(Number(graph.param("f")) for _ in range(arity)))
         results = results if isinstance(results, tuple) else (results,)

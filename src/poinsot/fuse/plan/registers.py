@@ -127,7 +127,7 @@ class Row:
 
 
 _IN_ORDER = {"proj", "array", "get", "set", "call", "slow_path", "loop"}
-_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER, *FUNCTIONS}
+_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER}
 
 
 def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contract: bool, reorder: bool) -> Row:
@@ -139,7 +139,7 @@ def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contra
     inside = {inner for taken in taken_in.values() for inner in taken}
     nodes, needs, operands = [node for node in live if node not in inside], {}, {}
     for node in nodes:
-        simple = node.op not in _NOT_SIMPLE
+        simple = node.op not in _NOT_SIMPLE and node.op not in FUNCTIONS
         args = [arg for part in (node, *taken_in.get(node, ())[::-1]) for arg in part.args if arg not in inside]
         operands[node] = list(dict.fromkeys(args))
         if node.op in ("const", "table") or ((simple or node.op == "get") and steady.issuperset(args)):

@@ -96,7 +96,7 @@ SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
         "arcsinh arccosh arctanh"
     ).split()},
     **{getattr(np, name): _op(name) for name in (
-        "arctan2 power hypot copysign less less_equal equal not_equal minimum maximum"
+        "arctan2 power hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
     ).split()},
     np.add: _op("add"), np.subtract: _op("sub"), np.multiply: _op("mul"), np.divide: _op("div"),
     np.float_power: _op("power"), np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
