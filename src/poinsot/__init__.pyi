@@ -63,7 +63,7 @@ from poinsot.parts import (
     pulse,
     rpm,
 )
-from poinsot.run import LimitWarning, Run, normal, simulate, uniform
+from poinsot.run import LimitWarning, Normal, Run, Uniform, simulate
 from poinsot.spatial import Inertia, Pose
 from poinsot.study import load_sweep, sweep
 from poinsot.world import State, World
@@ -88,6 +88,7 @@ __all__ = [
     "Link",
     "Mechanism",
     "Motor",
+    "Normal",
     "Particles",
     "Pose",
     "Rotor",
@@ -102,6 +103,7 @@ __all__ = [
     "Thruster",
     "Torque",
     "TraceError",
+    "Uniform",
     "World",
     "beyond",
     "cylindrical",
@@ -125,7 +127,6 @@ __all__ = [
     "load_urdf",
     "mass_matrix",
     "mechanism",
-    "normal",
     "once",
     "particles",
     "planar",
@@ -141,7 +142,6 @@ __all__ = [
     "sweep",
     "threads",
     "translation",
-    "uniform",
     "universal",
     "vjp",
 ]
