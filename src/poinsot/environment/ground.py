@@ -1,13 +1,14 @@
 """Ground contact: points, balls and wheels on a plane that gives way a little, with friction."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
-from poinsot.parts.scene import Moving, Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.spatial.arrays import as_array
 
 
@@ -28,15 +29,15 @@ class Contact(Element):
     """
 
     body: str = ""
-    points: ArrayLike = ((0.0, 0.0, 0.0),)
-    radius: float = 0.0
-    axis: ArrayLike | None = None
-    stiffness: float = 1e5
-    damping: float = 0.5
-    friction: float = 0.8
-    slip: float = 1e-2
-    height: float = 0.0
-    normal: ArrayLike = (0.0, 0.0, 1.0)
+    points: Annotated[ArrayLike, "m"] = ((0.0, 0.0, 0.0),)
+    radius: Annotated[float, "m"] = 0.0
+    axis: Annotated[ArrayLike | None, "1"] = None
+    stiffness: Annotated[float, "N/m"] = 1e5
+    damping: Annotated[float, "s/m"] = 0.5
+    friction: Annotated[float, "1"] = 0.8
+    slip: Annotated[float, "m/s"] = 1e-2
+    height: Annotated[float, "m"] = 0.0
+    normal: Annotated[ArrayLike, "1"] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
         owner = f"contact {self.name!r}"
@@ -80,7 +81,7 @@ class Contact(Element):
             power = power + (elastic - normal) * rate + f_t @ sliding
         return Effect({self.body: total}, stored=stored, power=power, shown={"force": force})
 
-    def _lowest(self, body: Moving, n: Array) -> Array:
+    def _lowest(self, body: BodyState, n: Array) -> Array:
         """From the centre of the ball or wheel to its lowest point, in the body's frame."""
         if isinstance(self.radius, float) and self.radius == 0.0:
             return np.zeros(3)

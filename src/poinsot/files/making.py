@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.files.kinds import MAKERS, shapes
+from poinsot.files.kinds import shapes
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import Table
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Joint
+from poinsot.mechanism.joints import TYPES
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
@@ -65,21 +66,16 @@ def shape_of(table: Table) -> Inertia:
         shape = Mesh(given["scale"] * shape.vertices, shape.faces) if "scale" in given else shape
     else:
         shape = shapes()[kind](**given)
-    R = _aligned(axis) if axis is not None else np.eye(3) if turn is None else Pose.from_quaternion(turn).R
+    R = _along(axis) if axis is not None else np.eye(3) if turn is None else Pose.from_quaternion(turn).R
     return Pose(R, position) @ Inertia.of(shape, mass, density)
 
 
-def _aligned(axis: Array) -> Array:
-    """A rotation that takes z to this axis, by the shortest way."""
+def _along(axis: Array) -> Array:
+    """The shortest rotation that takes z to this axis."""
     length = np.linalg.norm(axis)
     if not length > 0:
         raise ValueError("axis must not be zero")
-    n = axis / length
-    across = np.array([-n[1], n[0], 0.0])  # z x n
-    size = np.linalg.norm(across)
-    if size == 0:
-        return np.eye(3) if n[2] > 0 else rotation.about_x(np.pi)
-    return rotation.exp(np.arctan2(size, n[2]) / size * across)
+    return rotation.exp(rotation.from_z_to(axis / length))
 
 
 def mass_of(table: Table) -> Inertia:
@@ -96,7 +92,7 @@ def joint_of(table: Table | None) -> Joint | None:
     if table is None:
         return None
     given = table.given()
-    return MAKERS[given.pop("kind")](**given)
+    return TYPES[given.pop("kind")].make(**given)
 
 
 def body_of(world: World, table: Table, inertia: Inertia | None, joint: Joint | None) -> None:

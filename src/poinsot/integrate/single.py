@@ -46,14 +46,17 @@ def _on_group(formulation: ModuleType, tableau: schemes.Tableau) -> BodyMethod:
 
     def make(inertia: Inertia, load: Load) -> Step:
         f = once(lambda t, y: formulation.rate(t, y, inertia, load))
-        return partial(schemes.lie_runge_kutta, tableau, f, formulation.move, formulation.bracket)
+        return partial(schemes.lie_runge_kutta, tableau, f, formulation.integrate, formulation.bracket)
 
     return BodyMethod(formulation, tableau.order, make)
 
 
 def _midpoint(formulation: ModuleType) -> BodyMethod:
     def make(inertia: Inertia, load: Load) -> Step:
-        return partial(schemes.implicit_midpoint, lambda t, y: formulation.rate(t, y, inertia, load), formulation.move)
+        def rate(t: Any, y: Any) -> Any:
+            return formulation.rate(t, y, inertia, load)
+
+        return partial(schemes.implicit_midpoint, rate, formulation.integrate)
 
     return BodyMethod(formulation, 2, make)
 
@@ -62,16 +65,16 @@ def _kick_and_drift(inertia: Inertia, load: Load, rotate: FreeRotation = free_ro
     """The kick and the drift of one body, in the momentum formulation."""
     rotated = free_attitude(inertia, rotate)
 
-    def kick(t: Any, y: momentum.State, h: Any) -> momentum.State:
+    def kick(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
         def forces(momenta: tuple[Array, Array]) -> tuple[Array, Array]:
-            X_WB, V_WB_B = momentum.to_motion(momentum.State(y.x, y.attitude, *momenta), inertia)
+            X_WB, V_WB_B = momentum.to_motion(momentum.MomentumState(y.x, y.attitude, *momenta), inertia)
             return at_centre(load(t, X_WB, V_WB_B), inertia, X_WB)
 
-        return momentum.State(y.x, y.attitude, *kicked(forces, t, (y.P, y.L), h))
+        return momentum.MomentumState(y.x, y.attitude, *kicked(forces, t, (y.P, y.L), h))
 
-    def drift(t: Any, y: momentum.State, h: Any) -> momentum.State:
+    def drift(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
         q_WB = rotated(y.attitude, y.L, h)
-        return momentum.State(drifted(inertia, y.x, y.P, h), q_WB, y.P, y.L)
+        return momentum.MomentumState(drifted(inertia, y.x, y.P, h), q_WB, y.P, y.L)
 
     return kick, drift
 

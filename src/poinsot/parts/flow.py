@@ -12,7 +12,7 @@ momentum of a kilogram that leaves or comes,
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
 from poinsot.parts.loads import Tabulated
-from poinsot.parts.scene import Moving, Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
 from poinsot.spatial.arrays import as_array
@@ -45,12 +45,12 @@ class Flow(Element):
     body: str = ""
     source: str | None = None
     to: str | None = None
-    rate: Value = 0.0
-    proportion: float = 0.0
-    point: ArrayLike | None = None
-    velocity: Value = (0.0, 0.0, 0.0)
-    lag: float = 0.02
-    flowing: float | None = None
+    rate: Annotated[Value, "kg/s"] = 0.0
+    proportion: Annotated[float, "1/s"] = 0.0
+    point: Annotated[ArrayLike | None, "m"] = None
+    velocity: Annotated[Value, "m/s"] = (0.0, 0.0, 0.0)
+    lag: Annotated[float, "s"] = 0.02
+    flowing: Annotated[float | None, "kg/s"] = None
 
     def __post_init__(self) -> None:
         owner = f"flow {self.name!r}"
@@ -118,9 +118,6 @@ class Flow(Element):
                 f"flow {self.name!r} starts with {r:g} kg/s, for which tank {source.name!r} with {left:g} kg is too "
                 "empty; let it start with less (flowing=0.0)."
             )
-
-    def units(self) -> dict[str, str]:
-        return {"rate": "kg/s"}
 
 
 def pulse(mass: float, at: float, over: float) -> Tabulated:
@@ -248,7 +245,7 @@ def _point_momentum(x: Array, v: Array) -> Array:
     return np.concatenate([np.cross(x, v), v])
 
 
-def _drift(A: Moving, B: Moving, R_BA: Array, x_A: Array, x_B: Array) -> Array:
+def _drift(A: BodyState, B: BodyState, R_BA: Array, x_A: Array, x_B: Array) -> Array:
     """How the point x_A of A moves in B (3,) [m/s], in B's axes."""
     return R_BA @ motion.point_velocity(A.twist, x_A) - motion.point_velocity(B.twist, x_B)
 

@@ -226,7 +226,7 @@ class CompiledSystem:
 
     def _normalize(self, y: Array) -> Array:
         at = self.unpack(y)
-        q = kinematics.unit(self.system.mechanism, at.state.q)
+        q = kinematics.normalize(self.system.mechanism, at.state.q)
         return self.pack(LedgerState(State(q, at.state.v, at.state.parts), at.inflow))
 
     def _condition(self, t: Any, y: Array, p: Array) -> Array:

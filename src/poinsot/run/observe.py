@@ -11,6 +11,7 @@ from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
+from poinsot.parts.element import units_of_outputs
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
 from poinsot.world import Motion, System
@@ -110,7 +111,7 @@ def _own(system: System) -> dict[str, Observable]:
     motion = system.motion(0.0, system.start())
     own = {}
     for name, element in elements.items():
-        units = element.units()
+        units = units_of_outputs(element)
         for key, value in element.states().items():
             own[f"{name}.{key}"] = Observable(
                 _state(f"{name}.{key}"), _dims(name, key, value), units.get(key, ""), "state"

@@ -99,7 +99,7 @@ def _runge_kutta(tableau: schemes.Tableau) -> Method:
 
         def step(t: Any, y: LedgerState, h: Any) -> LedgerState:
             y = schemes.runge_kutta(tableau, f, t, y, h)
-            q = kinematics.unit(context.system.mechanism, y.state.q)
+            q = kinematics.normalize(context.system.mechanism, y.state.q)
             return LedgerState(State(q, y.state.v, y.state.parts), y.inflow)
 
         return _with_switches(context, step)
@@ -113,7 +113,7 @@ def _semi_implicit(context: StepContext) -> Step:
     def step(t: Any, y: LedgerState, h: Any) -> LedgerState:
         slope = context.rate(t, y)
         v = y.state.v + h * slope.state.v
-        q = kinematics.move(context.system.mechanism, y.state.q, h * v)
+        q = kinematics.integrate(context.system.mechanism, y.state.q, h * v)
         return LedgerState(State(q, v, y.state.parts + h * slope.state.parts), y.inflow + h * slope.inflow)
 
     return _with_switches(context, step)
@@ -160,8 +160,8 @@ class FreeBodies:
     L: Array
     inflow: Array
 
-    def body(self, k: int) -> momentum.State:
-        return momentum.State(self.x[k], self.attitude[k], self.P[k], self.L[k])
+    def body(self, k: int) -> momentum.MomentumState:
+        return momentum.MomentumState(self.x[k], self.attitude[k], self.P[k], self.L[k])
 
 
 def _to_momenta(context: StepContext, y: LedgerState) -> FreeBodies:
@@ -169,7 +169,7 @@ def _to_momenta(context: StepContext, y: LedgerState) -> FreeBodies:
     bodies = []
     for link, sq, sv in _links(context):
         q, v = y.state.q[sq], y.state.v[sv]
-        if link.joint.kind == "translation":
+        if not link.joint.type.attitude:
             bodies.append((q, quaternion.identity(), link.inertia.mass * v, np.zeros(3)))
         else:
             X = link.joint.type.pose(link.joint, q)
@@ -183,7 +183,7 @@ def _from_momenta(context: StepContext, y: FreeBodies) -> LedgerState:
     """From centres of mass and momenta to joint coordinates and velocities."""
     q, v = [], []
     for k, (link, _, _) in enumerate(_links(context)):
-        if link.joint.kind == "translation":
+        if not link.joint.type.attitude:
             q.append(y.x[k])
             v.append(y.P[k] / link.inertia.mass)
         else:
@@ -201,9 +201,7 @@ def _links(context: StepContext) -> list[Any]:
 def _splitting(order: int, rotate: FreeRotation) -> Method:
     def make(context: StepContext) -> Step:
         bodies = [link for link, _, _ in _links(context)]
-        rotations = [
-            free_attitude(link.inertia, rotate) if link.joint.kind != "translation" else None for link in bodies
-        ]
+        rotations = [free_attitude(link.inertia, rotate) if link.joint.type.attitude else None for link in bodies]
 
         def forces(t: Any, y: FreeBodies, P: Array, L: Array, inflow: Array) -> tuple[Array, Array, Array]:
             at = _from_momenta(context, FreeBodies(y.x, y.attitude, P, L, inflow))
@@ -244,7 +242,7 @@ def _at_centres(motion: Motion) -> tuple[Array, Array]:
         wrench = motion.wrenches.get(link.name, np.zeros(6))
         about = wrench_at(wrench, link.inertia.com)
         F.append(X.R @ about[3:] + link.inertia.mass * scene.mechanism.gravity)
-        tau.append(X.R @ about[:3] if link.joint.kind == "free" else np.zeros(3))
+        tau.append(X.R @ about[:3] if link.joint.type.attitude else np.zeros(3))
     return np.stack(F), np.stack(tau)
 
 
@@ -280,7 +278,7 @@ def is_free(system: System) -> bool:
         return False
     for link in system.mechanism.links:
         placed = not (np.array_equal(link.placement.R, np.eye(3)) and not np.any(link.placement.p))
-        if link.parent is not None or link.joint.kind not in ("free", "translation") or link.inertia is None or placed:
+        if link.parent is not None or not link.joint.type.position or link.inertia is None or placed:
             return False
         j = link.joint
         if any(np.any(np.asarray(x)) for x in (j.stiffness, j.damping, j.friction, j.armature)):
