@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import TYPES, Joint
@@ -31,7 +32,8 @@ def check_link(link: Any) -> None:
         raise ValueError(f"the placement of link {link.name!r} must be one pose, not {X!r}.")
     if joint.kind not in TYPES:
         raise ValueError(f"the joint of link {link.name!r} is {joint.kind!r}, which is none of {', '.join(TYPES)}.")
-    _check_numbers(joint, f"the {joint.kind} joint of link {link.name!r}")
+    with about(link.name, "joint"):
+        _check_numbers(joint, f"the {joint.kind} joint of link {link.name!r}")
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:
@@ -41,13 +43,15 @@ def _check_numbers(joint: Joint, owner: str) -> None:
         lengths = {"pitch": (), "lower": (joint.nv, joint.nq), "upper": (joint.nv, joint.nq)}.get(name, (joint.nv,))
         if array.shape not in ((), *((n,) for n in lengths)):
             each = f", or {joint.nv}: one for each degree of freedom" if lengths else ""
-            raise ValueError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.")
+            raise FieldError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.", name)
         if np.any(np.isnan(array) if name in LIMITS else ~np.isfinite(array)):
-            raise ValueError(f"{name} of {owner} must be finite, not {getattr(joint, name)!r}.")
+            raise FieldError(f"{name} of {owner} must be finite, not {getattr(joint, name)!r}.", name)
     if np.any(numbers["armature"] < 0):
-        raise ValueError(f"armature of {owner} must be zero or more, not {joint.armature!r}.")
+        raise FieldError(f"armature of {owner} must be zero or more, not {joint.armature!r}.", "armature")
     if np.any(numbers["lower"] > numbers["upper"]):
-        raise ValueError(f"{owner} moves from {joint.lower!r} to {joint.upper!r}: the lower limit is above the upper.")
+        raise FieldError(
+            f"{owner} moves from {joint.lower!r} to {joint.upper!r}: the lower limit is above the upper.", "lower"
+        )
 
 
 def _known(joint: Joint, name: str, owner: str) -> Array:
@@ -56,4 +60,4 @@ def _known(joint: Joint, name: str, owner: str) -> Array:
     try:
         return np.zeros(()) if is_traced(value) else np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} of {owner} must be numbers, not {value!r}.") from None
+        raise FieldError(f"{name} of {owner} must be numbers, not {value!r}.", name) from None
