@@ -42,6 +42,7 @@ from poinsot.particles import Particles, Springs
 from poinsot.parts import (
     PD,
     Beam,
+    BodyState,
     Cut,
     Effect,
     Element,
@@ -71,6 +72,7 @@ from poinsot.world import State, World
 __all__ = [
     "PD",
     "Beam",
+    "BodyState",
     "CentralGravity",
     "Contact",
     "Cut",

@@ -22,7 +22,7 @@ def problem():
     load = random_load(rng, body)
 
     def derivative(t: float, y: Array) -> Array:
-        d = twist.derivative(t, twist.State(y[:9].reshape(3, 3), y[9:12], y[12:]), body, load)
+        d = twist.derivative(t, twist.TwistState(y[:9].reshape(3, 3), y[9:12], y[12:]), body, load)
         return np.concatenate([d.R.ravel(), d.p, d.V])
 
     y0 = np.concatenate([X_WB.R.ravel(), X_WB.p, V_WB_B])

@@ -21,7 +21,7 @@ _AXES = ("world", "body")
 
 
 @dataclass(frozen=True)
-class Force:
+class AppliedForce:
     """A force [N] at a point [m] of the body, given in B. Its value may be a function of (t, X_WB, V_WB_B)."""
 
     value: Value
@@ -38,7 +38,7 @@ class Force:
 
 
 @dataclass(frozen=True)
-class Torque:
+class AppliedTorque:
     """A pure couple [N m]; it acts on the body as a whole, at no point."""
 
     value: Value
@@ -53,12 +53,12 @@ class Torque:
         return np.concatenate([m, 0.0 * m])
 
 
-def weight(inertia: Inertia, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Force:
+def weight(inertia: Inertia, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> AppliedForce:
     """The weight m g, which acts at the centre of mass; gravity (3,) [m/s^2] in the world. De Nivelle, theorem 3.10."""
-    return Force(inertia.mass * as_array(gravity), point=inertia.com)
+    return AppliedForce(inertia.mass * as_array(gravity), point=inertia.com)
 
 
-def total(loads: Iterable[Force | Torque]) -> Load:
+def total(loads: Iterable[AppliedForce | AppliedTorque]) -> Load:
     """The wrench of all the forces and torques together, about B's origin in B's axes."""
     loads = tuple(loads)
 

@@ -15,7 +15,7 @@ from poinsot.spatial import Inertia, Pose, motion, rotation
 
 
 @dataclass(frozen=True)
-class State:
+class TwistState:
     """R_WB (3, 3) and p_WB (3,) [m], the pose of the frame, and V_WB_B (6,) [rad/s, m/s], the twist in its own axes."""
 
     R: Array
@@ -24,7 +24,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Rate:
+class TwistRate:
     """The twist V (6,) and its derivative V' (6,)."""
 
     V: Array
@@ -41,40 +41,40 @@ def acceleration(G: Array, V: Array, F: Array) -> Array:
     return solve_spd(G, F + motion.ad_dual(V, G @ V))
 
 
-def rate(t: float, state: State, inertia: Inertia, load: Load) -> Rate:
+def rate(t: float, state: TwistState, inertia: Inertia, load: Load) -> TwistRate:
     """The motion now, and how it changes."""
     X_WB, V = to_motion(state)
-    return Rate(V, acceleration(inertia.spatial(), V, load(t, X_WB, V)))
+    return TwistRate(V, acceleration(inertia.spatial(), V, load(t, X_WB, V)))
 
 
-def derivative(t: float, state: State, inertia: Inertia, load: Load) -> State:
+def derivative(t: float, state: TwistState, inertia: Inertia, load: Load) -> TwistState:
     """d/dt (R, p, V) = (R [omega], R v, V')."""
     k = rate(t, state, inertia, load)
     X_dot = np.block([[state.R, state.p[:, None]]]) @ motion.twist_matrix(k.V)
-    return State(X_dot[:, :3], X_dot[:, 3], k.Vdot)
+    return TwistState(X_dot[:, :3], X_dot[:, 3], k.Vdot)
 
 
-def move(state: State, k: Rate, h: float = 1.0) -> State:
+def integrate(state: TwistState, k: TwistRate, h: float = 1.0) -> TwistState:
     """The state after the time h at constant rates: X exp(h V), V + h V'."""
     X = Pose.unchecked(state.R, state.p) @ Pose.exp(h * k.V)
-    return State(X.R, X.p, state.V + h * k.Vdot)
+    return TwistState(X.R, X.p, state.V + h * k.Vdot)
 
 
-def bracket(a: Rate, b: Rate) -> Rate:
+def bracket(a: TwistRate, b: TwistRate) -> TwistRate:
     """The commutator of two rates. The pose moves on the right, X exp(V): the sign is minus that of ad."""
-    return Rate(-motion.bracket(a.V, b.V), np.zeros(6))
+    return TwistRate(-motion.bracket(a.V, b.V), np.zeros(6))
 
 
-def normalize(state: State) -> State:
+def normalize(state: TwistState) -> TwistState:
     """The same state, its attitude made a rotation again after a step that leaves the group."""
-    return State(rotation.orthonormalise(state.R, 2), state.p, state.V)
+    return TwistState(rotation.orthonormalise(state.R, 2), state.p, state.V)
 
 
-def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> State:
+def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> TwistState:
     """The state of a frame with the given pose and twist."""
-    return State(X_WB.R, X_WB.p, V_WB_B)
+    return TwistState(X_WB.R, X_WB.p, V_WB_B)
 
 
-def to_motion(state: State, inertia: Inertia | None = None) -> tuple[Pose, Array]:
+def to_motion(state: TwistState, inertia: Inertia | None = None) -> tuple[Pose, Array]:
     """The pose X_WB and the twist V_WB_B (6,)."""
     return Pose.unchecked(state.R, state.p), state.V

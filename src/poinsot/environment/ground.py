@@ -9,7 +9,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
-from poinsot.parts.scene import Moving, Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.spatial.arrays import as_array
 
 
@@ -82,7 +82,7 @@ class Contact(Element):
             power = power + (elastic - normal) * rate + f_t @ sliding
         return Effect({self.body: total}, stored=stored, power=power, shown={"force": force})
 
-    def _lowest(self, body: Moving, n: Array) -> Array:
+    def _lowest(self, body: BodyState, n: Array) -> Array:
         """From the centre of the ball or wheel to its lowest point, in the body's frame."""
         if isinstance(self.radius, float) and self.radius == 0.0:
             return np.zeros(3)

@@ -19,7 +19,7 @@ OF_JOINTS = {
 OF_BODIES: dict[str, tuple[str, ...]] = {
     "mass": ("kg",), "com": ("m",), "moment": ("kg m^2",), "position": ("m",), "orientation": ("1",),
     "velocity": ("m/s",), "angular_velocity": ("rad/s",), "q": ("rad", "m", "1"), "v": ("rad/s", "m/s"), "axes": ("1",),
-    "pitch": ("m/rad",), **OF_JOINTS, "stiffness": (*TURNING, *SLIDING), "damping": ("N m s/rad", "N m s", "N s/m"),
+    **OF_JOINTS, "stiffness": (*TURNING, *SLIDING), "damping": ("N m s/rad", "N m s", "N s/m"),
 }  # fmt: skip
 
 
@@ -32,7 +32,10 @@ def units_at(path: str, description: Description) -> tuple[str, ...]:
     head, _, key = plain.partition(".")
     if head == "gravity":
         return units_of(type(description.gravity)).get(key, ()) if key else ("m/s^2",)
-    return OF_BODIES.get(key.rpartition(".")[2], ("m",)) if head in description.bodies else ()
+    if head not in description.bodies:
+        return ()
+    name, parameters = key.rpartition(".")[2], description.bodies[head].hinge.type.parameters
+    return (parameters[name],) if name in parameters else OF_BODIES.get(name, ("m",))
 
 
 def table_name(cls: type) -> str:

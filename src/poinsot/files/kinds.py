@@ -3,8 +3,6 @@
 A new element of `poinsot.parts` appears in scenarios by itself; the types of its fields say in which units they are.
 """
 
-import inspect
-from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any
 
@@ -16,44 +14,37 @@ from poinsot.files.dimensions import OF_JOINTS
 from poinsot.files.element_tables import elements, first_line, model_of, owner_of
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.shape_tables import AnyShape, MassProperties, Placed, Turned, by_kind, optional, table
-from poinsot.mechanism import joints
-from poinsot.mechanism.joints import Joint
+from poinsot.mechanism.joint_types import JointType
+from poinsot.mechanism.joints import TYPES
 from poinsot.parts import Beam
 from poinsot.run import METHODS
 
 A_BODY = readers.text("the name of a body")
 
-MAKERS: dict[str, Callable[..., Joint]] = {
-    name: getattr(joints, name) for name in joints.TYPES if callable(getattr(joints, name, None))
-}
-TURNS, SLIDES = ("revolute", "helical", "universal", "spherical"), ("prismatic", "translation")
 
-
-def _joint_keys(kind: str, maker: Callable[..., Joint]) -> dict[str, Any]:
-    """Its axes, and what resists motion in it: in units of rotation, of translation, or of both."""
-    keys: dict[str, Any] = {}
-    for name, parameter in inspect.signature(maker).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            for key, (turn, slide) in OF_JOINTS.items():
-                chosen = [turn] * (kind not in SLIDES) + [slide] * (kind not in TURNS)
-                keys[key] = (readers.array(*chosen), None)
-        else:
-            keys[name] = (readers.number("m/rad") if name == "pitch" else readers.vector("1"), ...)
+def _joint_keys(joint: JointType) -> dict[str, Any]:
+    """Its axes and parameters, and what resists motion in it: in units of rotation, of translation, or of both."""
+    keys: dict[str, Any] = {name: (readers.vector("1"), ...) for name in joint.axes}
+    keys |= {name: (readers.number(unit), ...) for name, unit in joint.parameters.items()}
+    for key, (angular, linear) in OF_JOINTS.items() if joint.units else ():
+        units = [angular] * ("rad" in joint.units) + [linear] * ("m" in joint.units)
+        keys[key] = (readers.array(*units), None)
     return keys
 
 
-AnyJoint = by_kind({kind: _joint_keys(kind, maker) for kind, maker in MAKERS.items()})
+def body_model() -> type[ScenarioTable]:
+    """A body: its shapes, its joint, its initial state, and the elements that sit on it."""
+    return _body_model(tuple(TYPES))
 
 
 @cache
-def body_model() -> type[ScenarioTable]:
-    """A body: its shapes, its joint, its initial state, and the elements that sit on it."""
+def _body_model(joints: tuple[str, ...]) -> type[ScenarioTable]:
     own: dict[str, Any] = {
         "shape": Annotated[list[AnyShape], Key(description="tables [[body.shape]]")],  # type: ignore[valid-type]
         "inertia": MassProperties,
         "origin": readers.choice("given", "com"),
         "parent": A_BODY,
-        "joint": AnyJoint,
+        "joint": by_kind({kind: _joint_keys(TYPES[kind]) for kind in joints}),
         "placement": Placed,
         "position": readers.vector("m"),
         "orientation": Turned,
@@ -67,7 +58,8 @@ def body_model() -> type[ScenarioTable]:
         for name, cls in elements().items()
         if owner_of(cls) and name not in own
     }
-    return table("Body", "A body.", {"name": readers.name("box")}, **own, **parts)
+    model: type[ScenarioTable] = table("Body", "A body.", {"name": readers.name("box")}, **own, **parts)
+    return model
 
 
 # Other tables.
@@ -155,7 +147,6 @@ def beam_model() -> type[ScenarioTable]:
 TABLES: dict[str, type[ScenarioTable]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}
 
 
-@cache
 def lists() -> dict[str, type[ScenarioTable]]:
     """The tables that may stand any number of times: [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}

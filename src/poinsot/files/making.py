@@ -8,12 +8,12 @@ import numpy as np
 from poinsot._errors import FieldError, about
 from poinsot._types import Array
 from poinsot.files import readers
-from poinsot.files.kinds import MAKERS
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.shape_tables import shapes
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Joint
+from poinsot.mechanism.joints import TYPES
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
@@ -79,21 +79,16 @@ def shape_of(table: ScenarioTable) -> Inertia:
         shape = Mesh(entries["scale"] * shape.vertices, shape.faces) if "scale" in entries else shape
     else:
         shape = shapes()[kind](**entries)
-    R = _aligned(axis) if axis is not None else np.eye(3) if q is None else Pose.from_quaternion(q).R
+    R = _along(axis) if axis is not None else np.eye(3) if q is None else Pose.from_quaternion(q).R
     return Pose(R, position) @ Inertia.of(shape, mass, density)
 
 
-def _aligned(axis: Array) -> Array:
+def _along(axis: Array) -> Array:
     """The smallest rotation that takes z to this axis."""
     length = np.linalg.norm(axis)
     if not length > 0:
         raise FieldError("axis must not be zero", "axis")
-    n = axis / length
-    across = np.array([-n[1], n[0], 0.0])  # z x n
-    size = np.linalg.norm(across)
-    if size == 0:
-        return np.eye(3) if n[2] > 0 else rotation.about_x(np.pi)
-    return rotation.exp(np.arctan2(size, n[2]) / size * across)
+    return rotation.exp(rotation.from_z_to(axis / length))
 
 
 def mass_of(table: ScenarioTable) -> Inertia:
@@ -110,7 +105,7 @@ def joint_of(table: ScenarioTable | None) -> Joint | None:
     if table is None:
         return None
     entries = table.entries()
-    return MAKERS[entries.pop("kind")](**entries)
+    return TYPES[entries.pop("kind")].make(**entries)
 
 
 def body_of(world: World, table: ScenarioTable, inertia: Inertia | None, joint: Joint | None) -> None:

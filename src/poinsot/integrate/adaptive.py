@@ -80,7 +80,7 @@ class _Problem:
         self.start = np.concatenate([np.ravel(leaf) for leaf in flatten(state)[0]])
 
         def derivative(t: Any, y: Any) -> Any:
-            state = momentum.State(y[0:3], y[3:7] / np.sqrt(y[3:7] @ y[3:7]), y[7:10], y[10:13])
+            state = momentum.MomentumState(y[0:3], y[3:7] / np.sqrt(y[3:7] @ y[3:7]), y[7:10], y[10:13])
             return np.concatenate(flatten(momentum.derivative(t, state, inertia, load))[0])
 
         self.derivative = Kernel(derivative, "(),(13)->(13)")

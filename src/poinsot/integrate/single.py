@@ -46,14 +46,17 @@ def _on_group(formulation: ModuleType, tableau: schemes.Tableau) -> Method:
 
     def make(inertia: Inertia, load: Load) -> Step:
         f = once(lambda t, y: formulation.rate(t, y, inertia, load))
-        return partial(schemes.lie_runge_kutta, tableau, f, formulation.move, formulation.bracket)
+        return partial(schemes.lie_runge_kutta, tableau, f, formulation.integrate, formulation.bracket)
 
     return Method(formulation, tableau.order, make)
 
 
 def _midpoint(formulation: ModuleType) -> Method:
     def make(inertia: Inertia, load: Load) -> Step:
-        return partial(schemes.implicit_midpoint, lambda t, y: formulation.rate(t, y, inertia, load), formulation.move)
+        def rate(t: Any, y: Any) -> Any:
+            return formulation.rate(t, y, inertia, load)
+
+        return partial(schemes.implicit_midpoint, rate, formulation.integrate)
 
     return Method(formulation, 2, make)
 
@@ -63,22 +66,22 @@ def _kick_and_drift(inertia: Inertia, load: Load, turn: Turn = free_rotation) ->
     moments, R_BP = inertia.principal()
     q_BP = quaternion.from_matrix(R_BP)
 
-    def kick(t: Any, y: momentum.State, h: Any) -> momentum.State:
+    def kick(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
         """The momenta follow P' = F, L' = tau while the body stands still, by RK4.
 
         Of forces that do not depend on velocity the four stages are one and the same, and only one is compiled.
         """
 
         def forces(_: Any, momenta: tuple[Array, Array]) -> tuple[Array, Array]:
-            X_WB, V_WB_B = momentum.to_motion(momentum.State(y.x, y.attitude, *momenta), inertia)
+            X_WB, V_WB_B = momentum.to_motion(momentum.MomentumState(y.x, y.attitude, *momenta), inertia)
             return at_centre(load(t, X_WB, V_WB_B), inertia, X_WB)
 
-        return momentum.State(y.x, y.attitude, *schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L), h))
+        return momentum.MomentumState(y.x, y.attitude, *schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L), h))
 
-    def drift(t: Any, y: momentum.State, h: Any) -> momentum.State:
+    def drift(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
         q_WP = turn(quaternion.product(y.attitude, q_BP), y.L, moments, h)
         q_WB = quaternion.product(q_WP, quaternion.conjugate(q_BP))
-        return momentum.State(y.x + h / inertia.mass * y.P, q_WB, y.P, y.L)
+        return momentum.MomentumState(y.x + h / inertia.mass * y.P, q_WB, y.P, y.L)
 
     return kick, drift
 

@@ -43,7 +43,7 @@ class Flexure(Element):
 
     def effect(self, scene: Scene) -> Effect:
         joint = scene.mechanism.link(self.joint).joint
-        if joint.kind in ("planar", "free"):
+        if joint.type.is_group and not joint.type.is_rotation:
             raise FieldError(
                 f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring.",
                 "joint",
@@ -51,7 +51,7 @@ class Flexure(Element):
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
         K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
-        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.kind == "spherical" else K_phi
+        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi
         shown = {"bent": phi, "torque": -pull - C_v}
         return Effect(joint_forces={self.joint: -pull - C_v}, stored=0.5 * (phi @ K_phi), power=-(v @ C_v), shown=shown)
 

@@ -21,7 +21,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
 from poinsot.parts.loads import Tabulated
-from poinsot.parts.scene import Moving, Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
 from poinsot.spatial.arrays import as_array
@@ -249,7 +249,7 @@ def _point_momentum(x: Array, v: Array) -> Array:
     return np.concatenate([np.cross(x, v), v])
 
 
-def _drift(A: Moving, B: Moving, R_BA: Array, x_A: Array, x_B: Array) -> Array:
+def _drift(A: BodyState, B: BodyState, R_BA: Array, x_A: Array, x_B: Array) -> Array:
     """How the point x_A of A moves in B (3,) [m/s], in B's axes."""
     return R_BA @ motion.point_velocity(A.twist, x_A) - motion.point_velocity(B.twist, x_B)
 

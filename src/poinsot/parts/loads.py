@@ -171,7 +171,7 @@ class PD(Element):
         spread = joint.nq == joint.nv  # one number stands for all coordinates, but not for a quaternion
         target = joint.type.neutral(joint) if self.target is None else self.target
         goal = value_of(target, scene, q.shape, "target", owner, spread)
-        error = joint.type.difference(joint, q, joint.type.unit(joint, goal))
+        error = joint.type.difference(joint, q, joint.type.normalize(joint, goal))
         tau = self.kp * error + self.kd * (value_of(self.target_rate, scene, v.shape, "target_rate", owner) - v)
         tau = limited(tau, self.limit)
         return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})

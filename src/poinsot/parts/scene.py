@@ -20,7 +20,7 @@ MOUNT = ".mount"  # the end of the names of links that are no bodies: the mounts
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
+class BodyState:
     """A body at one instant: X_WB and V_WB_B, its pose in the world and its twist, in its own axes; and its inertia."""
 
     pose: Pose
@@ -81,7 +81,7 @@ class Moving:
         return motion.momentum_in_frame(self.pose, self.inertia.momentum(self.twist))
 
 
-REST = Moving(Pose(), np.zeros(6))
+REST = BodyState(Pose(), np.zeros(6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +114,12 @@ class Scene:
         """The names of all bodies, in order."""
         return [link.name for link in self.mechanism.links if not link.name.endswith(MOUNT)]
 
-    def __getitem__(self, name: str) -> Moving:
+    def __getitem__(self, name: str) -> BodyState:
         """The body with this name; "world" is the frame at rest."""
         if name == WORLD:
             return REST
         k = self.mechanism.index(name)
-        return Moving(self.poses[k], self.twists[k], self.mechanism.links[k].inertia)
+        return BodyState(self.poses[k], self.twists[k], self.mechanism.links[k].inertia)
 
     def inertia(self, name: str) -> Inertia | None:
         """The mass properties of a body, in its own frame; None for a frame without mass."""

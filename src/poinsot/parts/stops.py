@@ -57,7 +57,7 @@ class JointStop(Element):
     def _limits(self, scene: Scene) -> tuple[Array, Array]:
         joint = scene.mechanism.link(self.joint).joint
         owner = f"joint stop {self.name!r}"
-        if joint.kind in ("spherical", "planar", "free"):
+        if joint.type.is_group:
             raise FieldError(f"{owner}: there are no stops for the {joint.kind} joint of body {self.joint!r}.", "joint")
         lower = joint.lower if self.lower is None else self.lower
         upper = joint.upper if self.upper is None else self.upper

@@ -208,7 +208,7 @@ class Limit(Element):
                 "cut",
             )
         v, latched = scene.joint(self.body)[1], scene.states[f"{self.name}.latched"]
-        is_free = scene.mechanism.link(self.body).joint.kind == "free"
+        is_free = scene.mechanism.link(self.body).joint.type.is_free
         if is_free and not is_traced(v, latched) and not latched and np.any(np.abs(v) > 1e-9):
             raise ValueError(
                 f"{owner}, and holds it before; but it starts with v = {v}. Start it with its parent, or give it a "

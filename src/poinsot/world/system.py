@@ -16,7 +16,7 @@ from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
-from poinsot.parts import Effect, Element, Moving, Scene
+from poinsot.parts import BodyState, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
@@ -45,7 +45,7 @@ class Motion:
     tau: Array
     vdot: Array
 
-    def __getitem__(self, name: str) -> Moving:
+    def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
         return self.scene[name]
 
@@ -146,7 +146,7 @@ class System:
         states = self.named_states(state.parts)
         mech = self._mechanism(description, states)
         given, elements = {**self.inputs, **(inputs or {})}, dict(description.acting())
-        return Scene(mech, t, kinematics.unit(mech, state.q), state.v, given, states, elements), description
+        return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, given, states, elements), description
 
     def motion(
         self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
@@ -251,7 +251,7 @@ class System:
         v, lost = state.v, np.zeros(())
         for name, held in description.held(self.named_states(state.parts)).items():
             joint, loose = description.bodies[name].hinge, held < 0.5
-            if joint.kind == "free" or not joint.nv:
+            if joint.type.is_free or not joint.nv:
                 continue
             k, m = mech.index(name), mech.index(name + MOUNT)
             q, rate = state.q[mech.q_slices[k]], v[mech.v_slices[k]]

@@ -16,7 +16,7 @@ from math import copysign, hypot, inf, ldexp, pi, sqrt
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.body.exact import _given
+from poinsot.body.exact import checks
 from poinsot.body.exact.elliptic import Jacobi, first_kind, jacobi, quarter_period, third_kind
 from poinsot.spatial import Inertia, quaternion
 
@@ -37,7 +37,7 @@ class FreeTop:
     _polhode: "Polhode | None" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        q0, omega0 = _given.orientation(self.q0), _given.angular_velocity(self.omega0)
+        q0, omega0 = checks.orientation(self.q0), checks.angular_velocity(self.omega0)
         moments, R_BP = principal(self.inertia)
         found = {"q0": q0, "omega0": omega0, "_moments": moments, "_R_BP": R_BP}
         for name, value in {**found, "_polhode": Polhode.through(moments, omega0 @ R_BP)}.items():
@@ -45,7 +45,7 @@ class FreeTop:
 
     def angular_velocity(self, t: ArrayLike) -> Array:
         """omega_B [rad/s] in body axes at the times t [s], (...) -> (..., 3)."""
-        t = _given.times(t)
+        t = checks.times(t)
         if self._polhode is None:
             return np.broadcast_to(self.omega0, (*t.shape, 3)).copy()
         return self._polhode.omega(self._polhode.at(t)) @ self._R_BP.T
@@ -56,7 +56,7 @@ class FreeTop:
         R_WB = R_0 R_x(psi) R_z(-theta) R_x(-chi) R_PB: theta and chi say where L points to in the body, and psi is the
         precession of the body about L.
         """
-        t = _given.times(t)
+        t = checks.times(t)
         if self._polhode is None:
             return quaternion.integrate(self.q0, self.omega0, t)
         polhode, q_BP = self._polhode, quaternion.from_matrix(self._R_BP)
@@ -177,7 +177,7 @@ def principal(inertia: Inertia | ArrayLike) -> tuple[Array, Array]:
     The axis e is the one about which the body is nearer to symmetric: I_b is nearer to I_o than to I_e. So L / I_b and
     L / I_o, between which the precession of e varies, differ by less than a factor of two.
     """
-    given = inertia.moment if isinstance(inertia, Inertia) else _given.numbers("inertia", inertia)
+    given = inertia.moment if isinstance(inertia, Inertia) else checks.numbers("inertia", inertia)
     if given.shape not in ((3,), (3, 3)):
         raise ValueError(f"inertia has shape {given.shape}; give an Inertia, 3 principal moments, or a (3, 3) moment.")
     moment = np.diag(given) if given.shape == (3,) else given

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
-from poinsot.body.exact import _given
+from poinsot.body.exact import checks
 from poinsot.body.exact.elliptic import quarter_period
 from poinsot.body.exact.nutation import Nutation
 from poinsot.spatial import quaternion
@@ -35,9 +35,9 @@ class HeavyTop:
 
     def __post_init__(self) -> None:
         for name in ("transverse", "axial"):
-            object.__setattr__(self, name, _given.positive(name, getattr(self, name)))
-        object.__setattr__(self, "mgl", float(_given.numbers("mgl", self.mgl, ())))
-        q, omega = _given.orientation(self.q0), _given.angular_velocity(self.omega0)
+            object.__setattr__(self, name, checks.positive(name, getattr(self, name)))
+        object.__setattr__(self, "mgl", float(checks.numbers("mgl", self.mgl, ())))
+        q, omega = checks.orientation(self.q0), checks.angular_velocity(self.omega0)
         object.__setattr__(self, "q0", q)
         object.__setattr__(self, "omega0", omega)
         if self.mgl < 0.0:
@@ -48,8 +48,8 @@ class HeavyTop:
     @classmethod
     def from_euler(cls, transverse: float, axial: float, mgl: float, angles: ArrayLike, rates: ArrayLike) -> Self:
         """From Euler's angles (phi, theta, psi) [rad], R_WB = R_z(phi) R_x(theta) R_z(psi), and their rates [rad/s]."""
-        phi, theta, psi = _given.numbers("angles", angles, (3,))
-        dphi, dtheta, dpsi = _given.numbers("rates", rates, (3,))
+        phi, theta, psi = checks.numbers("angles", angles, (3,))
+        dphi, dtheta, dpsi = checks.numbers("rates", rates, (3,))
         klein = cmath.rect(np.cos(theta / 2), (phi + psi) / 2), cmath.rect(np.sin(theta / 2), (phi - psi) / 2)
         across = cmath.rect(1.0, -psi) * complex(dtheta, dphi * np.sin(theta))
         omega = np.array([across.real, across.imag, dpsi + dphi * np.cos(theta)])
@@ -58,7 +58,7 @@ class HeavyTop:
 
     def orientation(self, t: ArrayLike) -> Array:
         """q_WB, wxyz, at the times t [s], (...) -> (..., 4); continuous in t, and q0 at t = 0."""
-        t = _given.times(t)
+        t = checks.times(t)
         sine, cosine = self._nutation.half_angle(self._nutation.at(t))
         half_sum, half_difference = self._nutation.half_angles(t)
         alpha, beta = cosine * np.exp(1j * half_sum), sine * np.exp(1j * half_difference)
@@ -67,7 +67,7 @@ class HeavyTop:
 
     def angular_velocity(self, t: ArrayLike) -> Array:
         """omega_B [rad/s] in body axes at the times t [s], (...) -> (..., 3)."""
-        t = _given.times(t)
+        t = checks.times(t)
         half_sum, half_difference = self._nutation.half_angles(t)
         axis_rate = self._nutation.axis_rate(self._nutation.at(t))
         across = axis_rate * np.exp(1j * half_difference) * np.exp(-1j * half_sum)  # times exp(-i psi)
@@ -79,7 +79,7 @@ class HeavyTop:
 
         R_WB = R_z(phi) R_x(theta) R_z(psi). Where the axis passes exactly through the vertical, theta changes sign.
         """
-        t = _given.times(t)
+        t = checks.times(t)
         sine, cosine = self._nutation.half_angle(self._nutation.at(t))
         half_sum, half_difference = self._nutation.half_angles(t)
         phi, theta, psi = half_sum + half_difference, 2.0 * np.arctan2(sine, cosine), half_sum - half_difference
