@@ -288,8 +288,8 @@ def _is_kind(data: dict[str, Any], rule: dict[str, Any]) -> bool:
         ("1:2:3", [1.0, 1.5, 2.0]),
         ("1 kg : 2000 g : 2", [1.0, 2.0]),
         ("[1, '2']".replace("'", ""), [1.0, 2.0]),
-        ("normal(2 kg, 100 g)", pt.normal(2.0, 0.1)),
-        ("uniform(1, 2)", pt.uniform(1.0, 2.0)),
+        ("normal(2 kg, 100 g)", pt.Normal(2.0, 0.1)),
+        ("uniform(1, 2)", pt.Uniform(1.0, 2.0)),
     ],
 )
 def test_what_is_varied(text: str, expected: Any) -> None:

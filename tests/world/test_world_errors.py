@@ -81,7 +81,7 @@ BUILDING: dict[str, tuple[Call, str]] = {
     "no element": (lambda w: w.add("spring"), "'spring' cannot be added to a world; it needs a pt.Element"),
     "part without a body": (
         lambda w: w.add_body("a", BOX).add(pt.Spring("s", "box", "ball", 1.0)),
-        "is no part of one body; put it into the world with world.add(...).",
+        "is not a part of one body; add it to the world with world.add(...).",
     ),
     "part named as a number": (
         lambda w: w.add_body("a", BOX).add(pt.Force("mass", "", (0, 0, 1))),
@@ -266,9 +266,9 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
         "box.mass varies over 2 values, but the batch has 5.",
     ),
     "no batch": ({"batch": 0}, "batch must be a positive whole number, not 0."),
-    "how many": ({"vary": {"box.mass": pt.normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
+    "how many": ({"vary": {"box.mass": pt.Normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
     "numbers for a vector": (
-        {"batch": 2, "vary": {"box.position": pt.normal(2, 0.1)}},
+        {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},
         "box.position has the shape (3,), but values of shape () were drawn; draw such as fit, or vary its entries.",
     ),
     "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite."),
