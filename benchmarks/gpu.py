@@ -63,7 +63,7 @@ def floating_steps(mech: pt.Mechanism) -> pt.fuse.Kernel:
         def turn(_: Any, state: Any) -> Any:
             q, v = state
             v = v + h * pt.forward_dynamics(mech, q, v, tau)
-            return kinematics.move(mech, q, h * v), v
+            return kinematics.integrate(mech, q, h * v), v
 
         return pt.fori_loop(steps, turn, (q, v))
 

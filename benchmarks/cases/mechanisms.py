@@ -42,13 +42,13 @@ def steps(mech: pt.Mechanism, q: Any, v: Any, tau: Any) -> Any:
     def step(_: Any, state: Any) -> Any:
         q, v = state
         v = v + STEP * pt.forward_dynamics(mech, q, v, tau)
-        return kinematics.move(mech, q, STEP * v), v
+        return kinematics.integrate(mech, q, STEP * v), v
 
     return pt.fori_loop(STEPS, step, (q, v))
 
 
 def reference_steps(robot: Robot, q: Any, v: Any, tau: Any) -> Any:
-    move = np.vectorize(partial(kinematics.move, mechanism(robot)), signature="(q),(n)->(q)")
+    move = np.vectorize(partial(kinematics.integrate, mechanism(robot)), signature="(q),(n)->(q)")
     for _ in range(STEPS):
         v = v + STEP * robots.forward_dynamics(robot, q, v, tau)
         q = move(q, STEP * v)

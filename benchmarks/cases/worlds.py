@@ -61,7 +61,7 @@ def bare() -> Work:
         def step(_: Any, y: Any) -> Any:
             q, v = y
             v = v + STEP * pt.forward_dynamics(mech, q, v, np.zeros(JOINTS))
-            return kinematics.move(mech, q, STEP * v), v
+            return kinematics.integrate(mech, q, STEP * v), v
 
         return pt.fori_loop(STEPS, step, (q, v))
 

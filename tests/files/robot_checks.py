@@ -21,7 +21,7 @@ def states(mech, count=4, seed=0):
     """Random (q, v, vdot, tau)."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        q = kinematics.move(mech, mech.neutral(), rng.uniform(-2, 2, mech.nv))
+        q = kinematics.integrate(mech, mech.neutral(), rng.uniform(-2, 2, mech.nv))
         yield q, *rng.normal(size=(3, mech.nv))
 
 

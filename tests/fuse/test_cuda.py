@@ -295,11 +295,11 @@ def test_sine_and_cosine(tmp_path: Path) -> None:
 
 def test_the_gpu_has_a_budget_of_its_own() -> None:
     """A kernel asks for it as it is traced; the processor's program stays as it is."""
-    kernel = pt.kernel("()->()")(lambda x: x * budget().whole)
+    kernel = pt.kernel("()->()")(lambda x: x * budget().straight_line)
     on_gpu = kernel.gpu_program((), dtype=np.float32).graph
     assert on_gpu is not kernel.program().graph
-    assert {n.data for n in on_gpu.live() if n.op == "const"} == {float(GPU[4].whole)}
-    assert kernel(1.0) == PROCESSOR.whole
+    assert {n.data for n in on_gpu.live() if n.op == "const"} == {float(GPU[4].straight_line)}
+    assert kernel(1.0) == PROCESSOR.straight_line
 
 
 def test_every_operation_has_a_row() -> None:

@@ -110,7 +110,7 @@ def test_the_bias_is_linear_in_gravity_and_quadratic_in_velocity(mech: pt.Mechan
 @law()
 def test_gravity_forces_are_the_slope_of_the_potential(mech: pt.Mechanism, rng: Rng) -> None:
     q, v, _ = random_motion(rng, mech)
-    slope = rate(lambda t: kinematics.potential_energy(mech, kinematics.move(mech, q, t * v)))
+    slope = rate(lambda t: kinematics.potential_energy(mech, kinematics.integrate(mech, q, t * v)))
     scale = max(1.0, float(np.abs(kinematics.potential_energy(mech, q))))
     same(v @ dynamics.gravity_forces(mech, q) / scale, slope / scale)
 
@@ -120,7 +120,7 @@ def test_velocity_forces_do_no_work_beyond_the_change_of_inertia(mech: pt.Mechan
     """v^T (M' v - 2 c) = 0: M' - 2 C is skew, in the form that holds for all joints."""
     q, v, _ = random_motion(rng, mech)
     still = replace(mech, gravity=np.zeros(3))
-    Mdot = rate(lambda t: pt.mass_matrix(mech, kinematics.move(mech, q, t * v)))
+    Mdot = rate(lambda t: pt.mass_matrix(mech, kinematics.integrate(mech, q, t * v)))
     c = dynamics.bias_forces(still, q, v)
     scale = float(kinematics.kinetic_energy(mech, q, v))
     same(v @ (Mdot @ v - 2 * c) / scale, 0.0)

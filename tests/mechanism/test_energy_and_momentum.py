@@ -147,7 +147,8 @@ def test_springs_dampers_and_friction_resist(kind: str) -> None:
     joint = random_joint(rng, kind, stiffness=3.0, rest=0.2, damping=0.7, friction=0.1)
     mech = pt.Mechanism((pt.Link("body", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), joint=joint),))
     q, v, _ = random_motion(rng, mech)
-    at_rest = joint.type.move(joint, mech.neutral(), 0.2 * np.ones(mech.nv)) if kind != "planar" else np.full(3, 0.2)
+    rest = 0.2 * np.ones(mech.nv)
+    at_rest = joint.type.integrate(joint, mech.neutral(), rest) if kind != "planar" else np.full(3, 0.2)
     still, moving = (dynamics.joint_forces(mech, q, x) for x in (0 * v, v))
     if kind != "planar":
         same(still, 3.0 * kinematics.difference(mech, q, at_rest))
@@ -169,4 +170,4 @@ def test_the_spring_of_a_planar_joint_is_the_slope_of_its_energy(angle: float) -
 
     force = dynamics.joint_forces(mech, q, np.zeros(3))
     for v in np.eye(3):
-        same(-force @ v, rate(lambda t, v=v: energy(kinematics.move(mech, q, t * v))))
+        same(-force @ v, rate(lambda t, v=v: energy(kinematics.integrate(mech, q, t * v))))

@@ -29,8 +29,8 @@ def everything(mech: pt.Mechanism, q: Array, v: Array, x: Array) -> tuple[Array,
         kinematics.centroidal_momentum(mech, q, v),
         np.stack([kinematics.kinetic_energy(mech, q, v), kinematics.potential_energy(mech, q)]),
         kinematics.position_rate(mech, q, v),
-        kinematics.move(mech, q, v),
-        kinematics.difference(mech, q, kinematics.move(mech, q, v)),
+        kinematics.integrate(mech, q, v),
+        kinematics.difference(mech, q, kinematics.integrate(mech, q, v)),
     )
 
 

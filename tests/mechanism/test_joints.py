@@ -19,7 +19,7 @@ def random_case(kind: str, seed: int) -> tuple[pt.Joint, Array, Array]:
     """A joint, its q, and a velocity that turns by less than half a turn in a unit of time."""
     rng = np.random.default_rng(seed)
     joint = random_joint(rng, kind)
-    q = joint.type.move(joint, joint.type.neutral(joint), rng.standard_normal(joint.nv))
+    q = joint.type.integrate(joint, joint.type.neutral(joint), rng.standard_normal(joint.nv))
     return joint, q, rng.uniform(-1.5, 1.5, joint.nv)
 
 
@@ -41,7 +41,7 @@ def test_subspace_turns_velocities_into_the_twist(kind: str, seed: int) -> None:
     """X^-1 dX/dt = [S v], along the motion that `move` makes of v."""
     joint, q, v = random_case(kind, seed)
     X = joint.type.pose(joint, q)
-    Xdot = rate(lambda t: joint.type.pose(joint, joint.type.move(joint, q, t * v)).matrix())
+    Xdot = rate(lambda t: joint.type.pose(joint, joint.type.integrate(joint, q, t * v)).matrix())
     same(X.inverse().matrix() @ Xdot, motion.twist_matrix(joint.type.subspace(joint, q) @ v), TIGHT)
 
 
@@ -50,7 +50,7 @@ def test_subspace_turns_velocities_into_the_twist(kind: str, seed: int) -> None:
 def test_move_follows_the_constant_twist(kind: str, seed: int) -> None:
     """X(move(q, u)) = X(q) exp(S u): exact for steps of any length."""
     joint, q, u = random_case(kind, seed)
-    moved = joint.type.pose(joint, joint.type.move(joint, q, u))
+    moved = joint.type.pose(joint, joint.type.integrate(joint, q, u))
     screw = joint.type.pose(joint, q) @ pt.Pose.exp(joint.type.subspace(joint, q) @ u)
     same(moved.matrix(), screw.matrix(), TIGHT)
 
@@ -58,22 +58,22 @@ def test_move_follows_the_constant_twist(kind: str, seed: int) -> None:
 @every_kind
 def test_bias_is_the_rate_of_the_subspace(kind: str, seed: int) -> None:
     joint, q, v = random_case(kind, seed)
-    Sv = rate(lambda t: joint.type.subspace(joint, joint.type.move(joint, q, t * v)) @ v)
+    Sv = rate(lambda t: joint.type.subspace(joint, joint.type.integrate(joint, q, t * v)) @ v)
     same(joint.type.bias(joint, q, v), Sv, TIGHT)
 
 
 @every_kind
 def test_rate_is_the_derivative_of_move(kind: str, seed: int) -> None:
     joint, q, v = random_case(kind, seed)
-    same(joint.type.rate(joint, q, v), rate(lambda t: joint.type.move(joint, q, t * v)), TIGHT)
+    same(joint.type.rate(joint, q, v), rate(lambda t: joint.type.integrate(joint, q, t * v)), TIGHT)
 
 
 @every_kind
 def test_move_and_difference_undo_each_other(kind: str, seed: int) -> None:
     joint, q, u = random_case(kind, seed)
-    moved = joint.type.move(joint, q, u)
+    moved = joint.type.integrate(joint, q, u)
     same(joint.type.difference(joint, q, moved), u, TIGHT)
-    again = joint.type.move(joint, q, joint.type.difference(joint, q, moved))
+    again = joint.type.integrate(joint, q, joint.type.difference(joint, q, moved))
     same(joint.type.pose(joint, again).matrix(), joint.type.pose(joint, moved).matrix(), TIGHT)
 
 
@@ -82,7 +82,7 @@ def test_move_and_difference_undo_each_other(kind: str, seed: int) -> None:
 def test_a_quaternion_and_its_opposite_are_one_position(kind: str, seed: int) -> None:
     """The difference goes the short way, whatever the signs."""
     joint, q, u = random_case(kind, seed)
-    moved = joint.type.move(joint, q, u)
+    moved = joint.type.integrate(joint, q, u)
     opposite = np.concatenate([-moved[:4], moved[4:]])
     same(joint.type.difference(joint, q, opposite), u, TIGHT)
     same(joint.type.pose(joint, opposite).matrix(), joint.type.pose(joint, moved).matrix(), TIGHT)

@@ -45,9 +45,9 @@ def test_jacobians_turn_joint_velocities_into_twists(mech: pt.Mechanism, rng: Rn
 @law()
 def test_move_and_difference_undo_each_other(mech: pt.Mechanism, rng: Rng) -> None:
     q, v, u = random_motion(rng, mech)
-    same(kinematics.difference(mech, q, kinematics.move(mech, q, u)), u, 1e-12)
-    same(kinematics.position_rate(mech, q, v), rate(lambda t: kinematics.move(mech, q, t * v)), TIGHT)
-    same(kinematics.move(mech, q, 0 * u), q, 1e-15)
+    same(kinematics.difference(mech, q, kinematics.integrate(mech, q, u)), u, 1e-12)
+    same(kinematics.position_rate(mech, q, v), rate(lambda t: kinematics.integrate(mech, q, t * v)), TIGHT)
+    same(kinematics.integrate(mech, q, 0 * u), q, 1e-15)
 
 
 @law()

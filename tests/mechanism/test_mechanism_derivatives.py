@@ -26,7 +26,7 @@ def test_inverse_dynamics_along_the_group(seed: int) -> None:
         return (f(h * e) - f(-h * e)) / (2 * h)
 
     for k, e in enumerate(np.eye(mech.nv)):
-        along_q = slope(lambda u: pt.inverse_dynamics(mech, kinematics.move(mech, q, u), v, vdot, external), e)
+        along_q = slope(lambda u: pt.inverse_dynamics(mech, kinematics.integrate(mech, q, u), v, vdot, external), e)
         along_v = slope(lambda u: pt.inverse_dynamics(mech, q, v + u, vdot, external), e)
         scale = 1 + np.abs(along_q).max()
         np.testing.assert_allclose(dq[:, k] / scale, along_q / scale, atol=1e-7)

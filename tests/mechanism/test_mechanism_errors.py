@@ -206,7 +206,7 @@ ALLOWED = {
 def test_what_looks_odd_but_is_right(name: str) -> None:
     mech = pt.Mechanism(ALLOWED[name])
     rng = np.random.default_rng(1)
-    q, tau = kinematics.move(mech, mech.neutral(), rng.uniform(-1, 1, mech.nv)), rng.standard_normal(mech.nv)
+    q, tau = kinematics.integrate(mech, mech.neutral(), rng.uniform(-1, 1, mech.nv)), rng.standard_normal(mech.nv)
     v = rng.standard_normal(mech.nv)
     vdot = pt.forward_dynamics(mech, q, v, tau)
     np.testing.assert_allclose(pt.inverse_dynamics(mech, q, v, vdot), tau, rtol=1e-12, atol=1e-12)
@@ -247,7 +247,7 @@ WRONG = {
     "jacobian rate": (lambda: kinematics.jacobian_rate(MECH, Q, Q, "arm"), "v has the shape"),
     "energy": (lambda: kinematics.kinetic_energy(MECH, Q, Q), "v has the shape"),
     "position rate": (lambda: kinematics.position_rate(MECH, Q, Q), "v has the shape"),
-    "move": (lambda: kinematics.move(MECH, Q, Q), "u has the shape"),
+    "move": (lambda: kinematics.integrate(MECH, Q, Q), "u has the shape"),
     "difference": (lambda: kinematics.difference(MECH, Q, V), "q2 has the shape"),
     "a zero quaternion": (
         lambda: pt.forward_dynamics(MECH, np.zeros(8), V, V),
@@ -255,7 +255,7 @@ WRONG = {
     ),
     "a long quaternion": (
         lambda: kinematics.difference(MECH, Q, np.ones(8)),
-        r"link 'body' in q2 has the length 2, not 1. .*: kinematics.unit\(mech, q\)",
+        r"link 'body' in q2 has the length 2, not 1. .*: kinematics.normalize\(mech, q\)",
     ),
     "no mass": (
         lambda: kinematics.centre_of_mass(pt.Mechanism((pt.Link("frame"),)), []),
@@ -292,7 +292,7 @@ def test_lists_are_as_good_as_arrays() -> None:
 
 
 def test_quaternions_of_any_length_can_be_made_unit() -> None:
-    np.testing.assert_array_equal(kinematics.unit(MECH, 3 * Q), Q)
+    np.testing.assert_array_equal(kinematics.normalize(MECH, 3 * Q), Q)
 
 
 def test_a_link_is_known_by_its_name_alone() -> None:

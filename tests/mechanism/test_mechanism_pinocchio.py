@@ -138,7 +138,7 @@ def test_wrenches_through_joints(mech, peer, q, v, vdot, rng) -> None:
 @over_trees(20)
 def test_positions_on_the_group(mech, peer, q, v, u, rng) -> None:
     """Moving and differences; Pinocchio's quaternions may come out with the other sign."""
-    moved = kinematics.move(mech, q, u)
+    moved = kinematics.integrate(mech, q, u)
     theirs = pin.integrate(peer.model, peer.q(q), peer.v(u))
     assert pin.isSameConfiguration(peer.model, peer.q(moved), theirs, 1e-10)
     same(kinematics.difference(mech, q, moved), peer.back(pin.difference(peer.model, peer.q(q), peer.q(moved))))

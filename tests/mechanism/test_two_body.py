@@ -142,7 +142,7 @@ def test_the_matrix_is_the_articulated_inertia_of_the_recursion(seed: int) -> No
     """At rest, column by column of its inverse: the accelerations of B1 under unit forces."""
     rng = np.random.default_rng(seed)
     mech = random_mechanism(rng, "revolute")
-    q, v = kinematics.move(mech, mech.neutral(), rng.standard_normal(7)), np.zeros(7)
+    q, v = kinematics.integrate(mech, mech.neutral(), rng.standard_normal(7)), np.zeros(7)
     b, still = as_pair(mech, q, v, np.zeros(1))
     columns = []
     for unit in np.eye(6):
@@ -170,7 +170,7 @@ def test_any_joint_in_motion_agrees_with_forward_dynamics(kind: str, seed: int) 
 
 
 def _state(rng: np.random.Generator, mech: pt.Mechanism) -> tuple[Array, Array, Array]:
-    q = kinematics.move(mech, mech.neutral(), rng.standard_normal(mech.nv))
+    q = kinematics.integrate(mech, mech.neutral(), rng.standard_normal(mech.nv))
     return q, rng.standard_normal((2, mech.nv)), rng.standard_normal((2, 3))
 
 

@@ -79,7 +79,7 @@ def random_tree(
 
 def random_state(rng: Rng, mech: pt.Mechanism) -> tuple[Array, Array]:
     """q (nq,) and v (nv,)."""
-    return kinematics.move(mech, mech.neutral(), rng.uniform(-1.5, 1.5, mech.nv)), rng.standard_normal(mech.nv)
+    return kinematics.integrate(mech, mech.neutral(), rng.uniform(-1.5, 1.5, mech.nv)), rng.standard_normal(mech.nv)
 
 
 def random_motion(rng: Rng, mech: pt.Mechanism) -> tuple[Array, Array, Array]:
@@ -126,4 +126,4 @@ def rate(f: Callable[[float], Any], h: float = 2e-3) -> Any:
 def along(mech: pt.Mechanism, q: Array, v: Array, vdot: Array | None = None) -> Callable[[float], tuple[Array, Array]]:
     """A motion through (q, v), with the accelerations vdot at t = 0, if given: t -> q, v."""
     a = np.zeros(mech.nv) if vdot is None else vdot
-    return lambda t: (kinematics.move(mech, q, t * v + t * t / 2 * a), v + t * a)
+    return lambda t: (kinematics.integrate(mech, q, t * v + t * t / 2 * a), v + t * a)

@@ -65,7 +65,7 @@ def test_what_is_held_changes_by_what_comes_in(seed: int) -> None:
     rate, flows = system.rate(moved), ledger.flows(system, moved)
 
     def held(h: float) -> np.ndarray:
-        q = kinematics.move(system.mechanism, start.q, h * (start.v + h / 2 * rate.v))
+        q = kinematics.integrate(system.mechanism, start.q, h * (start.v + h / 2 * rate.v))
         m = system.motion(h, State(q, start.v + h * rate.v, start.parts + h * rate.parts))
         return ledger.held(m.scene, m.effects)
 

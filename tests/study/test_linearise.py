@@ -55,10 +55,10 @@ def rate(world: pt.World, x: np.ndarray, u: np.ndarray) -> np.ndarray:
     """The rate of x about the start, the departure of the joints found by a difference quotient of its own."""
     mech, s = world.mechanism, world.start()
     nv = mech.nv
-    q, v = kinematics.move(mech, s.q, x[:nv]), s.v + x[nv:]
+    q, v = kinematics.integrate(mech, s.q, x[:nv]), s.v + x[nv:]
     slope = world.derivative(0.0, State(q, v, s.parts), None, {"pull": np.array([0.0, 0.0, 1.0]) + u})
     h = 1e-5
-    ahead, behind = (kinematics.difference(mech, s.q, kinematics.move(mech, q, d * v)) for d in (h, -h))
+    ahead, behind = (kinematics.difference(mech, s.q, kinematics.integrate(mech, q, d * v)) for d in (h, -h))
     return np.concatenate([(ahead - behind) / (2 * h), slope.v])
 
 

@@ -21,13 +21,13 @@ def exact(world: pt.World, peer: Pinocchio, T: float, tau: Any = None, wrenches:
     mech, start = world.mechanism, world.start()
 
     def rate(t: float, y: Array) -> Array:
-        q, v = kinematics.unit(mech, y[: mech.nq]), y[mech.nq :]
+        q, v = kinematics.normalize(mech, y[: mech.nq]), y[mech.nq :]
         forces = np.zeros(mech.nv) if tau is None else tau(t, q, v)
         given = None if wrenches is None else wrenches(t, q, v)
         return np.concatenate([kinematics.position_rate(mech, q, v), peer.forward_dynamics(q, v, forces, given)])
 
     y = solve_ivp(rate, (0, T), np.concatenate([start.q, start.v]), method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
-    return kinematics.unit(mech, y[: mech.nq]), y[mech.nq :]
+    return kinematics.normalize(mech, y[: mech.nq]), y[mech.nq :]
 
 
 def final(world: pt.World, T: float, h: float) -> tuple[Array, Array, Any]:

@@ -1,7 +1,7 @@
 """Gravity that is not uniform."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -26,8 +26,8 @@ class CentralGravity(Element):
     """
 
     name: str = "gravity"
-    mu: float = 3.986004418e14  # of the Earth
-    centre: ArrayLike = (0.0, 0.0, 0.0)
+    mu: Annotated[float, "m^3/s^2"] = 3.986004418e14  # of the Earth
+    centre: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
 
     internal: ClassVar[bool] = False
 

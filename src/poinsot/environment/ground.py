@@ -1,6 +1,7 @@
 """Ground contact: points, balls and wheels on a compliant plane, with friction."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -28,15 +29,15 @@ class Contact(Element):
     """
 
     body: str = ""
-    points: ArrayLike = ((0.0, 0.0, 0.0),)
-    radius: float = 0.0
-    axis: ArrayLike | None = None
-    stiffness: float = 1e5
-    damping: float = 0.5
-    friction: float = 0.8
-    slip: float = 1e-2
-    height: float = 0.0
-    normal: ArrayLike = (0.0, 0.0, 1.0)
+    points: Annotated[ArrayLike, "m"] = ((0.0, 0.0, 0.0),)
+    radius: Annotated[float, "m"] = 0.0
+    axis: Annotated[ArrayLike | None, "1"] = None
+    stiffness: Annotated[float, "N/m"] = 1e5
+    damping: Annotated[float, "s/m"] = 0.5
+    friction: Annotated[float, "1"] = 0.8
+    slip: Annotated[float, "m/s"] = 1e-2
+    height: Annotated[float, "m"] = 0.0
+    normal: Annotated[ArrayLike, "1"] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
         owner = f"contact {self.name!r}"

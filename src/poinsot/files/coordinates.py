@@ -155,13 +155,16 @@ def _joints(mech: Mechanism, kinds: dict[str, Kind], order: list[int]) -> Iterat
     """In the peer's order: the number of each link, how the peer writes its joint, and X_WJ where all is neutral."""
     rest = world_poses(mech, mech.neutral())
     for i in order:
-        yield i, kinds.get(_kind(mech.links[i].joint), Kind()), rest[i]
+        yield i, kinds.get(_coordinates_of(mech.links[i].joint), Kind()), rest[i]
 
 
-def _kind(joint: Joint) -> str:
-    """The kind of a joint; a revolute one without limits is continuous, as URDF says."""
-    endless = joint.kind == "revolute" and np.all(np.isinf(joint.lower)) and np.all(np.isinf(joint.upper))
-    return "continuous" if endless else joint.kind
+def _coordinates_of(joint: Joint) -> str:
+    """What q holds; a hinge without limits is continuous, as URDF says."""
+    if joint.type.is_group:
+        return "free" if joint.type.is_free else "spherical" if joint.type.is_rotation else "planar"
+    turns = joint.type.screw is not None and tuple(joint.type.screw(joint)) == (1.0, 0.0) and not joint.parameters
+    endless = turns and np.all(np.isinf(joint.lower)) and np.all(np.isinf(joint.upper))
+    return "continuous" if endless else "plain"
 
 
 def _by_joint_name(mech: Mechanism) -> list[int]:

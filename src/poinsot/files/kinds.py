@@ -1,39 +1,32 @@
 """The tables of a scenario: what keys each kind has. Elements, shapes and joints bring their own, from their fields.
 
-A new element of `poinsot.parts` appears in scenarios by itself; `dimensions.UNITS` says in which units its numbers are.
+A new element of `poinsot.parts` appears in scenarios by itself; the types of its fields say in which units they are.
 """
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 from pydantic import Discriminator, Tag, create_model
 from pydantic import Field as Key
 
+from poinsot._fields import FieldType, field_types
 from poinsot.environment import CentralGravity
 from poinsot.files import readers
 from poinsot.files.described import subclasses
-from poinsot.files.dimensions import OF_JOINTS, table_name, units_of
+from poinsot.files.dimensions import OF_JOINTS, table_name
 from poinsot.files.readers import Table
-from poinsot.mechanism import joints
-from poinsot.mechanism.joints import Joint
+from poinsot.mechanism.joint_types import JointType
+from poinsot.mechanism.joints import TYPES
 from poinsot.parts import Beam, Element
 from poinsot.run import METHODS
 from poinsot.spatial import Inertia
 from poinsot.spatial.mesh import Mesh
 from poinsot.spatial.shapes import Shape
 
-# The arguments of formulas that are no functions of time and state.
-ARGUMENTS = {
-    "spring.tension": ("length", "rate", "stiffness", "rest_length", "damping"),
-    "limit.load": ("wrench",),
-    "beam": ("x",),
-}
-CHOICES = {"force.axes": ("world", "body"), "torque.axes": ("world", "body"), "limit.then": ("warn", "stop", "part")}
 A_BODY = readers.text("the name of a body")
 OWNERS = ("body", "joint")  # the key of an element that names what it sits on; inside of a body it is that one
 ROAMING = ("flow", "limit")  # elements that may do without, as they name tanks or cuts in full
@@ -59,13 +52,13 @@ def owner_of(cls: Any) -> str | None:
 def model_of(cls: Any, inside: bool = False) -> type[Table]:
     """The keys of an element; `inside` of a body, which it then sits on."""
     kind, keys = table_name(cls), {}  # type: str, dict[str, Any]
-    owner = owner_of(cls)
+    owner, types = owner_of(cls), field_types(cls)
     for f in fields(cls):
         if inside and f.name == owner:
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
         needed = needed or f.name == "name" or (f.name == owner and kind not in ROAMING)
-        keys[f.name] = (_type_of(kind, f), ... if needed else None)
+        keys[f.name] = (_type_of(f.name, types[f.name], f.default), ... if needed else None)
     return create_model(cls.__name__, __base__=Table, __doc__=_first_line(cls), **keys)
 
 
@@ -73,33 +66,31 @@ def _first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _type_of(kind: str, f: "Field[Any]") -> Any:
+def _type_of(name: str, kind: FieldType, default: Any) -> Any:
     """What may stand at a field of an element, by its type."""
-    choices = set(get_args(f.type)) if get_origin(f.type) in (Union, UnionType) else {f.type}
+    choices = set(get_args(kind.bare)) if get_origin(kind.bare) in (Union, UnionType) else {kind.bare}
     choices -= {NoneType}
-    functions = [c for c in choices if get_origin(c) is Callable]
-    units, path = units_of(kind, f.name), f"{kind}.{f.name}"
-    if f.name == "name":
+    if name == "name":
         return readers.name("box")
-    if path in CHOICES:
-        return readers.choice(*CHOICES[path])
-    if path in ARGUMENTS or (kind in ARGUMENTS and functions):
-        return readers.law(ARGUMENTS.get(path, ARGUMENTS.get(kind, ())), *units)
-    if functions:
-        return readers.value(*units)
+    if get_origin(kind.bare) is Literal:
+        return readers.choice(*get_args(kind.bare))
+    if kind.arguments:
+        return readers.law(kind.arguments, *kind.units)
+    if any(get_origin(c) is Callable for c in choices):
+        return readers.value(*kind.units)
     if choices == {bool}:
         return readers.flag()
     if choices == {int}:
         return readers.whole(1)
     if choices == {str}:
-        return readers.text(f"the name of a {f.name}" if f.name in (*OWNERS, "tank", "cut") else "a name")
+        return readers.text(f"the name of a {name}" if name in (*OWNERS, "tank", "cut") else "a name")
     if choices == {Inertia}:
         return Piece
     if choices == {tuple[str, ...]}:
         return readers.names()
     if choices <= {float, int}:
-        return readers.number(*units, infinite=f.default in (np.inf, -np.inf))
-    return readers.array(*units)
+        return readers.number(*kind.units, infinite=default in (np.inf, -np.inf))
+    return readers.array(*kind.units)
 
 
 # Where things are.
@@ -203,37 +194,30 @@ PieceOf = table(
 )
 Piece: Any = Annotated[PieceOf, Key(description="a table { beyond, shape, inertia }")]
 
-MAKERS: dict[str, Callable[..., Joint]] = {
-    name: getattr(joints, name) for name in joints.TYPES if callable(getattr(joints, name, None))
-}
-TURNS, SLIDES = ("revolute", "helical", "universal", "spherical"), ("prismatic", "translation")
 
-
-def _joint_keys(kind: str, maker: Callable[..., Joint]) -> dict[str, Any]:
-    """Its axes, and what resists motion in it: in units of turning, of sliding, or of both."""
-    keys: dict[str, Any] = {}
-    for name, parameter in inspect.signature(maker).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            for key, (turn, slide) in OF_JOINTS.items():
-                chosen = [turn] * (kind not in SLIDES) + [slide] * (kind not in TURNS)
-                keys[key] = (readers.array(*chosen), None)
-        else:
-            keys[name] = (readers.number("m/rad") if name == "pitch" else readers.vector("1"), ...)
+def _joint_keys(joint: JointType) -> dict[str, Any]:
+    """Its axes and parameters, and what resists motion in it: in units of turning, of sliding, or of both."""
+    keys: dict[str, Any] = {name: (readers.vector("1"), ...) for name in joint.axes}
+    keys |= {name: (readers.number(unit), ...) for name, unit in joint.parameters.items()}
+    for key, (turn, slide) in OF_JOINTS.items() if joint.units else ():
+        chosen = [turn] * ("rad" in joint.units) + [slide] * ("m" in joint.units)
+        keys[key] = (readers.array(*chosen), None)
     return keys
 
 
-AnyJoint = _by_kind({kind: _joint_keys(kind, maker) for kind, maker in MAKERS.items()})
+def body_model() -> type[Table]:
+    """A body: what it is made of, what it hangs on, how it starts, and the elements that sit on it."""
+    return _body_model(tuple(TYPES))
 
 
 @cache
-def body_model() -> type[Table]:
-    """A body: what it is made of, what it hangs on, how it starts, and the elements that sit on it."""
+def _body_model(joints: tuple[str, ...]) -> type[Table]:
     own: dict[str, Any] = {
         "shape": Annotated[list[AnyShape], Key(description="tables [[body.shape]]")],  # type: ignore[valid-type]
         "inertia": MassProperties,
         "origin": readers.choice("given", "com"),
         "parent": A_BODY,
-        "joint": AnyJoint,
+        "joint": _by_kind({kind: _joint_keys(TYPES[kind]) for kind in joints}),
         "placement": Placed,
         "position": readers.vector("m"),
         "orientation": Turned,
@@ -335,7 +319,6 @@ def beam_model() -> type[Table]:
 TABLES: dict[str, type[Table]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}
 
 
-@cache
 def lists() -> dict[str, type[Table]]:
     """What may stand any number of times, as [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.files.kinds import MAKERS, shapes
+from poinsot.files.kinds import shapes
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import Table
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Joint
+from poinsot.mechanism.joints import TYPES
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
@@ -91,7 +92,7 @@ def joint_of(table: Table | None) -> Joint | None:
     if table is None:
         return None
     given = table.given()
-    return MAKERS[given.pop("kind")](**given)
+    return TYPES[given.pop("kind")].make(**given)
 
 
 def body_of(world: World, table: Table, inertia: Inertia | None, joint: Joint | None) -> None:

@@ -85,12 +85,8 @@ def _split(label: str) -> tuple[str, int]:
 
 def _kind(joint: Joint, k: int, dim: str) -> int:
     """0 for an angle, 1 for a length, 2 for a part of a quaternion: the number k of a joint."""
-    if dim == "coordinate" and joint.nq != joint.nv:
-        if k < 4:
-            return 2
-        k -= 1
-    S = joint.type.subspace(joint, joint.type.neutral(joint))
-    return 0 if np.any(S[:3, k]) else 1
+    units = joint.type.q_units if dim == "coordinate" else joint.type.units
+    return ("rad", "m", "1").index(units[k])
 
 
 def _kind_shown(run: "Run", name: str, k: int, size: int) -> int:

@@ -44,14 +44,8 @@ def _body(link: Link) -> dict[str, Any]:
 
 def _joint(joint: Joint) -> Iterator[tuple[str, Any]]:
     yield "kind", joint.kind
-    if joint.kind == "universal":
-        yield from zip(("axis1", "axis2"), joint.axes, strict=True)
-    elif joint.kind == "planar":
-        yield "normal", joint.axes[0]
-    elif len(joint.axes):
-        yield "axis", joint.axes[0]
-    if joint.kind == "helical":
-        yield "pitch", joint.pitch
+    yield from zip(joint.type.axes, joint.axes, strict=False)  # a joint may have more axes, which follow from these
+    yield from joint.parameters.items()
     for name in OF_JOINTS if joint.nv else ():
         value = getattr(joint, name)
         if np.any(np.asarray(value) != getattr(Joint, name)):  # what it is where nothing is said

@@ -15,17 +15,18 @@ import numpy as np
 from poinsot.fuse import parallel, reference, signature
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.build import lift
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.plan.budget import GPU, tracing_for
+from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace.control import once
 from poinsot.fuse.trace.creation import traced_creation
-from poinsot.fuse.trace.errors import TraceError
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-Shape = tuple[int, ...]
 
 
 class Program:
@@ -72,7 +73,7 @@ class Program:
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
         """The reference: NumPy evaluates the graph."""
         arrays = [np.asarray(arg, dtype=dtype) for arg in args]
-        batch = parallel.batch_shape(arrays, self.inputs)
+        batch = signature.batch_shape(arrays, self.inputs)
         flat: list[np.ndarray] = []
         for array, core in zip(arrays, self.inputs, strict=True):
             full = np.broadcast_to(array, batch + core).reshape(math.prod(batch), math.prod(core))
@@ -211,8 +212,6 @@ class Kernel:
     @functools.cached_property
     def _called(self) -> Callable[..., Any]:
         """Inside another kernel: a function of its own, compiled once and called."""
-        from poinsot.fuse.trace.control import once
-
         if self.function is None:
             raise TypeError(f"{self!r} came out of a pickle and cannot be part of another kernel")
         function = self.function

@@ -88,7 +88,7 @@ def forward_dynamics_derivatives(
     vdot = forward_dynamics_articulated(mech, q, v, tau, external)
     A, B = inverse_mass_factors(mech, q)
     dq, dv, _ = inverse_dynamics_derivatives(mech, q, v, vdot, external)
-    floating = [body for body in tree.of(mech).bodies if body.parent < 0 and body.joint.kind == "free" and body.is_bare]
+    floating = [body for body in tree.of(mech).bodies if body.parent < 0 and body.joint.type.is_free and body.is_bare]
     for body in floating:
         dq[:, body.v] = 0.0
         dv[:, _along(body)] = 0.0

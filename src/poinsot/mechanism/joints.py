@@ -2,17 +2,18 @@
 
 A joint type is one entry of `TYPES`: the pose that the joint coordinates q give, X_JC (of the child's frame C in the
 joint's frame J), and the motion subspace S that turns joint velocities v into the twist of C in J, V = S v, in C's
-axes. Where dq/dt is not v (rotations, motion in a plane), the entry says how q follows. A new joint is a new entry.
+axes; with all else that is known of the kind (`joint_types`). A new joint is a new entry.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
+from poinsot.mechanism.joint_types import Constant, JointType
 from poinsot.spatial import Pose, quaternion, rotation
 from poinsot.spatial.arrays import as_array, vector
 from poinsot.spatial.series import stumpff_by_halves
@@ -22,6 +23,7 @@ from poinsot.spatial.series import stumpff_by_halves
 class Joint:
     """A joint: its kind, a key of `TYPES`, its axes (k, 3), and what resists motion in it, per degree of freedom.
 
+    `parameters`: further numbers of its kind by name, such as the pitch of a screw; also joint.pitch.
     `lower`, `upper`: limits of q [rad, m], `velocity_limit` of |v| [rad/s, m/s], `effort_limit` of a motor's force
     [N m, N]: data, which the equations of motion do not apply. `stiffness` and `rest` of a spring, `damping`, dry
     `friction`, and `armature`, the inertia of a motor's rotor seen through its gear [kg m^2, kg]; each a number or
@@ -31,7 +33,7 @@ class Joint:
 
     kind: str
     axes: Array = field(default_factory=lambda: np.zeros((0, 3)))
-    pitch: float = 0.0
+    parameters: Mapping[str, float] = field(default_factory=dict)
     lower: float | Array = -np.inf
     upper: float | Array = np.inf
     velocity_limit: float | Array = np.inf
@@ -44,7 +46,7 @@ class Joint:
     name: str = ""
 
     @property
-    def type(self) -> "JointType":
+    def type(self) -> JointType:
         return TYPES[self.kind]
 
     @property
@@ -55,34 +57,22 @@ class Joint:
     def nv(self) -> int:
         return self.type.nv
 
+    def __getattr__(self, name: str) -> Any:
+        """A parameter by its name."""
+        parameters = self.__dict__.get("parameters", {})
+        if name in parameters:
+            return parameters[name]
+        raise AttributeError(f"a joint has no {name!r}")
+
+    def changed(self, name: str, value: Any) -> "Joint":
+        """The joint with another number: a field or a parameter; axes become unit vectors again."""
+        if name in self.parameters:
+            return replace(self, parameters={**self.parameters, name: value})
+        return replace(self, **{name: self.type.unit_axes(value) if name == "axes" else value})
+
     def __repr__(self) -> str:
         axes = ", ".join(str(tuple(float(x) for x in axis)) for axis in self.axes) if not is_traced(self.axes) else "…"
         return f"{self.kind}({axes})"
-
-
-Function = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class JointType:
-    """What a kind of joint can do. All functions take the joint first, and can be traced."""
-
-    nq: int
-    nv: int
-    pose: Function  # (joint, q) -> X_JC
-    subspace: Function  # (joint, q) -> S (6, nv)
-    bias: Function = lambda joint, q, v: np.zeros(6)  # S' v (6,), where S depends on q
-    neutral: Function = lambda joint: np.zeros(joint.nq)  # the q at which X_JC is the identity
-    rate: Function = lambda joint, q, v: v  # dq/dt (nq,)
-    move: Function = lambda joint, q, u: q + u  # q after one unit of time at the constant velocity u
-    difference: Function = lambda joint, a, b: b - a  # the u with move(a, u) = b
-    unit: Function = lambda joint, q: q  # q, its quaternion made one of length 1 again
-    strain: Function = lambda joint, q, rest: joint.type.difference(joint, q, _moved(joint, rest))  # of a spring (nv,)
-
-
-def _moved(joint: Joint, u: Array) -> Array:
-    """q after one unit of time at the constant velocity u, from where X_JC is the identity."""
-    return joint.type.move(joint, joint.type.neutral(joint), u)
 
 
 # Constructors, as a user calls them.
@@ -105,7 +95,7 @@ def prismatic(axis: ArrayLike, **data: Any) -> Joint:
 
 def helical(axis: ArrayLike, pitch: float, **data: Any) -> Joint:
     """q: the angle [rad] about the axis, along which it moves by `pitch` [m/rad]: a screw."""
-    return Joint("helical", _axes(axis), pitch, **data)
+    return Joint("helical", _axes(axis), {"pitch": pitch}, **data)
 
 
 def cylindrical(axis: ArrayLike, **data: Any) -> Joint:
@@ -181,10 +171,6 @@ def _linear(*axes: Array) -> Array:
     return np.stack([np.concatenate([np.zeros(3), a]) for a in axes], axis=1)
 
 
-def _constant(S: Callable[[Joint], Array]) -> Function:
-    return lambda joint, q: S(joint)
-
-
 def _universal_pose(joint: Joint, q: Array) -> Pose:
     return Pose.unchecked(_about(joint.axes[0], q[0]) @ _about(joint.axes[1], q[1]), np.zeros(3))
 
@@ -194,9 +180,26 @@ def _universal_subspace(joint: Joint, q: Array) -> Array:
     return _angular(_about(joint.axes[1], q[1]).T @ joint.axes[0], joint.axes[1])
 
 
-def _universal_bias(joint: Joint, q: Array, v: Array) -> Array:
+def _universal_subspace_rate(joint: Joint, q: Array, v: Array) -> Array:
+    """The first axis, which turns about the second as the child sees it."""
     first = _about(joint.axes[1], q[1]).T @ joint.axes[0]
-    return np.concatenate([np.cross(first, joint.axes[1]) * (v[0] * v[1]), np.zeros(3)])
+    return np.stack([np.concatenate([np.cross(first, joint.axes[1]) * v[1], np.zeros(3)]), np.zeros(6)], axis=1)
+
+
+def _universal_parts(joint: Joint) -> list[Joint]:
+    return [replace(joint, kind="revolute", axes=joint.axes[k : k + 1]) for k in (0, 1)]
+
+
+def _cylindrical_parts(joint: Joint) -> list[Joint]:
+    return [replace(joint, kind=kind) for kind in ("revolute", "prismatic")]
+
+
+def _planar_axes(axes: Array) -> Array:
+    """The normal and two directions in the plane, of length 1 and at right angles to each other."""
+    n, e1, _ = (row / np.sqrt(row @ row) for row in as_array(axes))
+    across = e1 - (e1 @ n) * n
+    e1 = across / np.sqrt(across @ across)
+    return np.stack([n, e1, np.cross(n, e1)])
 
 
 def _planar_pose(joint: Joint, q: Array) -> Pose:
@@ -214,7 +217,7 @@ def _planar_rate(joint: Joint, q: Array, v: Array) -> Array:
     return np.concatenate([v[:1], _turn(q[0], v[1:])])
 
 
-def _planar_move(joint: Joint, q: Array, u: Array) -> Array:
+def _planar_integrate(joint: Joint, q: Array, u: Array) -> Array:
     """Along the screw u: SE(2)'s exponential."""
     n, e1, e2 = np.eye(3)[2], np.eye(3)[0], np.eye(3)[1]
     X = Pose.exp(np.concatenate([u[0] * n, u[1] * e1 + u[2] * e2]))
@@ -237,7 +240,7 @@ def _free_pose(joint: Joint, q: Array) -> Pose:
     return Pose.unchecked(quaternion.to_matrix(q[:4]), q[4:])
 
 
-def _free_move(joint: Joint, q: Array, u: Array) -> Array:
+def _free_integrate(joint: Joint, q: Array, u: Array) -> Array:
     """A screw motion; how far it goes, J(phi) v as in `Pose.exp`, by the functions of half the angle that turn q."""
     phi, v = u[:3], u[3:]
     c2, c3 = stumpff_by_halves(phi @ phi)
@@ -258,60 +261,91 @@ def _between(a: Array, b: Array) -> Array:
 
 
 TYPES: dict[str, JointType] = {
-    "fixed": JointType(0, 0, lambda j, q: Pose(), _constant(lambda j: np.zeros((6, 0)))),
+    "fixed": JointType(fixed, (), lambda j, q: Pose(), Constant(lambda j: np.zeros((6, 0)))),
     "revolute": JointType(
-        1,
-        1,
+        revolute,
+        ("rad",),
         lambda j, q: Pose.unchecked(_about(j.axes[0], q[0]), np.zeros(3)),
-        _constant(lambda j: _angular(j.axes[0])),
+        Constant(lambda j: _angular(j.axes[0])),
+        axes=("axis",),
+        screw=lambda j: (1.0, 0.0),
     ),
     "prismatic": JointType(
-        1, 1, lambda j, q: Pose.unchecked(np.eye(3), q[0] * j.axes[0]), _constant(lambda j: _linear(j.axes[0]))
+        prismatic,
+        ("m",),
+        lambda j, q: Pose.unchecked(np.eye(3), q[0] * j.axes[0]),
+        Constant(lambda j: _linear(j.axes[0])),
+        axes=("axis",),
+        screw=lambda j: (0.0, 1.0),
     ),
     "helical": JointType(
-        1,
-        1,
+        helical,
+        ("rad",),
         lambda j, q: Pose.unchecked(_about(j.axes[0], q[0]), j.pitch * q[0] * j.axes[0]),
-        _constant(lambda j: _angular(j.axes[0]) + j.pitch * _linear(j.axes[0])),
+        Constant(lambda j: _angular(j.axes[0]) + j.pitch * _linear(j.axes[0])),
+        axes=("axis",),
+        parameters={"pitch": "m/rad"},
+        screw=lambda j: (1.0, j.pitch),
     ),
     "cylindrical": JointType(
-        2,
-        2,
+        cylindrical,
+        ("rad", "m"),
         lambda j, q: Pose.unchecked(_about(j.axes[0], q[0]), q[1] * j.axes[0]),
-        _constant(lambda j: np.concatenate([_angular(j.axes[0]), _linear(j.axes[0])], axis=1)),
+        Constant(lambda j: np.concatenate([_angular(j.axes[0]), _linear(j.axes[0])], axis=1)),
+        axes=("axis",),
+        parts=_cylindrical_parts,
     ),
-    "universal": JointType(2, 2, _universal_pose, _universal_subspace, _universal_bias),
+    "universal": JointType(
+        universal,
+        ("rad", "rad"),
+        _universal_pose,
+        _universal_subspace,
+        axes=("axis1", "axis2"),
+        parts=_universal_parts,
+        subspace_rate=_universal_subspace_rate,
+    ),
     "planar": JointType(
-        3,
-        3,
+        planar,
+        ("rad", "m", "m"),
         _planar_pose,
-        _constant(lambda j: np.concatenate([_angular(j.axes[0]), _linear(j.axes[1], j.axes[2])], axis=1)),
+        Constant(lambda j: np.concatenate([_angular(j.axes[0]), _linear(j.axes[1], j.axes[2])], axis=1)),
+        axes=("normal",),
         rate=_planar_rate,
-        move=_planar_move,
+        integrate=_planar_integrate,
         difference=_planar_difference,
         strain=_planar_strain,
+        unit_axes=_planar_axes,
     ),
     "spherical": JointType(
-        4,
-        3,
+        spherical,
+        ("rad", "rad", "rad"),
         lambda j, q: Pose.unchecked(quaternion.to_matrix(q), np.zeros(3)),
-        _constant(lambda j: np.eye(6)[:, :3]),
+        Constant(lambda j: np.eye(6)[:, :3]),
+        attitude=True,
         neutral=lambda j: quaternion.identity(),
         rate=lambda j, q, v: quaternion.derivative(q, v),
-        move=lambda j, q, u: quaternion.integrate(q, u, 1.0),
+        integrate=lambda j, q, u: quaternion.integrate(q, u, 1.0),
         difference=lambda j, a, b: _between(a, b),
-        unit=lambda j, q: quaternion.normalize(q),
+        normalize=lambda j, q: quaternion.normalize(q),
     ),
-    "translation": JointType(3, 3, lambda j, q: Pose.unchecked(np.eye(3), q), _constant(lambda j: np.eye(6)[:, 3:])),
+    "translation": JointType(
+        translation,
+        ("m", "m", "m"),
+        lambda j, q: Pose.unchecked(np.eye(3), q),
+        Constant(lambda j: np.eye(6)[:, 3:]),
+        position=True,
+    ),
     "free": JointType(
-        7,
-        6,
+        free,
+        ("rad", "rad", "rad", "m", "m", "m"),
         _free_pose,
-        _constant(lambda j: np.eye(6)),
+        Constant(lambda j: np.eye(6)),
+        attitude=True,
+        position=True,
         neutral=lambda j: np.concatenate([quaternion.identity(), np.zeros(3)]),
         rate=lambda j, q, v: np.concatenate([quaternion.derivative(q[:4], v[:3]), quaternion.rotate(q[:4], v[3:])]),
-        move=_free_move,
+        integrate=_free_integrate,
         difference=_free_difference,
-        unit=lambda j, q: np.concatenate([quaternion.normalize(q[:4]), q[4:]]),
+        normalize=lambda j, q: np.concatenate([quaternion.normalize(q[:4]), q[4:]]),
     ),
 }

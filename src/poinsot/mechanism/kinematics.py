@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, sized
 from poinsot.spatial import Pose, motion
 
@@ -92,17 +91,10 @@ def jacobian_rate(mech: Mechanism, q: Array, v: Array, name: str) -> Array:
         link, sq, sv = mech.links[a], mech.q_slices[a], mech.v_slices[a]
         Ad = X_BA.adjoint()
         V_A = X_BA.inverse().adjoint() @ V[b]  # the link's own twist, in A's frame
-        S_dot = _subspace_rate(link.joint, q[sq], v[sv])
+        S_dot = link.joint.type.subspace_rate(link.joint, q[sq], v[sv])
         columns[a] = Ad @ (motion.ad(V[a] - V_A) @ S[a] + S_dot)
         X_BA = X_BA @ X[a].inverse()
     return np.concatenate(columns, axis=1)
-
-
-def _subspace_rate(joint: Joint, q: Array, v: Array) -> Array:
-    """S' (6, nv), from the bias S' v, which is bilinear in v: only the universal joint has one."""
-    if joint.kind != "universal":
-        return np.zeros((6, joint.nv))
-    return np.stack([joint.type.bias(joint, q, np.stack([1.0 + 0.0 * v[0], v[1]])), np.zeros(6)], axis=1)
 
 
 def centre_of_mass(mech: Mechanism, q: Array) -> Array:
@@ -158,22 +150,22 @@ def position_rate(mech: Mechanism, q: Array, v: Array) -> Array:
     return np.concatenate([link.joint.type.rate(link.joint, q[sq], v[sv]) for link, sq, sv in parts])
 
 
-def unit(mech: Mechanism, q: Array) -> Array:
+def normalize(mech: Mechanism, q: Array) -> Array:
     """q (nq,) with every quaternion in it made one of length 1 again."""
     (q,) = sized(mech, unit=False, q=q)
     parts = zip(mech.links, mech.q_slices, strict=True)
-    return np.concatenate([link.joint.type.unit(link.joint, q[sq]) for link, sq in parts])
+    return np.concatenate([link.joint.type.normalize(link.joint, q[sq]) for link, sq in parts])
 
 
-def move(mech: Mechanism, q: Array, u: Array) -> Array:
+def integrate(mech: Mechanism, q: Array, u: Array) -> Array:
     """q (nq,) after one unit of time at the constant joint velocities u (nv,): on the group, exactly."""
     q, u = sized(mech, q=q, u=u)
     parts = zip(mech.links, mech.q_slices, mech.v_slices, strict=True)
-    return np.concatenate([link.joint.type.move(link.joint, q[sq], u[sv]) for link, sq, sv in parts])
+    return np.concatenate([link.joint.type.integrate(link.joint, q[sq], u[sv]) for link, sq, sv in parts])
 
 
 def difference(mech: Mechanism, q1: Array, q2: Array) -> Array:
-    """The u (nv,) with move(q1, u) = q2."""
+    """The u (nv,) with integrate(q1, u) = q2."""
     q1, q2 = sized(mech, q1=q1, q2=q2)
     parts = zip(mech.links, mech.q_slices, strict=True)
     return np.concatenate([link.joint.type.difference(link.joint, q1[sq], q2[sq]) for link, sq in parts])

@@ -29,16 +29,22 @@ def check_link(link: Any) -> None:
     X, joint = link.placement, link.joint
     if (len(X.R.shape), len(X.p.shape)) != (2, 1):
         raise ValueError(f"the placement of link {link.name!r} must be one pose, not {X!r}.")
-    if joint.kind not in TYPES:
+    if TYPES.get(joint.kind) is None:
         raise ValueError(f"the joint of link {link.name!r} is {joint.kind!r}, which is none of {', '.join(TYPES)}.")
-    _check_numbers(joint, f"the {joint.kind} joint of link {link.name!r}")
+    owner = f"the {joint.kind} joint of link {link.name!r}"
+    if set(joint.parameters) != set(joint.type.parameters):
+        needs = ", ".join(joint.type.parameters) or "none"
+        raise ValueError(f"{owner} has the parameters {', '.join(joint.parameters) or 'none'}; it needs {needs}.")
+    _check_numbers(joint, owner)
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:
     """One for all degrees of freedom or one for each, and finite but for limits."""
-    numbers = {name: _known(joint, name, owner) for name in ("pitch", *RESISTING, *LIMITS)}
+    single = dict.fromkeys(joint.parameters, ())
+    numbers = {name: _known(joint, name, owner) for name in (*joint.parameters, *RESISTING, *LIMITS)}
     for name, array in numbers.items():
-        lengths = {"pitch": (), "lower": (joint.nv, joint.nq), "upper": (joint.nv, joint.nq)}.get(name, (joint.nv,))
+        both = joint.nv, joint.nq
+        lengths = {**single, "lower": both, "upper": both}.get(name, (joint.nv,))
         if array.shape not in ((), *((n,) for n in lengths)):
             each = f", or {joint.nv}: one for each degree of freedom" if lengths else ""
             raise ValueError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.")

@@ -99,7 +99,7 @@ class Mechanism:
             inertia, joint = link.inertia, link.joint
             if inertia is not None and is_traced(inertia.mass, inertia.com, inertia.moment):
                 return True
-            if is_traced(link.placement.R, link.placement.p, joint.axes, joint.pitch, joint.armature):
+            if is_traced(link.placement.R, link.placement.p, joint.axes, *joint.parameters.values(), joint.armature):
                 return True
         return gravity and is_traced(self.gravity)
 
@@ -171,7 +171,7 @@ def _check_masses(mech: Mechanism) -> None:
     q = mech.neutral()
     for link, sq in zip(mech.links, mech.q_slices, strict=True):
         if link.joint.nv:
-            q[sq] = link.joint.type.move(link.joint, q[sq], rng.uniform(-1, 1, link.joint.nv))
+            q[sq] = link.joint.type.integrate(link.joint, q[sq], rng.uniform(-1, 1, link.joint.nv))
     worst = _first_singular(mech, q)
     if worst is not None:
         raise ValueError(
@@ -243,10 +243,10 @@ def sized(mech: Mechanism, unit: bool = True, **vectors: ArrayLike) -> list[Arra
 
 def _check_quaternions(mech: Mechanism, name: str, q: Array) -> None:
     for link, where in zip(mech.links, mech.q_slices, strict=True):
-        if link.joint.nq > link.joint.nv and abs((length := np.linalg.norm(q[where][:4])) - 1) > 0.5:
+        if link.joint.type.attitude and abs((length := np.linalg.norm(q[where][:4])) - 1) > 0.5:
             raise ValueError(
                 f"the quaternion of link {link.name!r} in {name} has the length {length:.6g}, not 1. Start from "
-                "mech.neutral(), where there is no turn, or give it the length 1: kinematics.unit(mech, q)."
+                "mech.neutral(), where there is no turn, or give it the length 1: kinematics.normalize(mech, q)."
             )
 
 

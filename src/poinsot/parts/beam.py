@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import Link, spherical, universal
 from poinsot.parts.element import Effect, Element, require_not_negative
@@ -14,7 +15,7 @@ from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia, Pose, rotation
 from poinsot.spatial.arrays import as_array
 
-Along = float | Callable[[Array], Any]
+Along = Annotated[float | Callable[[Array], Any], Arguments("x")]
 """A number, or a function of the distance x [m] from the root, for arrays of x."""
 
 
@@ -28,8 +29,8 @@ class Flexure(Element):
     """
 
     joint: str = ""
-    stiffness: ArrayLike = 0.0
-    damping: ArrayLike = 0.0
+    stiffness: Annotated[ArrayLike, "N m/rad", "N m", "N/m"] = 0.0
+    damping: Annotated[ArrayLike, "N m s/rad", "N m s", "N s/m"] = 0.0
 
     internal: ClassVar[bool] = True
 
@@ -41,14 +42,14 @@ class Flexure(Element):
 
     def effect(self, scene: Scene) -> Effect:
         joint = scene.mechanism.link(self.joint).joint
-        if joint.kind in ("planar", "free"):
+        if joint.type.is_group and not joint.type.is_rotation:
             raise ValueError(
                 f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring."
             )
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
         K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
-        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.kind == "spherical" else K_phi
+        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi
         shown = {"bent": phi, "torque": -pull - C_v}
         return Effect(joint_forces={self.joint: -pull - C_v}, stored=0.5 * (phi @ K_phi), power=-(v @ C_v), shown=shown)
 
@@ -71,14 +72,14 @@ class Beam:
     """
 
     name: str
-    length: float
-    EI: Along
-    mass_per_length: Along
+    length: Annotated[float, "m"]
+    EI: Annotated[Along, "N m^2"]
+    mass_per_length: Annotated[Along, "kg/m"]
     n: int = 5
-    GJ: Along | None = None
-    EI_side: Along | None = None
-    polar: Along = 0.0
-    damping: float = 0.0
+    GJ: Annotated[Along | None, "N m^2"] = None
+    EI_side: Annotated[Along | None, "N m^2"] = None
+    polar: Annotated[Along, "kg m"] = 0.0
+    damping: Annotated[float, "s"] = 0.0
 
     def __post_init__(self) -> None:
         owner = f"beam {self.name!r}"

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from poinsot._fields import units_of
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.scene import Scene
@@ -112,8 +113,13 @@ class Element:
         return type(self).settle is not Element.settle
 
     def units(self) -> Mapping[str, str]:
-        """The units of its states and of its shown quantities."""
+        """The units of its states and outputs that are not fields; those of a field are in its type."""
         return {}
+
+
+def units_of_outputs(element: Element) -> dict[str, str]:
+    """The units of the fields, states and outputs of an element, by name; "N m, N" where the joint decides."""
+    return {name: ", ".join(units) for name, units in units_of(type(element)).items()} | dict(element.units())
 
 
 def value_of(value: Value, scene: Scene, shape: tuple[int, ...], owner: str, spread: bool = True) -> Array:

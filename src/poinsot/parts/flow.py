@@ -12,7 +12,7 @@ that leaves or enters,
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -45,12 +45,12 @@ class Flow(Element):
     body: str = ""
     source: str | None = None
     to: str | None = None
-    rate: Value = 0.0
-    proportion: float = 0.0
-    point: ArrayLike | None = None
-    velocity: Value = (0.0, 0.0, 0.0)
-    lag: float = 0.02
-    flowing: float | None = None
+    rate: Annotated[Value, "kg/s"] = 0.0
+    proportion: Annotated[float, "1/s"] = 0.0
+    point: Annotated[ArrayLike | None, "m"] = None
+    velocity: Annotated[Value, "m/s"] = (0.0, 0.0, 0.0)
+    lag: Annotated[float, "s"] = 0.02
+    flowing: Annotated[float | None, "kg/s"] = None
 
     def __post_init__(self) -> None:
         owner = f"flow {self.name!r}"
@@ -118,9 +118,6 @@ class Flow(Element):
                 f"flow {self.name!r} starts with {r:g} kg/s, for which tank {source.name!r} with {left:g} kg is too "
                 "empty; let it start with less (flowing=0.0)."
             )
-
-    def units(self) -> dict[str, str]:
-        return {"rate": "kg/s"}
 
 
 def pulse(mass: float, at: float, over: float) -> Tabulated:

@@ -1,6 +1,7 @@
 """External forces, torques and motors: constant, tabulated in time, inputs, or functions of time and state."""
 
 from dataclasses import dataclass, field
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from poinsot.parts.element import (
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
-AXES = ("world", "body")
+Axes: TypeAlias = Literal["world", "body"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +65,9 @@ class Force(Element):
     """
 
     body: str = ""
-    value: Value = (0.0, 0.0, 0.0)
-    point: ArrayLike = (0.0, 0.0, 0.0)
-    axes: str = "world"
+    value: Annotated[Value, "N"] = (0.0, 0.0, 0.0)
+    point: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    axes: Axes = "world"
 
     def __post_init__(self) -> None:
         _check(self, "force")
@@ -91,8 +92,8 @@ class Torque(Element):
     """A couple (3,) [N m] on a body, in the world's or the body's axes; constant or a function, as for a `Force`."""
 
     body: str = ""
-    value: Value = (0.0, 0.0, 0.0)
-    axes: str = "world"
+    value: Annotated[Value, "N m"] = (0.0, 0.0, 0.0)
+    axes: Axes = "world"
 
     def __post_init__(self) -> None:
         _check(self, "torque")
@@ -117,8 +118,8 @@ class Motor(Element):
     """
 
     joint: str = ""
-    value: Value = 0.0
-    limit: float = np.inf
+    value: Annotated[Value, "N m", "N"] = 0.0
+    limit: Annotated[float, "N m", "N"] = np.inf
 
     def __post_init__(self) -> None:
         require_finite(f"motor {self.name!r}", value=self.value)
@@ -145,11 +146,11 @@ class PD(Element):
     """
 
     joint: str = ""
-    kp: ArrayLike = 0.0
-    kd: ArrayLike = 0.0
-    target: Value | None = field(default=None)
-    target_rate: Value = 0.0
-    limit: float = np.inf
+    kp: Annotated[ArrayLike, "N m/rad", "N m", "N/m"] = 0.0
+    kd: Annotated[ArrayLike, "N m s/rad", "N m s", "N s/m"] = 0.0
+    target: Annotated[Value | None, "rad", "m", "1"] = field(default=None)
+    target_rate: Annotated[Value, "rad/s", "m/s"] = 0.0
+    limit: Annotated[float, "N m", "N"] = np.inf
 
     def __post_init__(self) -> None:
         owner = f"PD {self.name!r}"
@@ -168,7 +169,7 @@ class PD(Element):
         spread = joint.nq == joint.nv  # one number may stand for all coordinates, but not for a quaternion
         target = joint.type.neutral(joint) if self.target is None else self.target
         goal = value_of(target, scene, q.shape, owner, spread)
-        error = joint.type.difference(joint, q, joint.type.unit(joint, goal))
+        error = joint.type.difference(joint, q, joint.type.normalize(joint, goal))
         tau = self.kp * error + self.kd * (value_of(self.target_rate, scene, v.shape, owner) - v)
         tau = limited(tau, self.limit)
         return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
@@ -183,6 +184,6 @@ def limited(tau: Array, limit: float) -> Array:
 
 
 def _check(element: Force | Torque, what: str) -> None:
-    if element.axes not in AXES:
+    if element.axes not in get_args(Axes):
         raise ValueError(f"axes of {what} {element.name!r} must be 'world' or 'body', not {element.axes!r}.")
     require_finite(f"{what} {element.name!r}", value=element.value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -37,17 +37,17 @@ class Rotor(Element):
     """
 
     body: str = ""
-    axis: ArrayLike = (0.0, 0.0, 1.0)
-    inertia: float = 0.0
-    speed: Value = 0.0
-    torque: Value | None = None
-    load: Value = 0.0
-    lag: float = 0.05
-    friction: float = 0.0
-    dry_friction: float = 0.0
-    max_torque: float = np.inf
-    max_speed: float = np.inf
-    angle: float | None = None
+    axis: Annotated[ArrayLike, "1"] = (0.0, 0.0, 1.0)
+    inertia: Annotated[float, "kg m^2"] = 0.0
+    speed: Annotated[Value, "rad/s"] = 0.0
+    torque: Annotated[Value | None, "N m"] = None
+    load: Annotated[Value, "N m"] = 0.0
+    lag: Annotated[float, "s"] = 0.05
+    friction: Annotated[float, "N m s/rad", "N m s"] = 0.0
+    dry_friction: Annotated[float, "N m"] = 0.0
+    max_torque: Annotated[float, "N m"] = np.inf
+    max_speed: Annotated[float, "rad/s"] = np.inf
+    angle: Annotated[float | None, "rad"] = None
 
     def __post_init__(self) -> None:
         owner = f"rotor {self.name!r}"
@@ -143,9 +143,6 @@ class Rotor(Element):
     def _axis(self) -> Array:
         s = as_array(self.axis)
         return s / np.linalg.norm(s)
-
-    def units(self) -> dict[str, str]:
-        return {"speed": "rad/s", "angle": "rad", "torque": "N m"}
 
 
 def rpm(revolutions: float) -> float:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.particles.internal import length_and_direction
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
@@ -22,12 +23,14 @@ class Spring(Element):
 
     a: str = WORLD
     b: str = WORLD
-    stiffness: float = 0.0
-    rest_length: float = 0.0
-    damping: float = 0.0
-    point_a: ArrayLike = (0.0, 0.0, 0.0)
-    point_b: ArrayLike = (0.0, 0.0, 0.0)
-    tension: Callable[..., Any] | None = None
+    stiffness: Annotated[float, "N/m"] = 0.0
+    rest_length: Annotated[float, "m"] = 0.0
+    damping: Annotated[float, "N s/m"] = 0.0
+    point_a: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    point_b: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    tension: Annotated[
+        Callable[..., Any] | None, Arguments("length", "rate", "stiffness", "rest_length", "damping")
+    ] = None
 
     def __post_init__(self) -> None:
         owner = f"spring {self.name!r}"

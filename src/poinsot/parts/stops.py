@@ -1,6 +1,7 @@
 """Stops at the ends of a joint's range."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -24,10 +25,10 @@ class JointStop(Element):
     """
 
     joint: str = ""
-    stiffness: ArrayLike = 1e4
-    damping: ArrayLike = 0.5
-    lower: ArrayLike | None = None
-    upper: ArrayLike | None = None
+    stiffness: Annotated[ArrayLike, "N m/rad", "N m", "N/m"] = 1e4
+    damping: Annotated[ArrayLike, "s/rad", "s/m", "s"] = 0.5
+    lower: Annotated[ArrayLike | None, "rad", "m"] = None
+    upper: Annotated[ArrayLike | None, "rad", "m"] = None
 
     def __post_init__(self) -> None:
         owner = f"joint stop {self.name!r}"
@@ -55,7 +56,7 @@ class JointStop(Element):
     def _limits(self, scene: Scene) -> tuple[Array, Array]:
         joint = scene.mechanism.link(self.joint).joint
         owner = f"joint stop {self.name!r}"
-        if joint.kind in ("spherical", "planar", "free"):
+        if joint.type.is_group:
             raise ValueError(f"{owner}: there are no stops for the {joint.kind} joint of body {self.joint!r}.")
         lower = joint.lower if self.lower is None else self.lower
         upper = joint.upper if self.upper is None else self.upper

@@ -5,10 +5,11 @@ Rigid objects only remain rigid if you treat them nice: de Nivelle, section 2, p
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_points
@@ -18,9 +19,10 @@ from poinsot.spatial import Inertia, motion
 from poinsot.spatial.arrays import as_array
 
 COMPONENTS = ("axial", "shear", "bending", "torsion")
-THEN = ("warn", "stop", "part")
 LATCHES = ("latched", "latched_at", "worst", "worst_at", "case")
 NEVER = 1e30  # s
+
+Then: TypeAlias = Literal["warn", "stop", "part"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,8 @@ class Cut(Element):
     """
 
     body: str = ""
-    at: ArrayLike = (0.0, 0.0, 0.0)
-    axis: ArrayLike = (1.0, 0.0, 0.0)
+    at: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    axis: Annotated[ArrayLike, "1"] = (1.0, 0.0, 0.0)
     piece: Inertia | None = None
     carries: tuple[str, ...] = ()
 
@@ -120,18 +122,18 @@ class Limit(Element):
 
     body: str = ""
     cut: str = ""
-    axial: float = np.inf
-    shear: float = np.inf
-    bending: float = np.inf
-    torsion: float = np.inf
+    axial: Annotated[float, "N"] = np.inf
+    shear: Annotated[float, "N"] = np.inf
+    bending: Annotated[float, "N m"] = np.inf
+    torsion: Annotated[float, "N m"] = np.inf
     combined: bool = False
-    load: Callable[[Array], Any] | None = None
-    then: str = "warn"
+    load: Annotated[Callable[[Array], Any] | None, Arguments("wrench")] = None
+    then: Then = "warn"
 
     def __post_init__(self) -> None:
         owner = f"limit {self.name!r}"
-        if self.then not in THEN:
-            raise ValueError(f"then of {owner} must be one of {', '.join(THEN)}, not {self.then!r}.")
+        if self.then not in get_args(Then):
+            raise ValueError(f"then of {owner} must be one of {', '.join(get_args(Then))}, not {self.then!r}.")
         limits = [getattr(self, name) for name in COMPONENTS]
         for name, x in zip(COMPONENTS, limits, strict=True):
             if not is_traced(x) and not x > 0:
@@ -204,7 +206,7 @@ class Limit(Element):
                 "fixed to the other one, and cut through its joint."
             )
         v, latched = scene.joint(self.body)[1], scene.states[f"{self.name}.latched"]
-        is_free = scene.mechanism.link(self.body).joint.kind == "free"
+        is_free = scene.mechanism.link(self.body).joint.type.is_free
         if is_free and not is_traced(v, latched) and not latched and np.any(np.abs(v) > 1e-9):
             raise ValueError(
                 f"{owner}, and holds it before; but it starts with v = {v}. Start it with its parent, or give it a "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -25,12 +26,12 @@ class Tank(Element):
     """
 
     body: str = ""
-    capacity: float = np.inf
-    contents: float = 0.0
-    position: ArrayLike = (0.0, 0.0, 0.0)
-    size: ArrayLike | None = None
-    radius: float | None = None
-    height: float | None = None
+    capacity: Annotated[float, "kg"] = np.inf
+    contents: Annotated[float, "kg"] = 0.0
+    position: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    size: Annotated[ArrayLike | None, "m"] = None
+    radius: Annotated[float | None, "m"] = None
+    height: Annotated[float | None, "m"] = None
     settles: bool = False
 
     def __post_init__(self) -> None:
@@ -104,7 +105,7 @@ class Tank(Element):
         return (Disc(self.radius) if self.settles else Cylinder(self.radius, self.height)).unit_moment
 
     def units(self) -> dict[str, str]:
-        return {"contents": "kg", "filled": "1"}
+        return {"filled": "1"}
 
 
 def _up(z: float | Array) -> Array:

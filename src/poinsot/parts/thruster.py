@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
@@ -26,12 +27,12 @@ class Thruster(Element):
 
     body: str = ""
     tank: str | None = None
-    thrust: Value = 0.0
-    exhaust_speed: float = 3000.0
-    direction: Value = (0.0, 0.0, 1.0)
-    point: ArrayLike = (0.0, 0.0, 0.0)
-    lag: float = 0.02
-    flowing: float | None = None
+    thrust: Annotated[Value, "N"] = 0.0
+    exhaust_speed: Annotated[float, "m/s"] = 3000.0
+    direction: Annotated[Value, "1"] = (0.0, 0.0, 1.0)
+    point: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    lag: Annotated[float, "s"] = 0.02
+    flowing: Annotated[float | None, "kg/s"] = None
 
     def __post_init__(self) -> None:
         owner = f"thruster {self.name!r}"

@@ -191,7 +191,7 @@ class Rows:
 
     def _unit(self, y: Array) -> Array:
         x = self.unpack(y)
-        q = kinematics.unit(self.system.mechanism, x.state.q)
+        q = kinematics.normalize(self.system.mechanism, x.state.q)
         return self.pack(Booked(State(q, x.state.v, x.state.parts), x.inflow))
 
     def _condition(self, t: Any, y: Array, p: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.fuse import is_traced
-from poinsot.mechanism import Joint, kinematics
+from poinsot.mechanism import kinematics
 from poinsot.mechanism.dynamics import resistance, strain
 from poinsot.parts import Effect, Scene
 from poinsot.spatial import motion
@@ -121,10 +121,10 @@ def _simple_reaction(moved: Motion, i: int) -> Array | None:
     resists = any(is_traced(x) or np.any(x) for x in (joint.stiffness, joint.damping, joint.friction, joint.armature))
     if resists or any(link.name in effect.joint_forces for effect in moved.effects.values()):
         return None
-    if joint.kind == "free":
+    if joint.type.is_free:
         return np.zeros(6)
     point = inertia is not None and not is_traced(inertia.com) and not np.any(inertia.com)
-    if joint.kind == "translation" and point and i not in mech.parents:
+    if joint.type.position and point and i not in mech.parents:
         F = moved.wrenches.get(link.name, np.zeros(6))
         return np.concatenate([-F[:3], np.zeros(3)])
     return None
@@ -134,17 +134,10 @@ def _joint_springs(scene: Scene) -> Array:
     """The energy [J] stored in the springs of joints."""
     total: Array = np.zeros(())
     for i, link in enumerate(scene.mechanism.links):
-        if link.joint.nv and _stores(link.joint):
+        if link.joint.nv and link.joint.type.stores_energy(link.joint):
             u = strain(link.joint, scene.q[scene.mechanism.q_slices[i]])
             total = total + 0.5 * np.sum(link.joint.stiffness * u * u)
     return total
-
-
-def _stores(joint: Joint) -> bool:
-    """Whether the force stiffness * u is the gradient of an energy: not where u is no coordinate."""
-    if joint.kind == "spherical":
-        return np.ndim(joint.stiffness) == 0
-    return joint.kind not in ("planar", "free")
 
 
 def _through_joints(scene: Scene) -> Array:
@@ -154,7 +147,7 @@ def _through_joints(scene: Scene) -> Array:
         joint, q, v = link.joint, scene.q[scene.mechanism.q_slices[i]], scene.v[scene.mechanism.v_slices[i]]
         if joint.nv:
             total = total - resistance(joint, v) @ v
-            if not _stores(joint):
+            if not joint.type.stores_energy(joint):
                 total = total + np.sum(joint.stiffness * strain(joint, q) * v)
     return total
 

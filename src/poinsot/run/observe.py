@@ -10,6 +10,7 @@ from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
+from poinsot.parts.element import units_of_outputs
 from poinsot.run import ledger
 from poinsot.run.compiled import Rows
 from poinsot.world import Motion, System
@@ -108,7 +109,7 @@ def _own(rows: Rows) -> dict[str, Observable]:
     motion = system.motion(0.0, system.start())
     found = {}
     for name, element in elements.items():
-        units = element.units()
+        units = units_of_outputs(element)
         for key, value in element.states().items():
             found[f"{name}.{key}"] = Observable(
                 _state(f"{name}.{key}"), _dims(name, key, value), units.get(key, ""), "state"

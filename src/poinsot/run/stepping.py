@@ -87,7 +87,7 @@ def _runge_kutta(tableau: schemes.Tableau) -> Method:
 
         def step(t: Any, y: Booked, h: Any) -> Booked:
             y = schemes.runge_kutta(tableau, f, t, y, h)
-            q = kinematics.unit(setting.system.mechanism, y.state.q)
+            q = kinematics.normalize(setting.system.mechanism, y.state.q)
             return Booked(State(q, y.state.v, y.state.parts), y.inflow)
 
         return _watched(setting, step)
@@ -101,7 +101,7 @@ def _semi_implicit(setting: Setting) -> Step:
     def step(t: Any, y: Booked, h: Any) -> Booked:
         slope = setting.rate(t, y)
         v = y.state.v + h * slope.state.v
-        q = kinematics.move(setting.system.mechanism, y.state.q, h * v)
+        q = kinematics.integrate(setting.system.mechanism, y.state.q, h * v)
         return Booked(State(q, v, y.state.parts + h * slope.state.parts), y.inflow + h * slope.inflow)
 
     return _watched(setting, step)
@@ -153,7 +153,7 @@ def _fly(setting: Setting, y: Booked) -> Flight:
     rows = []
     for link, sq, sv in _links(setting):
         q, v = y.state.q[sq], y.state.v[sv]
-        if link.joint.kind == "translation":
+        if not link.joint.type.attitude:
             rows.append((q, quaternion.identity(), link.inertia.mass * v, np.zeros(3)))
         else:
             X = link.joint.type.pose(link.joint, q)
@@ -167,7 +167,7 @@ def _land(setting: Setting, y: Flight) -> Booked:
     """The way back."""
     q, v = [], []
     for k, (link, _, _) in enumerate(_links(setting)):
-        if link.joint.kind == "translation":
+        if not link.joint.type.attitude:
             q.append(y.x[k])
             v.append(y.P[k] / link.inertia.mass)
         else:
@@ -203,7 +203,7 @@ def _splitting(order: int, turn: Callable[..., Array]) -> Method:
             x, attitude = [], []
             for k, (link, _, _) in enumerate(_links(setting)):
                 x.append(y.x[k] + h / link.inertia.mass * y.P[k])
-                if link.joint.kind == "translation":
+                if not link.joint.type.attitude:
                     attitude.append(y.attitude[k])
                     continue
                 moments, R_BP = principal[k]
@@ -233,7 +233,7 @@ def _at_centres(setting: Setting, moved: Any) -> tuple[Array, Array]:
         wrench = moved.wrenches.get(link.name, np.zeros(6))
         about = motion.wrench_at(wrench, link.inertia.com)
         F.append(X.R @ about[3:] + link.inertia.mass * moved.scene.mechanism.gravity)
-        tau.append(X.R @ about[:3] if link.joint.kind == "free" else np.zeros(3))
+        tau.append(X.R @ about[:3] if link.joint.type.attitude else np.zeros(3))
     return np.stack(F), np.stack(tau)
 
 
@@ -260,7 +260,7 @@ def flies(system: System) -> bool:
         return False
     for link in system.mechanism.links:
         placed = not (np.array_equal(link.placement.R, np.eye(3)) and not np.any(link.placement.p))
-        if link.parent is not None or link.joint.kind not in ("free", "translation") or link.inertia is None or placed:
+        if link.parent is not None or not link.joint.type.position or link.inertia is None or placed:
             return False
         j = link.joint
         if any(np.any(np.asarray(x)) for x in (j.stiffness, j.damping, j.friction, j.armature)):

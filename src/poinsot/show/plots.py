@@ -83,7 +83,7 @@ def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
 def _what_moves(run: Run) -> list[str]:
     """Coordinates of joints for mechanisms, else position and angular velocity."""
     links = run.rows.system.bodies.links
-    free = all(link.joint.kind in ("free", "translation", "fixed") for link in links)
+    free = all(link.joint.type.position or not link.joint.nv for link in links)
     wanted = ("position", "angular_velocity") if free else ("q", "v")
     return [name for name in wanted if name in quantities(run)]
 
@@ -206,7 +206,7 @@ def _polhode(run: Run, bodies: Sequence[str | None], instance: int | None) -> li
 
 def _first_turning(run: Run) -> str:
     for link in run.rows.system.bodies.links:
-        if link.inertia is not None and link.inertia.rank == 3 and link.joint.kind in ("free", "spherical"):
+        if link.inertia is not None and link.inertia.rank == 3 and link.joint.type.attitude:
             return link.name
     raise ValueError("no body of this run turns freely; name one with body=...")
 

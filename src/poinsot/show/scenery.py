@@ -57,10 +57,13 @@ def joints(picture: "Picture") -> Iterator[Mark]:
     for k, link in enumerate(records.mechanism.links):
         size = 0.11 * min(picture.unit, picture.reaches[k] or picture.unit)
         track = Track(records.positions[:, 0, k], records.wxyz[:, 0, k])
-        if link.joint.kind in ("revolute", "helical", "cylindrical", "universal"):
-            pin = draw.cylinder(size, 2.6 * size).moved(Pose.from_quaternion(aimed(link.joint.axes[-1])))
+        kind = link.joint.type
+        if "rad" in kind.units and not kind.is_group:
+            last = len(kind.units) - 1 - kind.units[::-1].index("rad")
+            axis = kind.subspace(link.joint, kind.neutral(link.joint))[:3, last]
+            pin = draw.cylinder(size, 2.6 * size).moved(Pose.from_quaternion(aimed(axis)))
             yield Surface(link.name, pin, track, STEEL, body=link.name)
-        elif link.joint.kind == "spherical":
+        elif kind.is_rotation:
             yield Surface(link.name, draw.ball(1.2 * size, around=24), track, STEEL, body=link.name)
 
 
@@ -171,7 +174,9 @@ def _darker(colour: Colour) -> Colour:
 def frames(picture: "Picture") -> Iterator[Mark]:
     """The frames of bodies that can turn."""
     records = picture.records
-    turning = [k for k, link in enumerate(records.mechanism.links) if link.joint.kind != "translation"]
+    turning = [
+        k for k, link in enumerate(records.mechanism.links) if not link.joint.type.position or link.joint.type.attitude
+    ]
     if turning:
         yield Axes("frames", records.positions[:, 0, turning], records.wxyz[:, 0, turning], 0.9 * picture.unit)
 

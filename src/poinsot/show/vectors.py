@@ -43,7 +43,7 @@ def weights(picture: "Picture") -> Iterator[Mark]:
 def reactions(picture: "Picture") -> Iterator[Mark]:
     """Forces that bodies get through their joints, at their origins."""
     records = picture.records
-    held = [k for k, link in enumerate(records.mechanism.links) if link.joint.kind not in ("free", "translation")]
+    held = [k for k, link in enumerate(records.mechanism.links) if not link.joint.type.position]
     if held:
         f = records.reactions[:, 0, held, 3:]
         yield from _arrows(picture, "reactions", records.positions[:, 0, held], f, ORANGE)

@@ -50,7 +50,7 @@ def linearise(
 
     def rate(x: Array, u: Array) -> Array:
         moved = x[:nv]
-        now = State(kinematics.move(mech, state.q, moved), state.v + x[nv : 2 * nv], state.parts + x[2 * nv :])
+        now = State(kinematics.integrate(mech, state.q, moved), state.v + x[nv : 2 * nv], state.parts + x[2 * nv :])
         slope = system.derivative(t, now, None, unpack(u0 + u[:nu], shapes))
         return np.concatenate([_departure(mech, state.q, moved, now.v), slope.v, slope.parts])
 
@@ -62,10 +62,10 @@ def linearise(
 
 
 def _departure(mech: Mechanism, q0: Array, u: Array, v: Array) -> Array:
-    """du/dt, where q = move(q0, u) and the joints' velocities are v: v + [u, v]/2 on groups, to first order in u."""
+    """du/dt, where q = integrate(q0, u) and the joints' velocities are v: on groups v + [u, v]/2, to first order."""
     parts = []
     for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
-        if link.joint.kind not in ("spherical", "free", "planar"):
+        if not link.joint.type.is_group:
             parts.append(v[sv])
             continue
         S = link.joint.type.subspace(link.joint, q0[sq])

@@ -62,7 +62,7 @@ def unit_of(array: Any, name: str, description: Description | None = None) -> st
     units = str(array.attrs.get("units", "")).split(", ")
     body = description.bodies.get(name.partition(".")[0]) if description is not None else None
     if len(units) > 1 and body is not None and body.hinge.nv == 1:
-        units = units[:1] if body.hinge.kind in ("revolute", "helical") else units[1:2]
+        units = units[:1] if body.hinge.type.units == ("rad",) else units[1:2]
     return "" if units == ["1"] else " or ".join(units)
 
 

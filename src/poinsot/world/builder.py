@@ -14,6 +14,7 @@ from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
 from poinsot.parts.element import Value
+from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
 from poinsot.world import paths
@@ -172,12 +173,12 @@ class World:
         return element
 
     def add_force(
-        self, name: str, body: str | BodyInWorld, value: Value, point: ArrayLike = (0.0, 0.0, 0.0), axes: str = "world"
+        self, name: str, body: str | BodyInWorld, value: Value, point: ArrayLike = (0.0, 0.0, 0.0), axes: Axes = "world"
     ) -> Element:
         """A force (3,) [N] at a point [m] of a body: constant, a `Tabulated`, an `Input` or a function (t, scene)."""
         return self.add(Force(name, str(body), value, point, axes))
 
-    def add_torque(self, name: str, body: str | BodyInWorld, value: Value, axes: str = "world") -> Element:
+    def add_torque(self, name: str, body: str | BodyInWorld, value: Value, axes: Axes = "world") -> Element:
         """A couple (3,) [N m] on a body."""
         return self.add(Torque(name, str(body), value, axes))
 

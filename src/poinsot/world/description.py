@@ -75,16 +75,16 @@ class Body:
     def _defaults(self) -> dict[str, Array]:
         """How it starts where nothing is said: at rest, in the neutral place."""
         joint, default = self.hinge, {}  # type: Joint, dict[str, Array]
-        as_body = self.parent is None and joint.kind in ("free", "translation")
+        as_body = self.parent is None and joint.type.position
         if as_body and self.q is None:
             default |= {"position": self.placement.p}
-            if joint.kind == "free":
+            if joint.type.attitude:
                 default |= {"orientation": self.placement.quaternion()}
         elif self.position is None and self.orientation is None:
             default |= {"q": joint.type.neutral(joint)}
         if as_body and self.v is None:
             default |= {"velocity": np.zeros(3)}
-            if joint.kind == "free":
+            if joint.type.attitude:
                 default |= {"angular_velocity": np.zeros(3)}
         elif self.velocity is None and self.angular_velocity is None:
             default |= {"v": np.zeros(joint.nv)}
@@ -185,7 +185,7 @@ def mounted(link: Link, held: Array | None) -> tuple[Link, ...]:
     if held is None:
         return (link,)
     holding, jamming = np.where(held > 0, HELD, 0.0), np.where(held > 0, 0.0, HELD)
-    if link.joint.kind == "free":
+    if link.joint.type.is_free:
         return (replace(link, joint=replace(link.joint, armature=link.joint.armature + holding)),)
     mount = Link(link.name + MOUNT, None, link.parent, free(armature=holding), link.placement)
     jammed = replace(link.joint, armature=link.joint.armature + jamming) if link.joint.nv else link.joint

@@ -45,20 +45,20 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
     joint = body.hinge
     if body.q is not None:
         _only(body, "q", "position", "orientation")
-        return joint.type.unit(joint, as_array(body.q))
+        return joint.type.normalize(joint, as_array(body.q))
     q = joint.type.neutral(joint)
     if body.position is None and body.orientation is None:
         return q
     at_rest = X_WJ @ joint.type.pose(joint, q)
     R = at_rest.R if body.orientation is None else Pose.from_quaternion(body.orientation).R
     X = X_WJ.inverse() @ Pose.unchecked(R, at_rest.p if body.position is None else as_array(body.position))
-    if joint.kind == "free":
+    if joint.type.is_free:
         turn = np.array([1.0, 0, 0, 0]) if body.orientation is None else as_array(body.orientation)
         simple = not _is_open(X_WJ.R) and np.array_equal(_plain(X_WJ.R), IDENTITY)
         return np.concatenate([turn if simple else X.quaternion(), X.p])
-    if joint.kind == "translation" and body.orientation is None:
+    if joint.type.position and body.orientation is None:
         return X.p
-    if joint.kind == "spherical" and body.position is None:
+    if joint.type.attitude and body.position is None:
         return X.quaternion()
     if _is_open(X.R, X.p):
         raise ValueError(
@@ -71,7 +71,7 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
         rows = slice(0, 6) if body.position is not None and body.orientation is not None else slice(3, 6)
         rows = slice(0, 3) if body.position is None else rows
         u = np.linalg.lstsq(S[rows], off[rows], rcond=None)[0]
-        q = joint.type.move(joint, q, u)
+        q = joint.type.integrate(joint, q, u)
         if np.abs(u).max(initial=0.0) < 1e-14:
             break
     off = _plain((joint.type.pose(joint, q).inverse() @ X).log())
@@ -98,11 +98,11 @@ def _velocities(body: Body, X_WB: Pose, carried: Array, S: Array) -> Array:
     omega = carried[:3] if body.angular_velocity is None else as_array(body.angular_velocity)
     velocity = carried[3:] if body.velocity is None else X_WB.R.T @ as_array(body.velocity)
     twist = np.concatenate([omega, velocity])
-    if joint.kind == "free":
+    if joint.type.is_free:
         return twist - carried
-    if joint.kind == "translation" and not angular:
+    if joint.type.position and not angular:
         return (twist - carried)[3:]
-    if joint.kind == "spherical" and not linear:
+    if joint.type.attitude and not linear:
         return (twist - carried)[:3]
     if _is_open(twist, S, carried):
         raise ValueError(

@@ -26,7 +26,6 @@ from poinsot.world.description import Body, Description
 
 Key = str | int
 PLACED = ("position", "orientation", "velocity", "angular_velocity")
-SOLVED = ("free", "translation", "spherical")  # joints whose coordinates follow from those without a search
 
 
 def read(description: Description, path: str) -> Array:
@@ -64,7 +63,8 @@ def known(description: Description) -> list[str]:
     """All paths of finite numbers, for a look around and for error messages."""
     found = ["gravity"] if not is_dataclass(description.gravity) else [f"gravity.{k}" for k in ("mu", "centre")]
     for name, body in description.bodies.items():
-        found += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or body.hinge.kind in SOLVED]
+        solved = body.hinge.type.position or body.hinge.type.attitude  # coordinates follow from these without a search
+        found += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
         if body.inertia is not None:
             found += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
             if len(body.inertia.solids) == 1:
@@ -83,8 +83,12 @@ def entries(values: Mapping[str, Any]) -> list[str]:
 
 
 def _numbers_of(item: Any) -> list[str]:
-    numbers = {f.name: x for f in fields(item) if _is_number(x := getattr(item, f.name))}
+    numbers = {name: x for name in _names_of(item) if _is_number(x := getattr(item, name))}
     return [name for name, x in numbers.items() if is_traced(x) or np.all(np.isfinite(x))]
+
+
+def _names_of(item: Any) -> list[str]:
+    return [f.name for f in fields(item)] + (list(item.parameters) if isinstance(item, Joint) else [])
 
 
 def _is_number(value: Any) -> bool:
@@ -129,7 +133,7 @@ def _lead(item: Any, key: Key) -> list[Key]:
         inertia, joint = item.inertia, item.hinge
         if inertia is not None and (hasattr(inertia, str(key)) or _lead(inertia, key) != [key]):
             return ["inertia", *_lead(inertia, key)]
-        if key in {f.name for f in fields(joint)}:
+        if key in _names_of(joint):
             return ["joint", key]
     if isinstance(item, Inertia) and len(item.solids) == 1:
         if key == "mass":
@@ -150,7 +154,7 @@ def _step(item: Any, key: Key, path: str) -> Any:
     try:
         return item[key] if isinstance(key, int) else getattr(item, key)
     except (AttributeError, IndexError, TypeError):
-        names = [f.name for f in fields(item)] if is_dataclass(item) else []
+        names = _names_of(item) if is_dataclass(item) else []
         raise KeyError(f"{path}: {key!r} does not exist there{hint(str(key), names)}.") from None
 
 
@@ -167,8 +171,8 @@ def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
         return _made_again(item, key, new)
     if isinstance(item, Pose):
         return Pose(**{"R": item.R, "p": item.p, key: new})
-    if isinstance(item, Joint) and key == "axes":
-        new = _axes(item, new)
+    if isinstance(item, Joint):
+        return item.changed(key, new)
     return replace(item, **{key: new})
 
 
@@ -182,16 +186,6 @@ def _fitting(old: Any, value: Any, path: str) -> Any:
     if not is_traced(new) and np.ndim(new) == 0:
         return float(new)
     return new
-
-
-def _axes(joint: Joint, axes: Any) -> Array:
-    """Axes of a joint, of length 1, and those of a planar joint at right angles to each other."""
-    rows = [row / np.sqrt(row @ row) for row in as_array(axes)]
-    if joint.kind == "planar":
-        across = rows[1] - (rows[1] @ rows[0]) * rows[0]
-        rows[1] = across / np.sqrt(across @ across)
-        rows[2] = np.cross(rows[0], rows[1])
-    return np.stack(rows)
 
 
 def _entry(array: Array, k: int, value: Any) -> Array:

@@ -144,7 +144,7 @@ class System:
         states = self.named_states(state.parts)
         mech = self._mechanism(description, states)
         given, elements = {**self.inputs, **(inputs or {})}, dict(description.acting())
-        return Scene(mech, t, kinematics.unit(mech, state.q), state.v, given, states, elements), description
+        return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, given, states, elements), description
 
     def motion(
         self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
@@ -247,7 +247,7 @@ class System:
         v, lost = state.v, np.zeros(())
         for name, held in description.held(self.named_states(state.parts)).items():
             joint, loose = description.bodies[name].hinge, held < 0.5
-            if joint.kind == "free" or not joint.nv:
+            if joint.type.is_free or not joint.nv:
                 continue
             k, m = mech.index(name), mech.index(name + MOUNT)
             q, rate = state.q[mech.q_slices[k]], v[mech.v_slices[k]]

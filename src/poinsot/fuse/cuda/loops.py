@@ -11,13 +11,13 @@ from typing import Any
 from poinsot.fuse.cuda.constants import TYPES
 from poinsot.fuse.cuda.text import Place, Refs, Text, copy, element
 from poinsot.fuse.graph.nodes import Graph, Node
-from poinsot.fuse.graph.patterns import Plan, elements, followers, written_in_order
+from poinsot.fuse.graph.patterns import LoopPlan, elements, followers, written_in_order
 
 Reads = dict[Node, tuple[Place, Node]]  # where a value lies, and the index there
 
 
 def write_loop(
-    text: Text, graph: Graph, node: Node, refs: Refs, plan: Plan, write: Callable[[Text, Graph, Refs], list[Any]]
+    text: Text, graph: Graph, node: Node, refs: Refs, plan: LoopPlan, write: Callable[[Text, Graph, Refs], list[Any]]
 ) -> list[Node]:
     """The loop, whose body `write` writes; and the arrays that are made by the way."""
     body: Graph = node.data
@@ -84,7 +84,9 @@ class _Ahead:
         return now
 
 
-def _places(text: Text, node: Node, carried: list[Node], unused: set[Node], refs: Refs, plan: Plan) -> dict[Node, Any]:
+def _places(
+    text: Text, node: Node, carried: list[Node], unused: set[Node], refs: Refs, plan: LoopPlan
+) -> dict[Node, Any]:
     """Where a loop keeps what it carries, filled with what it begins with: arrays stay, if nobody else needs them."""
     places: dict[Node, Any] = {}
     for argument, p in zip(node.args[1:], carried, strict=False):
@@ -132,13 +134,13 @@ def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[
             text.line(f"{places[p]} = {detour};")
 
 
-def _sources(joined: list[Node], plan: Plan, refs: Refs) -> list[Node]:
+def _sources(joined: list[Node], plan: LoopPlan, refs: Refs) -> list[Node]:
     """The arrays from before the loop that the joined ones are made of."""
     arrays = (e.array for n in joined for e in elements(plan.patterns[n]))
     return list(dict.fromkeys(a for a in arrays if a in refs))
 
 
-def _targets(text: Text, node: Node, joined: list[Node], plan: Plan, refs: Refs) -> dict[Node, Place]:
+def _targets(text: Text, node: Node, joined: list[Node], plan: LoopPlan, refs: Refs) -> dict[Node, Place]:
     """Where the joined arrays go: in place of one that they are made of, if nobody else uses that after the loop."""
     targets: dict[Node, Place] = {}
     for n in joined:
@@ -151,7 +153,7 @@ def _targets(text: Text, node: Node, joined: list[Node], plan: Plan, refs: Refs)
     return targets
 
 
-def _is_only_joined(body: Graph, result: Node, end: Node, plan: Plan, joined: list[Node]) -> bool:
+def _is_only_joined(body: Graph, result: Node, end: Node, plan: LoopPlan, joined: list[Node]) -> bool:
     """Whether an array that a loop writes is used for nothing but the joined ones."""
     inner = [n for n in body.live() if end.args[0] in n.args]
     outer = plan.last.get(result, 0) < float("inf") and all(n in joined for n in plan.users.get(result, []))

@@ -7,8 +7,8 @@ from poinsot.fuse.derive.forward import Dual, lift_any, push_all, zeros
 from poinsot.fuse.derive.partials import PARTIALS, SINGULAR
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build, is_number, lift
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, Node, Value, current, tracing_into
-from poinsot.fuse.trace.errors import TraceError
 
 
 def pull(

@@ -235,15 +235,23 @@ RULES: dict[str, Callable[..., Any]] = {
 }
 
 
-def _operator(op: str, swap: bool = False) -> Callable[[Any, Any], Any]:
+def _operator(op: str, swap: bool = False) -> Callable[[Value, Value], Value]:
     if swap:
         return lambda self, other: build(op, other, self)
     return lambda self, other: build(op, self, other)
 
 
-# NumPy's own loops over object arrays (matmul, einsum, sum, ...) do their arithmetic through Python's operators.
-for _name, _op in {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}.items():
-    setattr(Node, f"__{_name}__", _operator(_op))
-    setattr(Node, f"__r{_name}__", _operator(_op, swap=True))
-setattr(Node, "__neg__", lambda self: build("neg", self))  # noqa: B010
-setattr(Node, "conjugate", lambda self: self)  # noqa: B010
+# Python's arithmetic on nodes, which NumPy's own loops over object arrays (matmul, einsum, sum, ...) use; the package
+# gives these methods to `Node`.
+OPERATORS: dict[str, Callable[..., Value]] = {
+    "__add__": _operator("add"),
+    "__radd__": _operator("add", swap=True),
+    "__sub__": _operator("sub"),
+    "__rsub__": _operator("sub", swap=True),
+    "__mul__": _operator("mul"),
+    "__rmul__": _operator("mul", swap=True),
+    "__truediv__": _operator("div"),
+    "__rtruediv__": _operator("div", swap=True),
+    "__neg__": lambda self: build("neg", self),
+    "conjugate": lambda self: self,
+}

@@ -9,7 +9,9 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
+
+from poinsot.fuse.graph.errors import TraceError
 
 Type: TypeAlias = Any  # "f" float, "i" integer, "b" boolean, (type, n) array of n in memory, tuple of types: "t"
 Value: TypeAlias = Any  # a Node, or a Python number while it is still known
@@ -27,12 +29,19 @@ class Node:
         data = "" if self.data is None else f" {self.data!r}"
         return f"%{self.index} = {self.op}{data} {' '.join(f'%{a.index}' for a in self.args)} : {self.type}"
 
+    def _has_no_value(self) -> NoReturn:
+        raise TraceError(
+            "a traced value is used where plain numbers are needed", "see the list of NumPy functions in the docs"
+        )
+
+    __bool__ = __float__ = __int__ = __index__ = _has_no_value
+
     def results(self) -> list["Node"]:
-        """All results of this loop, call or rescue, as nodes."""
+        """All results of this loop, call or slow path, as nodes."""
         return [self.graph.node("proj", (self,), out.type, k) for k, out in enumerate(self.data.outputs)]
 
     def used_results(self) -> list["Node"]:
-        """Those results of this loop, call or rescue that some node uses; `data` tells which."""
+        """Those results of this loop, call or slow path that some node uses; `data` tells which."""
         return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
 
 

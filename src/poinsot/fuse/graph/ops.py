@@ -123,4 +123,4 @@ OPS: dict[str, Op] = {
 }
 
 # Operations that `build` does not make: what they mean is in `memory` and `control`.
-STRUCTURE = {"const", "param", "proj", "loop", "call", "rescue", "array", "get", "set", "table"}
+STRUCTURE = {"const", "param", "proj", "loop", "call", "slow_path", "array", "get", "set", "table"}

@@ -44,7 +44,7 @@ def _structure(node: Node) -> None:
         _require(types == [node.type, "i", node.type[0]], node, "writes a scalar into an array at an integer")
     elif node.op == "proj":
         source = node.args[0]
-        _require(source.op in ("loop", "call", "rescue"), node, "takes a result of a loop, call or rescue")
+        _require(source.op in ("loop", "call", "slow_path"), node, "takes a result of a loop, call or slow path")
         _require(source.data.outputs[node.data].type == node.type, node, "is of the type of that result")
     elif node.op == "loop":
         carried = [out.type for out in node.data.outputs]
@@ -53,7 +53,7 @@ def _structure(node: Node) -> None:
         _require([p.type for p in node.data.params] == types, node, "has a body that takes what it is given")
     elif node.op == "call":
         _require([p.type for p in node.data.params] == types, node, "gives its callee what that takes")
-    elif node.op == "rescue":
+    elif node.op == "slow_path":
         usual, inputs = ([n.type for n in nodes] for nodes in (node.data.outputs, node.data.params))
         _require(types == ["b", *usual, *inputs], node, "has a test, defaults and arguments")
     else:

@@ -135,7 +135,7 @@ def _call(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float
             f.homes[user] = partial(f.address, outputs, str(user.data))
 
 
-def _rescue(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
+def _slow_path(f: Function, node: Node, refs: dict[Node, Ref], last: dict[Node, float]) -> None:
     """Only if some lane needs it: the cold function for all, chosen for those."""
     t, graph = f.target, node.data
     mask, *rest = (refs[arg] for arg in node.args)
@@ -310,4 +310,4 @@ class _State:
         return [f"  {name} = phi ptr [{first}, %{before}], [{then}, %{after}]" for name, first, then in pairs]
 
 
-STRUCTURE.update(array=_array, table=_table, get=_get, set=_set, call=_call, rescue=_rescue, loop=_loop)
+STRUCTURE.update(array=_array, table=_table, get=_get, set=_set, call=_call, slow_path=_slow_path, loop=_loop)

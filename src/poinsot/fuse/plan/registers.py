@@ -126,7 +126,7 @@ class Row:
         return found
 
 
-_IN_ORDER = {"proj", "array", "get", "set", "call", "rescue", "loop"}
+_IN_ORDER = {"proj", "array", "get", "set", "call", "slow_path", "loop"}
 _NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER, *FUNCTIONS}
 
 

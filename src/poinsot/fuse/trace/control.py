@@ -11,9 +11,9 @@ import numpy as np
 
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import lift
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, Node, Type, current, tracing, tracing_into, type_of
 from poinsot.fuse.trace import pytree
-from poinsot.fuse.trace.errors import TraceError
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 

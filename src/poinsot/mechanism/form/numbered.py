@@ -45,12 +45,11 @@ class Screws:
 
     nv = 1
 
-    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array) -> None:
+    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array, v: Array) -> None:
         self.numbers = np.array([screw_numbers(body.rest) for body in bodies if body.rest is not None], dtype=float)
         self.first_numbers = np.array([(*self.numbers[k, :3], 0.0, 0.0, 1.0, 0.0) for k in firsts])
         self.numbers[firsts, :3] = (1.0, 0.0, 0.0)
-        self.about = np.array([float(body.joint.kind != "prismatic") for body in bodies])
-        self.beside = np.array([_slide(body) for body in bodies])
+        self.about, self.beside = np.array([body.screw for body in bodies]).T
         self.G = np.array([packed(body.G) for body in bodies], dtype=float)
         self.E = np.array([np.diag(second_moments(body.G)) for body in bodies])
         if not np.any(self.E[:, 2]):  # nothing along z: the others are moments of inertia, exactly
@@ -62,7 +61,7 @@ class Screws:
         self.width = 6 + (self.known is None)
         self.q, self.indices = q, np.array([body.q.start for body in bodies], dtype=int)
         self.turns = bool(np.any(self.about) or np.any(self.numbers[:, 7]))
-        again = budget().again and KEPT * len(bodies) > budget().kept
+        again = budget().recompute and KEPT * len(bodies) > budget().live_values
         self.places = np.empty((len(bodies), 2 if self.turns and not again else 0))
 
     def enter(self, i: Array, places: Array) -> Here:
@@ -121,20 +120,16 @@ def _moves(numbers: Array, i: Array) -> list[Move]:
     return moves
 
 
-def _slide(body: Body) -> float:
-    """How far [m] a simple joint moves along its axis for one unit of q."""
-    return {"revolute": 0.0, "prismatic": 1.0, "helical": float(body.joint.pitch)}[body.joint.kind]
-
-
 class Poses:
     """Bodies on joints of any kind: their poses lie in memory, and a joint has as many directions as the largest."""
 
-    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array) -> None:
+    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array, v: Array) -> None:
         self.nv = max(body.joint.nv for body in bodies)
         self.width = 7 * self.nv
         fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, and an inertia that is not 0
         parts = list(zip(bodies, fill, strict=True))
         self.S = np.stack([np.concatenate([body.subspace(q), np.zeros((6, k))], axis=1).ravel() for body, k in parts])
+        self.bias = np.stack([body.bias(q, v) for body in bodies])
         self.armature = np.stack([np.concatenate([body.armature, np.ones(k)]) for body, k in parts])
         self.G = np.stack([packed(body.G) for body in bodies])
         self.E = np.stack([second_moments(body.G).ravel() for body in bodies])
@@ -149,7 +144,7 @@ class Poses:
         X, S = places[i], row(self.S, i).reshape(6, self.nv)
         move = General(Pose.unchecked(X[:9].reshape(3, 3), X[9:]))
         G, E = unpacked(row(self.G, i)), row(self.E, i).reshape(3, 3)
-        return Here([move], S, np.zeros(6), G, E, row(self.armature, i), None, bare=False)
+        return Here([move], S, row(self.bias, i), G, E, row(self.armature, i), None, bare=False)
 
     def first_moves(self, c: Array) -> list[Move]:
         return []

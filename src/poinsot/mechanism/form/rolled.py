@@ -39,7 +39,7 @@ class Loop:
         self.bodies = self.chains.bodies
         chosen = [T.bodies[i] for i in self.bodies]
         self.dofs = [list(range(body.v.start, body.v.stop)) for body in chosen]
-        self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q)
+        self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q, v)
         self.v, self.F = self._of_joints(v), np.stack([given[i] for i in self.bodies])
 
     def outward(self, K: dict[int, Rates], vdot: Array | None = None) -> None:
@@ -57,7 +57,7 @@ class Loop:
         def into(moves: Sequence[Move], K: Array) -> Array:
             return screws.rates(moves, Rates.of(*K)).packed()
 
-        unwinds = KEPT * len(self.bodies) > budget().near
+        unwinds = KEPT * len(self.bodies) > budget().nearby_values
         empty = np.empty((len(self.bodies), 0 if unwinds else self.model.width))
         begin = {i: K[i].packed() for i in self.chains.outside}
         self.K, (self.wrenches, self.places) = self._along(visit, into, begin, (empty, self.model.places))

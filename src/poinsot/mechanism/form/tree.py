@@ -20,11 +20,7 @@ from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Inertia, Pose, rotation
 
-SIMPLE = {
-    "revolute": 2,
-    "prismatic": 5,
-    "helical": None,
-}  # joints along one axis, and the direction of V that they free
+DIRECTIONS = {(1.0, 0.0): 2, (0.0, 1.0): 5}  # of V, that a simple joint along z frees, by its screw
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -69,6 +65,13 @@ class Body:
     v: slice
     direction: int | None = None
     rest: Pose | None = None  # in canonical form, of a simple joint's frame in the parent's, at q = 0
+
+    @property
+    def screw(self) -> tuple[float, float]:
+        """(a, b) of a simple joint: it turns by a q [rad] about z and moves by b q [m] along it."""
+        assert self.joint.type.screw is not None
+        about, along = self.joint.type.screw(self.joint)
+        return float(about), float(along)
 
     def subspace(self, q: Array) -> Array:
         """S (6, nv) in the body's frame."""
@@ -193,7 +196,12 @@ class _Stage:
 
     @property
     def simple(self) -> bool:
-        return self.joint.kind in SIMPLE
+        return self.joint.type.screw is not None
+
+    @property
+    def direction(self) -> int | None:
+        """The one direction of V that the joint frees, if it is simple and frees just one."""
+        return DIRECTIONS.get(tuple(self.joint.type.screw(self.joint))) if self.joint.type.screw is not None else None
 
     @property
     def lean(self) -> float:
@@ -277,7 +285,7 @@ def canonical(mech: Mechanism) -> Tree:
                 stage.spatial(),
                 stage.q,
                 stage.v,
-                SIMPLE.get(stage.joint.kind),
+                stage.direction,
                 stage.X if stage.simple else None,
             )
         )
@@ -305,13 +313,9 @@ def _merged(mech: Mechanism) -> tuple[list[_Stage], list[tuple[int, Pose]]]:
 
 def _simpler(joint: Joint, q: slice, v: slice) -> list[tuple[Joint, slice, slice]]:
     """A joint as a row of simple ones, with nothing in between, where it is one: each with its part of q and v."""
-    if joint.kind == "universal":
-        parts = [replace(joint, kind="revolute", axes=joint.axes[k : k + 1]) for k in (0, 1)]
-    elif joint.kind == "cylindrical":
-        parts = [replace(joint, kind=kind) for kind in ("revolute", "prismatic")]
-    else:
+    if joint.type.parts is None:
         return [(joint, q, v)]
-    armature = np.ones(2) * joint.armature
+    parts, armature = joint.type.parts(joint), np.ones(joint.nv) * joint.armature
     return [
         (replace(part, armature=armature[k]), slice(q.start + k, q.start + k + 1), slice(v.start + k, v.start + k + 1))
         for k, part in enumerate(parts)
@@ -413,19 +417,18 @@ def _shifts(axis: int, d: float) -> list[Move]:
 
 def _moves(X: Pose, joint: Joint) -> Callable[[Array], Sequence[Move]]:
     """From the parent's frame to the body's: the resting pose X, then the joint."""
-    if joint.kind not in SIMPLE:
+    if joint.type.screw is None:
         return lambda q: [General(X @ joint.type.pose(joint, q))]
-    screw = _screw(X)
+    screw, (about, along) = _screw(X), joint.type.screw(joint)
     first = [*_turns(2, screw.turn1), *_shifts(2, screw.shift1)]
     first += [*_shifts(0, screw.across[0]), *_shifts(1, screw.across[1]), *_turns(0, screw.tilt)]
     turn2 = 0.0 if abs(screw.turn2) < ROUNDING else screw.turn2
 
     def moves(q: Array) -> Sequence[Move]:
-        if joint.kind == "prismatic":
-            return [*first, *_turns(2, turn2), Shift(2, screw.shift2 + q[0])]
-        angle = turn2 + q[0]
-        slide = screw.shift2 + joint.pitch * q[0] if joint.kind == "helical" else screw.shift2
-        sliding = _shifts(2, slide) if joint.kind == "revolute" else [Shift(2, slide)]
+        sliding = [Shift(2, screw.shift2 + along * q[0])] if along else _shifts(2, screw.shift2)
+        if not about:
+            return [*first, *_turns(2, turn2), *sliding]
+        angle = turn2 + about * q[0]
         return [*first, *sliding, Turn(2, np.cos(angle), np.sin(angle))]
 
     return moves
@@ -440,10 +443,10 @@ def screw_numbers(X: Pose) -> list[float]:
 
 def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
     """Move to the parent what the joint cannot feel: an inertia J that stays the same as the joint moves, J S = 0."""
-    if stage.joint.kind == "revolute":  # mass, its first and second moments along z: those of a rod there
+    if stage.direction == 2:  # mass, its first and second moments along z: those of a rod there
         along = np.diag([0.0, 0.0, 1.0])
         unfelt = stage.mass, along @ stage.h, along @ stage.E @ along
-    elif stage.joint.kind == "prismatic":  # all that turns
+    elif stage.direction == 5:  # all that turns
         unfelt = 0.0, np.zeros(3), stage.E
     else:
         return
