@@ -318,6 +318,11 @@ def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict
     return kernel
 
 
+def restored(program: Program) -> Kernel:
+    """The kernel of a program, without the function that was traced."""
+    return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
+
+
 def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:
     """Compile a function of one instance into a ufunc over batches.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot.fuse.graph.nodes import Type
 
-TYPES = {"f": "T", "i": "int", "b": "bool"}
+TYPES: dict[Type, str] = {"f": "T", "i": "int", "b": "bool"}
 CACHED = 2048  # bytes of tables that the cache of constant memory holds
 CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
 PACKED = 28_000  # bytes of packed tables that go to shared memory: each block of a multiprocessor has a copy

@@ -25,7 +25,7 @@ _ENDLESS = 1 << 30
 @functools.cache
 def elementary_graph(name: str, float64: bool) -> Graph:
     function = elementary.sincos if name == "sincos" else elementary.FUNCTIONS[name]
-    return trace_elementary(function, 2 if name in ("arctan2", "power", "hypot") else 1, float64)
+    return trace_elementary(function, float64)
 
 
 class _Spills:

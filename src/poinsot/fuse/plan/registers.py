@@ -126,7 +126,7 @@ class Schedule:
 
 
 _IN_ORDER = {"proj", "array", "get", "set", "call", "slow_path", "loop"}
-_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER, *FUNCTIONS}
+_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER}
 
 
 def schedule(
@@ -140,7 +140,7 @@ def schedule(
     inside = {inner for part in fused.values() for inner in part}
     nodes, needs, operands = [node for node in live if node not in inside], {}, {}
     for node in nodes:
-        simple = node.op not in _NOT_SIMPLE
+        simple = node.op not in _NOT_SIMPLE and node.op not in FUNCTIONS
         args = [arg for part in (node, *fused.get(node, ())[::-1]) for arg in part.args if arg not in inside]
         operands[node] = list(dict.fromkeys(args))
         if node.op in ("const", "table") or ((simple or node.op == "get") and uniform.issuperset(args)):
