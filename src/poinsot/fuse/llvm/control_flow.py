@@ -29,7 +29,7 @@ def _array(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 
 
 def _table(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
-    kind = stored(node.type[0])
+    kind = stored(node.element)
     data = tuple(map(int, node.data)) if kind == "i" else node.data
     refs[node] = Ref(f.module.table(data, kind), node.type, True)
 
@@ -51,7 +51,7 @@ def _get(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 
 def _set(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
     t, (array, index, value) = f.target, (refs[arg] for arg in node.args)
-    kind, size = node.type
+    kind, size = node.array_type
     base = array.text
     if array.uniform or last[node.args[0]] > node.index:  # the old array is still live
         base = f.allocate(size)
@@ -73,12 +73,12 @@ def _lane_addresses(f: VectorEmitter, array: Ref, index: Ref) -> str:
     if not array.uniform:  # vectors in memory: lane l of vector i is number i*width + l
         position = f.mul(position, f"splat ({t.scalar('i')} {t.width})", integers)
         position = f.add(position, literal_vector(t.scalar("i"), range(t.width)), integers)
-    return f.gep(array.text, position, t.scalar(stored(array.type[0])), integers)
+    return f.gep(array.text, position, t.scalar(stored(array.element)), integers)
 
 
 def _gather(f: VectorEmitter, array: Ref, index: Ref) -> str:
     """Each lane's own element of an array."""
-    w, kind = f.target.width, stored(array.type[0])
+    w, kind = f.target.width, stored(array.element)
     vector, name = f.target.vector(kind), f"masked.gather.v{w}{kind}{f.target.bits}.v{w}p0"
     addresses = (f"<{w} x ptr>", _lane_addresses(f, array, index))
     align, all_lanes = ("i32", f.target.itemsize), (f"<{w} x i1>", "splat (i1 true)")
@@ -87,7 +87,7 @@ def _gather(f: VectorEmitter, array: Ref, index: Ref) -> str:
 
 def _scatter(f: Function, value: str, array: Ref, index: Ref) -> None:
     """The value to each active lane's own element of an array."""
-    w, kind = f.target.width, stored(array.type[0])
+    w, kind = f.target.width, stored(array.element)
     name = f"masked.scatter.v{w}{kind}{f.target.bits}.v{w}p0"
     addresses = (f"<{w} x ptr>", _lane_addresses(f, array, index))
     align, lanes = ("i32", f.target.itemsize), (f"<{w} x i1>", f.mask or "splat (i1 true)")
@@ -98,7 +98,7 @@ def copy_array(f: VectorEmitter, base: str, array: Ref, size: int, mask: str | N
     """Copy all elements of an array, or only those in the lanes of a mask."""
     if size == 0:
         return
-    integer, type_ = f.target.scalar("i"), array.type[0]
+    integer, type_ = f.target.scalar("i"), array.element
     if mask is not None:
         with f.repeat(size, integer) as k:
             old, new = f.read(base, k, type_), f.read(array.text, k, type_)
@@ -284,11 +284,11 @@ class _Carried:
         """An array that ends up elsewhere goes back to its place, by a detour in case two change places."""
         f, ends = self.f, {p: self.inside[self.ends[p]] for p in self.buffers}
         moved = {p: end for p, end in ends.items() if end.text != self.buffers[p]}
-        detours = {p: f.allocate(p.type[1]) for p in moved}
+        detours = {p: f.allocate(p.size) for p in moved}
         for p, end in moved.items():
-            copy_array(f, detours[p], end, p.type[1])
+            copy_array(f, detours[p], end, p.size)
         for p, detour in detours.items():
-            copy_array(f, self.buffers[p], Ref(detour, p.type, False), p.type[1], f.mask)
+            copy_array(f, self.buffers[p], Ref(detour, p.type, False), p.size, f.mask)
 
     def following(self, active: str | None) -> list[str]:
         """The next values of the numbers in registers; in inactive lanes, they stay."""

@@ -34,7 +34,8 @@ class Target:
         return self.width * self.itemsize
 
     def scalar(self, type_: Type) -> str:
-        return {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}[type_]
+        names: dict[Type, str] = {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}
+        return names[type_]
 
     def vector(self, type_: Type) -> str:
         return f"<{self.width} x {self.scalar(type_)}>"

@@ -4,9 +4,9 @@ In memory, a value is a vector; truth values lie there as integers.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from poinsot.fuse.graph.nodes import Node, Type
+from poinsot.fuse.graph.nodes import ArrayType, Node, Scalar, Type
 from poinsot.fuse.llvm.emitter import Emitter, Operand
 from poinsot.fuse.llvm.frame import Frame
 from poinsot.fuse.llvm.module import Module
@@ -19,6 +19,11 @@ class Ref:
     text: str
     type: Type
     uniform: bool
+
+    @property
+    def element(self) -> Scalar:
+        """The type of the elements of an array."""
+        return cast(ArrayType, self.type)[0]
 
 
 def stored(type_: Type) -> Type:
