@@ -12,7 +12,7 @@ import pytest
 
 import poinsot as pt
 from poinsot.fuse.cuda.constants import Tables
-from poinsot.fuse.cuda.opcodes import ROWS
+from poinsot.fuse.cuda.opcodes import EXPRESSIONS
 from poinsot.fuse.cuda.text import BLOCKS
 from poinsot.fuse.cuda.translation import kernel_source
 from poinsot.fuse.graph.ops import OPS
@@ -208,7 +208,7 @@ def there_and_back(x, v, h, steps, kind=""):
 @pytest.mark.parametrize("float64", [True, False])
 @pytest.mark.parametrize("kind", ["", "old", "twice"])
 def test_what_streams_through_memory(tmp_path: Path, kind: str, float64: bool) -> None:
-    """The next turn's numbers are read ahead, what follows from a loop is made in it, and tables are read by rows."""
+    """Numbers are prefetched, arrays that follow from a loop are fused into it, and tables are packed."""
     kernel = pt.kernel("(300),(300),(),()->(300),(300)")(lambda *x: there_and_back(*x, kind))
     rng = np.random.default_rng(0)
     args = *rng.uniform(-1, 1, (2, 5, 300)), rng.uniform(0.01, 0.1, 5), np.arange(5.0)
@@ -314,9 +314,9 @@ def test_the_gpu_has_a_budget_of_its_own() -> None:
     assert kernel(1.0) == PROCESSOR.straight_line
 
 
-def test_every_operation_has_a_row() -> None:
+def test_every_operation_has_an_expression() -> None:
     """All but those on bits, which only the elementary functions of the processor use."""
-    assert set(OPS) - set(ROWS) == {"bits", "from_bits", "shift_right_logical"}
+    assert set(OPS) - set(EXPRESSIONS) == {"bits", "from_bits", "shift_right_logical"}
 
 
 def test_one_line_for_each_operation() -> None:

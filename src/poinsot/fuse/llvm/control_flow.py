@@ -51,16 +51,15 @@ def _get(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 
 def _set(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
     t, (array, index, value) = f.target, (refs[arg] for arg in node.args)
-    kind, size = node.array_type
-    base = array.text
+    base, kind = array.text, stored(node.element)
     if array.uniform or last[node.args[0]] > node.index:  # the old array is still live
-        base = f.allocate(size)
-        copy_array(f, base, array, size)
+        base = f.allocate(node.size)
+        copy_array(f, base, array, node.size)
     result, text = Ref(base, node.type, False), f.as_stored(value)
     if index.uniform:
-        vector, address = t.vector(stored(kind)), f.address(base, index.text)
+        vector, address = t.vector(kind), f.address(base, index.text)
         if f.mask is not None:
-            text = f.choose(f.mask, text, f.load(vector, address, t.itemsize), stored(kind))
+            text = f.choose(f.mask, text, f.load(vector, address, t.itemsize), kind)
         f.store(vector, text, address, t.itemsize)
     else:
         _scatter(f, text, result, index)
@@ -123,8 +122,8 @@ def _call(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
         if isinstance(arg.type, tuple):
             base = refs[arg].text
             if refs[arg].uniform:  # the callee expects a vector for each element
-                base = f.allocate(arg.type[1])
-                copy_array(f, base, refs[arg], arg.type[1])
+                base = f.allocate(arg.size)
+                copy_array(f, base, refs[arg], arg.size)
             arrays.append(("ptr", base))
         else:
             f.write(inputs, k, f.value(arg, refs))
@@ -243,15 +242,15 @@ class _Carried:
     the body's output that each parameter takes its next value from."""
 
     def __init__(self, f: Function, node: Node, refs: Refs, last: LastUses) -> None:
-        self.f, body, (_, *rest) = f, node.data, node.args
-        carried, captured = rest[: len(body.outputs)], rest[len(body.outputs) :]
+        body: Graph = node.data
+        self.f, (_, carried, captured) = f, node.loop_args()
         crowded, self.inside = f.is_crowded(node, refs), Refs()
         for param, argument in zip(body.captures.values(), captured, strict=True):
             if crowded and argument in f.homes:
                 f.homes[param] = f.homes[argument]
             else:
                 self.inside[param] = refs[argument]
-        self.params = [p for p in body.params[1:] if p not in body.captures.values()]
+        self.params = body.carried
         self.ends = dict(zip(self.params, body.outputs, strict=True))
         self.buffers: dict[Node, str] = {}
         self._start: dict[Node, str] = {}
@@ -260,7 +259,7 @@ class _Carried:
         for argument, param in zip(carried, self.params, strict=True):
             if isinstance(param.type, tuple):
                 shared = last[argument] > node.index or list(node.args).count(argument) > 1
-                self.buffers[param] = self._own_array(refs[argument], param.type[1], shared)
+                self.buffers[param] = self._own_array(refs[argument], param.size, shared)
             elif param in self.state.numbers:
                 self.state.begin(param, f.value(argument, refs))
             else:
