@@ -15,10 +15,10 @@ SOURCE = Path(poinsot.__file__).parent
 # From top to bottom: an import only ever points to a room above its own, or to its own.
 ROOMS = {
     "": (
-        "_hints _memo _optional _types _version fuse spatial particles body mechanism parts environment integrate "
-        "world run study files show cli __main__"
+        "_errors _hints _memo _fields _optional _types _version fuse spatial particles body mechanism parts "
+        "environment integrate world run study files show cli __main__"
     ).split(),
-    "fuse": "graph trace math plan llvm cuda signature parallel reference kernels derive scan assembly".split(),
+    "fuse": "graph trace math plan signature llvm cuda parallel reference kernels derive scan assembly".split(),
 }
 
 # What a user holds in hand leads on to the rooms below, with an import inside of a method: world.simulate, run.view.

@@ -266,7 +266,7 @@ def generate() -> str:
         "from typing import NamedTuple",
         "",
         "",
-        "class Table(NamedTuple):",
+        "class Coefficients(NamedTuple):",
         '    """The same thing for both precisions: coefficients, lowest degree first, or the parts of a constant."""',
         "",
         "    float64: tuple[float, ...]",
@@ -277,10 +277,10 @@ def generate() -> str:
         (c64, e64), (c32, e32) = fit(job, job.terms[0], round64), fit(job, job.terms[1], round32)
         error = f"relative error 2^{float(mp.log(e64, 2)):.1f} and 2^{float(mp.log(e32, 2)):.1f}"
         print(f"{job.name:14s} {job.terms[0]:3d} and {job.terms[1]} terms: {error}", file=sys.stderr)
-        out += ["", f"# {job.meaning}:", f"# {error}", f"{job.name} = Table("]
+        out += ["", f"# {job.meaning}:", f"# {error}", f"{job.name} = Coefficients("]
         out += [literal(c64, False), literal(c32, True), ")"]
     for name, meaning, parts64, parts32 in constants():
-        out += ["", f"# {meaning}", f"{name} = Table(", literal(parts64, False), literal(parts32, True), ")"]
+        out += ["", f"# {meaning}", f"{name} = Coefficients(", literal(parts64, False), literal(parts32, True), ")"]
     return "\n".join(out) + "\n"
 
 

@@ -42,6 +42,7 @@ from poinsot.particles import Particles, Springs
 from poinsot.parts import (
     PD,
     Beam,
+    BodyState,
     Cut,
     Effect,
     Element,
@@ -63,7 +64,7 @@ from poinsot.parts import (
     pulse,
     rpm,
 )
-from poinsot.run import LimitWarning, Run, normal, simulate, uniform
+from poinsot.run import LimitWarning, Normal, Run, Uniform, simulate
 from poinsot.spatial import Inertia, Pose
 from poinsot.study import load_sweep, sweep
 from poinsot.world import State, World
@@ -71,6 +72,7 @@ from poinsot.world import State, World
 __all__ = [
     "PD",
     "Beam",
+    "BodyState",
     "CentralGravity",
     "Contact",
     "Cut",
@@ -88,6 +90,7 @@ __all__ = [
     "Link",
     "Mechanism",
     "Motor",
+    "Normal",
     "Particles",
     "Pose",
     "Rotor",
@@ -102,6 +105,7 @@ __all__ = [
     "Thruster",
     "Torque",
     "TraceError",
+    "Uniform",
     "World",
     "beyond",
     "cylindrical",
@@ -125,7 +129,6 @@ __all__ = [
     "load_urdf",
     "mass_matrix",
     "mechanism",
-    "normal",
     "once",
     "particles",
     "planar",
@@ -141,7 +144,6 @@ __all__ = [
     "sweep",
     "threads",
     "translation",
-    "uniform",
     "universal",
     "vjp",
 ]

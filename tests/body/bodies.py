@@ -3,7 +3,7 @@
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.body.forces import Force, Load, Torque, total, weight
+from poinsot.body.forces import AppliedForce, AppliedTorque, Load, total, weight
 from poinsot.spatial import Inertia, Pose
 
 
@@ -24,11 +24,11 @@ def random_load(rng: np.random.Generator, body: Inertia) -> Load:
     return total(
         [
             weight(body),
-            Force(lambda t, X, V: a * np.cos(w * t) + 0.3 * X.p, points[0]),
-            Force(lambda t, X, V: -d * (V[3:] + np.cross(V[:3], points[1])), points[1], axes="body"),
-            Force(lambda t, X, V: k * (b - X @ points[2]), points[2]),
-            Torque(lambda t, X, V: np.sin(w * t) * c, axes="body"),
-            Torque(0.2 * a),
+            AppliedForce(lambda t, X, V: a * np.cos(w * t) + 0.3 * X.p, points[0]),
+            AppliedForce(lambda t, X, V: -d * (V[3:] + np.cross(V[:3], points[1])), points[1], axes="body"),
+            AppliedForce(lambda t, X, V: k * (b - X @ points[2]), points[2]),
+            AppliedTorque(lambda t, X, V: np.sin(w * t) * c, axes="body"),
+            AppliedTorque(0.2 * a),
         ]
     )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import poinsot as pt
 from poinsot._types import Array
 from poinsot.body import body_frame, lab, momentum, twist
-from poinsot.body.forces import Force, Torque, at_centre, total, weight
+from poinsot.body.forces import AppliedForce, AppliedTorque, at_centre, total, weight
 from poinsot.spatial import Inertia, Pose, motion, rotation
 
 FORMULATIONS = [lab, momentum, body_frame, twist]
@@ -82,13 +82,13 @@ def test_the_twist_equation_holds_in_any_frame(seed: int) -> None:
 
 @pytest.mark.parametrize("formulation", [momentum, body_frame, twist], ids=lambda f: f.__name__)
 def test_derivative_is_the_rate_of_move(formulation: ModuleType) -> None:
-    """(move(y, k, h) - y)/h tends to dY/dt, and Rdot = omega* R."""
+    """(integrate(y, k, h) - y)/h tends to dY/dt, and Rdot = omega* R."""
     rng = np.random.default_rng(1)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     load, h = random_load(rng, body), 1e-6
     state = formulation.from_motion(body, X_WB, V_WB_B)
     k = formulation.rate(0.3, state, body, load)
-    forwards, backwards = formulation.move(state, k, h), formulation.move(state, k, -h)
+    forwards, backwards = formulation.integrate(state, k, h), formulation.integrate(state, k, -h)
     exact = formulation.derivative(0.3, state, body, load)
     for name in state.__dataclass_fields__:
         difference = (getattr(forwards, name) - getattr(backwards, name)) / (2 * h)
@@ -136,10 +136,11 @@ def test_forces_add_up_to_peskins_totals(seed: int) -> None:
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     points, f = rng.standard_normal((2, 4, 3))
     couple = rng.standard_normal(3)
-    world = [Force(f[k], points[k]) for k in range(4)] + [Torque(couple)]
-    turned = [Force(X_WB.R.T @ f[k], points[k], axes="body") for k in range(4)] + [Torque(X_WB.R.T @ couple, "body")]
+    world = [AppliedForce(f[k], points[k]) for k in range(4)] + [AppliedTorque(couple)]
+    body_axes = [AppliedForce(X_WB.R.T @ f[k], points[k], axes="body") for k in range(4)]
+    body_axes += [AppliedTorque(X_WB.R.T @ couple, "body")]
     arms = (X_WB @ points) - (X_WB @ body.com)
-    for loads in (world, turned):
+    for loads in (world, body_axes):
         F, tau = at_centre(total(loads)(0.0, X_WB, V_WB_B), body, X_WB)
         np.testing.assert_allclose(F, f.sum(axis=0), atol=1e-12)
         np.testing.assert_allclose(tau, np.cross(arms, f).sum(axis=0) + couple, atol=1e-11)
@@ -156,6 +157,6 @@ def test_weight_turns_no_body_about_its_centre() -> None:
 
 def test_unknown_axes_are_refused() -> None:
     with pytest.raises(ValueError, match="axes of a force must be 'world' or 'body', not 'earth'"):
-        Force((0, 0, 1), axes="earth")
+        AppliedForce((0, 0, 1), axes="earth")
     with pytest.raises(ValueError, match="axes of a torque"):
-        Torque((0, 0, 1), axes="earth")
+        AppliedTorque((0, 0, 1), axes="earth")

@@ -60,7 +60,7 @@ def test_only_points_with_forces_need_to_be_tracked() -> None:
         return F
 
     every = lab.from_points(masses, x, v, omega)
-    few = lab.State(every.X_cm, every.U_cm, every.X[:2], every.L, every.I, every.marks)
+    few = lab.LabState(every.X_cm, every.U_cm, every.X[:2], every.L, every.I, every.marks)
     for k in range(200):
         every = lab.step(0.01 * k, every, 0.01, masses.sum(), pull_all)
         few = lab.step(0.01 * k, few, 0.01, masses.sum(), pull)

@@ -242,6 +242,18 @@ def test_reciprocals(tmp_path: Path, float64: bool) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+@pytest.mark.parametrize("float64", [True, False])
+def test_sums_of_exponentials(tmp_path: Path, float64: bool) -> None:
+    """As NumPy's, with infinities and NaN, and far from overflow."""
+    kernel = pt.kernel("(),()->()")(np.logaddexp)
+    values = [0.0, 1.0, -2.5, 80.0, -80.0, 1e30, -1e30, np.inf, -np.inf, np.nan]
+    x, y = (a.ravel() for a in np.meshgrid(values, values))
+    (result,) = run_on_host(kernel.program(), tmp_path, x, y, float64=float64)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(result, np.logaddexp(x, y), rtol=1e-15 if float64 else 1e-6)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
     """One test finds that some angle is far; the others, and what is not a number, come out as ever."""
     kernel = pt.kernel("(4)->(4)")(lambda x: np.cos(x + 0.5))
@@ -295,11 +307,11 @@ def test_sine_and_cosine(tmp_path: Path) -> None:
 
 def test_the_gpu_has_a_budget_of_its_own() -> None:
     """A kernel asks for it as it is traced; the processor's program stays as it is."""
-    kernel = pt.kernel("()->()")(lambda x: x * budget().whole)
+    kernel = pt.kernel("()->()")(lambda x: x * budget().straight_line)
     on_gpu = kernel.gpu_program((), dtype=np.float32).graph
     assert on_gpu is not kernel.program().graph
-    assert {n.data for n in on_gpu.live() if n.op == "const"} == {float(GPU[4].whole)}
-    assert kernel(1.0) == PROCESSOR.whole
+    assert {n.data for n in on_gpu.live() if n.op == "const"} == {float(GPU[4].straight_line)}
+    assert kernel(1.0) == PROCESSOR.straight_line
 
 
 def test_every_operation_has_a_row() -> None:

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 from poinsot._types import Array
 from poinsot.body import twist
-from poinsot.integrate import adaptive
+from poinsot.integrate import dop853
 from poinsot.integrate.single import METHODS, compiled, simulate
 from poinsot.spatial import Pose, quaternion
 
@@ -22,7 +22,7 @@ def problem():
     load = random_load(rng, body)
 
     def derivative(t: float, y: Array) -> Array:
-        d = twist.derivative(t, twist.State(y[:9].reshape(3, 3), y[9:12], y[12:]), body, load)
+        d = twist.derivative(t, twist.TwistState(y[:9].reshape(3, 3), y[9:12], y[12:]), body, load)
         return np.concatenate([d.R.ravel(), d.p, d.V])
 
     y0 = np.concatenate([X_WB.R.ravel(), X_WB.p, V_WB_B])
@@ -56,7 +56,7 @@ def test_order_under_a_load_of_time_and_place(method: str) -> None:
     def load(t: float, X: Pose, V: Array) -> Array:
         return np.concatenate([np.cos(3 * t) * a, X.R.T @ (b - X.p)])
 
-    exact = adaptive.solve(body, X_WB, V_WB_B, load, (0, DURATION), rtol=1e-13, atol=1e-14)
+    exact = dop853.solve(body, X_WB, V_WB_B, load, (0, DURATION), rtol=1e-13, atol=1e-14)
 
     def miss(steps: int) -> float:
         run = simulate(body, X_WB, V_WB_B, load, method, DURATION, DURATION / steps, records=1)

@@ -14,8 +14,8 @@ from poinsot.mechanism.form import division, tree
 
 LOOPS_ONLY = Budget(0, 0, np.inf)  # everything that can stay in a loop does
 HALF = Budget(0, 1500, np.inf)  # a few bodies are written out beside the loops
-UNWOUND = Budget(0, 0, np.inf, near=0)  # as loops alone, with little kept in memory
-LEAST = Budget(0, 0, 0, again=True, near=0)  # and with nothing kept that can be computed
+UNWOUND = Budget(0, 0, np.inf, nearby_values=0)  # as loops alone, with little kept in memory
+LEAST = Budget(0, 0, 0, recompute=True, nearby_values=0)  # and with nothing kept that can be computed
 MACHINES = {"loops": LOOPS_ONLY, "half": HALF, "unwound": UNWOUND, "least": LEAST}
 DYNAMICS = {"forward": pt.forward_dynamics, "inverse": pt.inverse_dynamics}
 
@@ -101,7 +101,9 @@ def test_the_end_of_a_chain_is_the_loop() -> None:
     assert len(rest) == 1
     assert [*written, *rest[0]] == list(range(12))
     costs = division.costs_of(tree.of(mech))
-    assert HALF.beside - costs[-1] < sum(costs[i] for i in written) <= HALF.beside
+    assert (
+        HALF.straight_line_beside_loops - costs[-1] < sum(costs[i] for i in written) <= HALF.straight_line_beside_loops
+    )
 
 
 @pytest.mark.parametrize("base", [None, "free"])

@@ -390,7 +390,7 @@ def test_six_digits_are_enough():
         (lambda: Inertia.points(1.0, [1, 2, 3]), r"masses must have shape \(None,\); got \(\)"),
         (lambda: Inertia.of(Sphere(1.0)), r"Sphere: give either its mass \[kg\] or its density"),
         (lambda: Inertia.of(Sphere(1.0), 1.0, 1.0), r"Sphere: give either"),
-        (lambda: Inertia.of(Sphere(1.0, 1.0), density=1.0), r"Sphere: density 1.0 times volume 0.0 m\^3 is no mass"),
+        (lambda: Inertia.of(Sphere(1.0, 1.0), density=1.0), r"Sphere: density 1.0 times volume 0.0 m\^3 is not a mass"),
         (lambda: Inertia.of(Rod(1.0), density=np.nan), r"Rod: density nan"),
         (lambda: Inertia.box(1.0, (1, 1, 1)) - Inertia.box(2.0, (1, 1, 1)), r"a part of 2.0 kg cannot be cut away"),
         (

@@ -220,7 +220,7 @@ def test_mass_or_density():
         Inertia.mesh((CORNERS, FACES))
     with pytest.raises(ValueError, match="give either its mass"):
         Inertia.mesh((CORNERS, FACES), density=1.0, mass=1.0)
-    with pytest.raises(ValueError, match=r"density -1.0 times volume .* is no mass"):
+    with pytest.raises(ValueError, match=r"density -1.0 times volume .* is not a mass"):
         Inertia.mesh((CORNERS, FACES), density=-1.0)
 
 

@@ -11,7 +11,7 @@ from poinsot.spatial.motion import (
     ad_dual,
     bracket,
     point_acceleration,
-    point_acceleration_riding,
+    point_acceleration_moving,
     point_velocity,
     twist_at,
     twist_in_frame,
@@ -169,7 +169,7 @@ def test_points_with_a_reference_point_that_rides_on_the_body():
     V, Vdot = np.concatenate([now.omega, now.v]), np.concatenate([now.alpha, now.acceleration])
     velocity, acceleration = now.of_point(r)
     same(point_velocity(V, now.R @ r), velocity)
-    same(point_acceleration_riding(V, Vdot, now.R @ r), acceleration)
+    same(point_acceleration_moving(V, Vdot, now.R @ r), acceleration)
 
 
 def test_batches_broadcast_and_are_loops():
@@ -194,5 +194,5 @@ def test_batches_broadcast_and_are_loops():
         same(f(V), [f(a) for a in V], 0.0)
     same(Ad(X.R, X.p), [Ad(R, p) for R, p in zip(X.R, X.p, strict=True)], 1e-15)
     assert Ad(X.R[0], X.p).shape == Ad(X.R, X.p[0]).shape == (5, 6, 6)
-    for f in (point_acceleration, point_acceleration_riding):
+    for f in (point_acceleration, point_acceleration_moving):
         same(f(V, F, x), [f(*abc) for abc in zip(V, F, x, strict=True)], 1e-15)

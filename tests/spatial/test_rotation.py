@@ -122,6 +122,21 @@ def test_rotations_about_the_axes(axis, angle):
         same(about(angle), exp(angle * e))
 
 
+@law(n=axes)
+def test_perpendicular_and_the_shortest_rotation_from_z(n):
+    e = rotation.perpendicular(n)
+    same([e @ n, e @ e], [0.0, 1.0])
+    phi = rotation.from_z_to(3.0 * n)
+    same(exp(phi)[:, 2], n)
+    assert phi[2] == 0.0  # no rotation about z
+
+
+def test_special_directions():
+    same(rotation.perpendicular([0.0, 0.0, 1.0]), [1.0, 0.0, 0.0], 0.0)
+    phi = rotation.from_z_to([[0.0, 0.0, 2.0], [0.0, 0.0, -2.0], [0.0, 0.0, 0.0]])
+    same(phi, [[0.0, 0.0, 0.0], [np.pi, 0.0, 0.0], [0.0, 0.0, 0.0]], 0.0)
+
+
 def test_batches_are_loops():
     phi = np.concatenate([EDGES, np.random.default_rng(1).normal(size=(40, 3))])[None]
     for f in (skew, exp, left_jacobian, left_jacobian_inverse):

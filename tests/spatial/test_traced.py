@@ -37,6 +37,8 @@ CASES = [
     ("(3)->(3,3)", rotation.left_jacobian, (PHI,)),
     ("(3)->(3,3)", rotation.left_jacobian_inverse, (PHI,)),
     ("(3,3)->(3,3)", rotation.orthonormalise, (1.1 * R,)),
+    ("(3)->(3)", rotation.perpendicular, (R[:, 0],)),
+    ("(3)->(3)", rotation.from_z_to, (OMEGA,)),
     ("(4),(4)->(4)", quaternion.product, (Q, Q[::-1])),
     ("(4)->(4)", quaternion.normalize, (2.0 * Q,)),
     ("(4),(3)->(3)", quaternion.rotate, (Q, OMEGA)),

@@ -1,7 +1,7 @@
 """The twist formulation: F = G V' - ad(V)^T G V, in the body frame or in any other frame fixed to the body.
 
 Lynch & Park, sections 2.2 and 2.3. The equation is the same in every frame {a}; only G_a = Ad^T G_b Ad changes. Here
-the frame is that in which the inertia is given, whose origin need not be the centre of mass.
+the frame is that of the inertia, whose origin need not be the centre of mass.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from poinsot.spatial import Inertia, Pose, motion, rotation
 
 
 @dataclass(frozen=True)
-class State:
+class TwistState:
     """R_WB (3, 3) and p_WB (3,) [m], the pose of the frame, and V_WB_B (6,) [rad/s, m/s], the twist in its own axes."""
 
     R: Array
@@ -24,7 +24,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Rate:
+class TwistRate:
     """The twist V (6,) and its derivative V' (6,)."""
 
     V: Array
@@ -32,7 +32,7 @@ class Rate:
 
 
 def wrench(G: Array, V: Array, Vdot: Array) -> Array:
-    """F = G V' - ad(V)^T G V, (6,) [N m, N]: what it takes to move so. Lynch & Park (2.2)."""
+    """F = G V' - ad(V)^T G V, (6,) [N m, N]: the wrench that this motion requires. Lynch & Park (2.2)."""
     return G @ Vdot - motion.ad_dual(V, G @ V)
 
 
@@ -41,40 +41,40 @@ def acceleration(G: Array, V: Array, F: Array) -> Array:
     return solve_spd(G, F + motion.ad_dual(V, G @ V))
 
 
-def rate(t: float, state: State, inertia: Inertia, load: Load) -> Rate:
-    """The motion now, and how it changes."""
+def rate(t: float, state: TwistState, inertia: Inertia, load: Load) -> TwistRate:
+    """The twist and its derivative."""
     X_WB, V = to_motion(state)
-    return Rate(V, acceleration(inertia.spatial(), V, load(t, X_WB, V)))
+    return TwistRate(V, acceleration(inertia.spatial(), V, load(t, X_WB, V)))
 
 
-def derivative(t: float, state: State, inertia: Inertia, load: Load) -> State:
+def derivative(t: float, state: TwistState, inertia: Inertia, load: Load) -> TwistState:
     """d/dt (R, p, V) = (R [omega], R v, V')."""
     k = rate(t, state, inertia, load)
     X_dot = np.block([[state.R, state.p[:, None]]]) @ motion.twist_matrix(k.V)
-    return State(X_dot[:, :3], X_dot[:, 3], k.Vdot)
+    return TwistState(X_dot[:, :3], X_dot[:, 3], k.Vdot)
 
 
-def move(state: State, k: Rate, h: float = 1.0) -> State:
+def integrate(state: TwistState, k: TwistRate, h: float = 1.0) -> TwistState:
     """The state after the time h at constant rates: X exp(h V), V + h V'."""
     X = Pose.unchecked(state.R, state.p) @ Pose.exp(h * k.V)
-    return State(X.R, X.p, state.V + h * k.Vdot)
+    return TwistState(X.R, X.p, state.V + h * k.Vdot)
 
 
-def bracket(a: Rate, b: Rate) -> Rate:
-    """The commutator of two rates. The pose moves on the right, X exp(V): the sign is minus that of ad."""
-    return Rate(-motion.bracket(a.V, b.V), np.zeros(6))
+def bracket(a: TwistRate, b: TwistRate) -> TwistRate:
+    """The commutator of two rates. Increments act from the right, X exp(V): the sign is opposite to that of ad."""
+    return TwistRate(-motion.bracket(a.V, b.V), np.zeros(6))
 
 
-def normalize(state: State) -> State:
-    """The same state, its attitude made a rotation again after a step that leaves the group."""
-    return State(rotation.orthonormalise(state.R, 2), state.p, state.V)
+def normalize(state: TwistState) -> TwistState:
+    """The same state with its attitude projected back onto the group after a step that leaves it."""
+    return TwistState(rotation.orthonormalise(state.R, 2), state.p, state.V)
 
 
-def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> State:
-    """The state of a frame with the given pose and twist."""
-    return State(X_WB.R, X_WB.p, V_WB_B)
+def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> TwistState:
+    """The state of a frame with this pose and twist."""
+    return TwistState(X_WB.R, X_WB.p, V_WB_B)
 
 
-def to_motion(state: State, inertia: Inertia | None = None) -> tuple[Pose, Array]:
+def to_motion(state: TwistState, inertia: Inertia | None = None) -> tuple[Pose, Array]:
     """The pose X_WB and the twist V_WB_B (6,)."""
     return Pose.unchecked(state.R, state.p), state.V

@@ -19,7 +19,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
-from poinsot.parts import Moving, Scene
+from poinsot.parts import BodyState, Scene
 from poinsot.spatial.arrays import as_array
 
 LONGEST = 2000  # characters
@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 COUNTS = {"clip": (3,), "where": (3,), "dot": (2,), "cross": (2,), "norm": (1,), "interp": (3,)}
 
 # Of a body: by name alone of the one that the formula acts on, or position("box").
-OF_BODIES: dict[str, Callable[[Moving], Array]] = {
+OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "position": lambda b: b.position,
     "altitude": lambda b: b.position[2],
     "velocity": lambda b: b.velocity,

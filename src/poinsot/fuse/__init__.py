@@ -1,18 +1,15 @@
 """The compiler: knows NumPy and machines, knows no physics."""
 
-from typing import Any
-
 from poinsot.fuse.assembly.sums import Assembly, aligned_zeros
 from poinsot.fuse.derive.transforms import gradient, hessian, jacobian, jvp, vjp
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.kernels import Kernel, kernel
 from poinsot.fuse.parallel import set_threads, threads
 from poinsot.fuse.plan.budget import budget
-from poinsot.fuse.trace import numpy_rules as numpy_rules
 from poinsot.fuse.trace.control import fori_loop, once
-from poinsot.fuse.trace.errors import TraceError
 from poinsot.fuse.trace.linalg import solve_spd
 from poinsot.fuse.trace.table import Table
-from poinsot.fuse.trace.traced import Traced
+from poinsot.fuse.trace.traced import Traced, is_traced
 
 __all__ = [
     "Assembly",
@@ -35,8 +32,3 @@ __all__ = [
     "threads",
     "vjp",
 ]
-
-
-def is_traced(*values: Any) -> bool:
-    """True if any of the values is being traced, so that its numbers are not known yet."""
-    return any(isinstance(v, Traced) or (isinstance(v, (list, tuple)) and is_traced(*v)) for v in values)

@@ -15,17 +15,19 @@ import numpy as np
 from poinsot.fuse import parallel, reference, signature
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.build import lift
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
+from poinsot.fuse.llvm.target import this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
+from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace.control import once
 from poinsot.fuse.trace.creation import traced_creation
-from poinsot.fuse.trace.errors import TraceError
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-Shape = tuple[int, ...]
 
 
 class Program:
@@ -50,7 +52,7 @@ class Program:
         return self._compile(_F32)
 
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        text = kernel_module(self.graph, self.inputs, self.outputs, jit.target(dtype.itemsize))
+        text = kernel_module(self.graph, self.inputs, self.outputs, this_machine(dtype.itemsize))
         address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
@@ -72,7 +74,7 @@ class Program:
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
         """The reference: NumPy evaluates the graph."""
         arrays = [np.asarray(arg, dtype=dtype) for arg in args]
-        batch = parallel.batch_shape(arrays, self.inputs)
+        batch = signature.batch_shape(arrays, self.inputs)
         flat: list[np.ndarray] = []
         for array, core in zip(arrays, self.inputs, strict=True):
             full = np.broadcast_to(array, batch + core).reshape(math.prod(batch), math.prod(core))
@@ -211,8 +213,6 @@ class Kernel:
     @functools.cached_property
     def _called(self) -> Callable[..., Any]:
         """Inside another kernel: a function of its own, compiled once and called."""
-        from poinsot.fuse.trace.control import once
-
         if self.function is None:
             raise TypeError(f"{self!r} came out of a pickle and cannot be part of another kernel")
         function = self.function
@@ -316,6 +316,11 @@ def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict
     kernel = Kernel(None, text, backend)
     kernel.__name__, kernel.__doc__, kernel._programs = name, doc, programs
     return kernel
+
+
+def restored(program: Program) -> Kernel:
+    """The kernel of a program, without the function that was traced."""
+    return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
 
 
 def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:

@@ -6,19 +6,18 @@ import itertools
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from poinsot.fuse.kernels import Program
-
-Shape = tuple[int, ...]
+from poinsot.fuse.signature import Shape, batch_shape
 
 
-def batch_shape(arrays: Sequence[np.ndarray], cores: Sequence[Shape]) -> Shape:
-    """The common shape of what stands in front of the core dimensions."""
-    return np.broadcast_shapes(*(a.shape[: a.ndim - len(core)] for a, core in zip(arrays, cores, strict=True)))
+class Cores(Protocol):
+    """The core shapes of a program's arguments and results."""
+
+    inputs: list[Shape]
+    outputs: list[Shape]
 
 
 SERIAL_WORK = 400_000  # operations below which starting threads does not pay
@@ -55,7 +54,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
-def separable(program: "Program", args: Sequence[np.ndarray], out: Any) -> bool:
+def separable(program: Cores, args: Sequence[np.ndarray], out: Any) -> bool:
     """Whether no thread writes where another may still read: outputs are new, or inputs themselves, or apart."""
     targets = () if out is None else out if isinstance(out, tuple) else (out,)
     if out is not None and [type(target) for target in targets] != [np.ndarray] * len(program.outputs):
@@ -68,7 +67,7 @@ def separable(program: "Program", args: Sequence[np.ndarray], out: Any) -> bool:
     return True
 
 
-def call(ufunc: np.ufunc, program: "Program", args: Sequence[np.ndarray], out: Any, dtype: np.dtype[Any]) -> Any:
+def call(ufunc: np.ufunc, program: Cores, args: Sequence[np.ndarray], out: Any, dtype: np.dtype[Any]) -> Any:
     """Share the longest batch axis out to the threads; NumPy lets go of the interpreter lock inside the loop."""
     batch = batch_shape(args, program.inputs)
     axis = int(np.argmax(batch))

@@ -42,7 +42,7 @@ def _as_arrays(values: Sequence[Any]) -> list[np.ndarray]:
     return [np.asarray(value) for value in values]
 
 
-def _rescue(node: Node, args: list[Any]) -> list[Any]:
+def _slow_path(node: Node, args: list[Any]) -> list[Any]:
     mask, usual, inputs = args[0], args[1 : 1 + len(node.data.outputs)], args[1 + len(node.data.outputs) :]
     return [np.where(mask, new, old) for new, old in zip(run(node.data, _as_arrays(inputs)), usual, strict=True)]
 
@@ -63,7 +63,7 @@ def _get(node: Node, args: list[Any]) -> Any:
 def _set(node: Node, args: list[Any]) -> Any:
     array, index, value = args
     (lanes,) = np.broadcast_shapes(np.shape(index), np.shape(value), array.shape[1:])
-    new = np.array(np.broadcast_to(array, (node.type[1], lanes)))
+    new = np.array(np.broadcast_to(array, (node.size, lanes)))
     new[index, np.arange(lanes)] = value
     return new
 
@@ -72,7 +72,7 @@ _STRUCTURE = {
     "loop": _loop,
     "call": lambda node, args: run(node.data, _as_arrays(args)),
     "proj": lambda node, args: args[0][node.data],
-    "rescue": _rescue,
+    "slow_path": _slow_path,
     "array": _array,
     "table": _table,
     "get": _get,

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 Dim = str | int
 Dims = tuple[Dim, ...]
+Shape = tuple[int, ...]
 
 _ARGUMENT = re.compile(r"\(\s*((?:\w+\s*(?:,\s*\w+\s*)*)?)\)")
 
@@ -48,3 +51,8 @@ def resolve(core: Dims, known: dict[str, int]) -> tuple[int, ...]:
 
 def text(core: Sequence[Dim]) -> str:
     return "(" + ",".join(map(str, core)) + ")"
+
+
+def batch_shape(arrays: Sequence[np.ndarray], cores: Sequence[Shape]) -> Shape:
+    """The common shape of the batch dimensions, which stand in front of the core dimensions."""
+    return np.broadcast_shapes(*(a.shape[: a.ndim - len(core)] for a, core in zip(arrays, cores, strict=True)))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joint_types import Constant, JointType
@@ -114,7 +115,7 @@ def universal(axis1: ArrayLike, axis2: ArrayLike, **data: Any) -> Joint:
 def planar(normal: ArrayLike, **data: Any) -> Joint:
     """q: the angle [rad] about the normal, and two distances [m] in the plane; v: the same seen from the child."""
     n = _axes(normal)[0]
-    e1 = _across(n)
+    e1 = rotation.perpendicular(n)
     return Joint("planar", np.stack([n, e1, np.cross(n, e1)]), **data)
 
 
@@ -142,19 +143,12 @@ def _axes(*axes: ArrayLike) -> Array:
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != (len(axes), 3) or not np.all(np.isfinite(array)):
-        raise ValueError(f"the axis of a joint must be three finite numbers, not {axes}.")
+        raise FieldError(f"the axis of a joint must be three finite numbers, not {axes}.", "axis")
     largest = np.abs(array).max(axis=1, keepdims=True)
     if np.any(largest == 0):
-        raise ValueError("the axis of a joint must not be the zero vector.")
+        raise FieldError("the axis of a joint must not be the zero vector.", "axis")
     array = np.ldexp(array, -np.frexp(largest)[1])  # by powers of 2: no square is too large or too small a number
     return array / np.linalg.norm(array, axis=1, keepdims=True)
-
-
-def _across(n: Array) -> Array:
-    """A unit vector across the unit vector n; for the z axis, x. Duff et al., J. Comput. Graph. Tech. 6 (2017)."""
-    sign = np.copysign(1.0, n[2])
-    a = -1.0 / (sign + n[2])
-    return np.stack([1.0 + sign * n[0] * n[0] * a, sign * n[0] * n[1] * a, -sign * n[0]])
 
 
 # The table.

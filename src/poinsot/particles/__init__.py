@@ -1,7 +1,7 @@
 """Point masses and springs: general objects, as de Nivelle sections 2 and 3 and Peskin (1)-(20) describe them."""
 
 from poinsot.particles.internal import central_forces, internal_forces
-from poinsot.particles.leapfrog import Stepper, Trajectory, derivative, simulate, total_forces, verlet
+from poinsot.particles.leapfrog import ParticleTrajectory, Stepper, derivative, simulate, total_forces, verlet
 from poinsot.particles.network import Network
 from poinsot.particles.objects import (
     Particles,
@@ -21,11 +21,11 @@ from poinsot.particles.vibration import natural_frequencies, stable_step
 
 __all__ = [
     "Network",
+    "ParticleTrajectory",
     "Particles",
     "RigidSpeed",
     "Springs",
     "Stepper",
-    "Trajectory",
     "angular_momentum",
     "angular_momentum_rate",
     "central_forces",

@@ -1,4 +1,4 @@
-"""The forces of very many springs: one compiled loop that reads both ends of a spring and adds its force to both."""
+"""Forces of very many springs: one compiled loop that reads both ends of a spring and adds its force to both."""
 
 import functools
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from poinsot.fuse import Assembly, Kernel, aligned_zeros, kernel
 from poinsot.particles.internal import check_pairs, length_and_direction
 from poinsot.particles.springs import Springs, Tension, hooke
 
-BLOCK = 32  # particles whose springs are taken in turns: with their neighbours they fit into the first cache
+BLOCK = 32  # particles whose springs are interleaved: with their neighbours they fit into the L1 cache
 
 
 class Network:
@@ -23,38 +23,37 @@ class Network:
         pairs = np.sort(check_pairs(springs.pairs, n), axis=1)
         order = _order(pairs)
         self.n = n
-        self.damped = springs.tension is not None or bool(springs.damping.any())  # if not, velocities are not looked at
+        self.damped = springs.tension is not None or bool(springs.damping.any())  # if not, velocities are not read
         parameters = springs.parameters if self.damped else springs.parameters[:2]
         self.parameters = np.stack([p[order] for p in parameters]).T
         self.assembly = Assembly(_pull_kernel(springs.tension, self.damped), pairs[order], rows=2 if self.damped else 1)
 
     def forces(self, positions: ArrayLike, velocities: ArrayLike = 0.0) -> Array:
         """sum_j T_ij n_ij [N], (n, 3), for positions (n, 3) [m] and velocities (n, 3) [m/s]. Peskin (1)."""
-        F, x, v = self.room(), self.room(), self.room()
+        F, x, v = self.zeros(), self.zeros(), self.zeros()
         x[:, :3], v[:, :3] = positions, velocities
         self.adding(F, x, v)()
         return F[:, :3].copy()
 
-    def room(self) -> Array:
-        """Zeros (n, 4), for vectors (n, 3) and a column of zeros: so they are read and written at once."""
+    def zeros(self) -> Array:
+        """Zeros (n, 4), for vectors (n, 3) and a column of zeros: four floats are read and written at once."""
         return aligned_zeros((self.n, 4))
 
     def adding(self, F: Array, x: Array, v: Array) -> Callable[[], None]:
-        """A function that adds the forces at x and v, as they then are, to F; all of them from `room`."""
+        """A function that adds the forces at the current x and v to F; all three come from `zeros`."""
         return self.assembly.bind(F, *((x, v) if self.damped else (x,)), self.parameters)
 
 
 def _order(pairs: Array) -> Array:
-    """The springs, those of a block of particles together: the first of each of them, then the second of each, ...
+    """The order of the springs: block by block of particles, the first spring of each, then the second of each, ...
 
-    So the particles are read from one end of the memory to the other, and no addition to one has to wait for the one
-    before.
+    Particles are then read in the order of memory, and no addition to a particle has to wait for the one before it.
     """
     order = np.lexsort(pairs.T[::-1])
     i = pairs[order, 0]
     new = np.flatnonzero(np.diff(i, prepend=-1))
-    turn = np.arange(len(i)) - np.repeat(new, np.diff(new, append=len(i)))  # among the springs of its particle
-    return order[np.lexsort((i, turn, i // BLOCK))]
+    rank = np.arange(len(i)) - np.repeat(new, np.diff(new, append=len(i)))  # among the springs of its particle
+    return order[np.lexsort((i, rank, i // BLOCK))]
 
 
 @functools.lru_cache(maxsize=64)

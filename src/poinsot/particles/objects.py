@@ -1,4 +1,4 @@
-"""An object O = (m, x, v), a collection of point masses, and what holds for it whatever keeps it together."""
+"""An object O = (m, x, v), a collection of point masses: its momenta and energy, whatever the internal forces are."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Particles:
     """O = (m, x, v), de Nivelle definition 3.1: n point masses in one inertial frame W.
 
     masses (n,) [kg], positions (..., n, 3) [m] and velocities (..., n, 3) [m/s] along the axes of W. A batch shape in
-    front, the instants of a motion for example, gives every sum below the same shape in front.
+    front, for example the instants of a motion, is also in front of the shape of every sum below.
     """
 
     masses: Array
@@ -34,13 +34,13 @@ class Particles:
         if not is_traced(m) and not (np.isfinite(m) & (m > 0)).all():
             k = int(np.argmin(np.isfinite(m) & (m > 0)))
             raise ValueError(
-                f"mass {k} is {m[k]} kg; a mass must be positive and finite. For a point that does not move leave it "
-                "out of the object and let its force be external."
+                f"mass {k} is {m[k]} kg; a mass must be positive and finite. A fixed point is not "
+                "part of the object: let its force be external."
             )
         for name, a in (("positions", x), ("velocities", v)):
             if not is_traced(a) and not np.isfinite(a).all():
                 where = tuple(np.argwhere(~np.isfinite(a))[0].tolist())
-                raise ValueError(f"{name}[{', '.join(map(str, where))}] is {a[where]}, which is no number.")
+                raise ValueError(f"{name}[{', '.join(map(str, where))}] is {a[where]}, which is not a finite number.")
         for name, a in (("masses", m), ("positions", x), ("velocities", v)):
             object.__setattr__(self, name, a)
 
@@ -79,7 +79,7 @@ def angular_momentum(particles: Particles, about: ArrayLike | None = None) -> Ar
     """L(c) = sum m_i (x_i - c) x v_i [kg m^2/s], (..., 3) in W. De Nivelle definition 3.5.
 
     c = `about` (..., 3) [m] is any point, fixed or moving; without it the centre of mass, as in Peskin (10), (20). The
-    velocities are those in W also if c moves: `angular_momentum_rate` has the term that this brings.
+    velocities are those in W even if c moves: `angular_momentum_rate` has the term that follows.
     """
     p = particles.masses[:, None] * particles.velocities
     return np.sum(cross(_arms(particles, about), p), axis=-2)
@@ -99,7 +99,7 @@ def angular_momentum_rate(
     """dL(c)/dt = tau_c(E) - c' x P [N m], (..., 3) in W, for external forces E (..., n, 3) [N].
 
     For a fixed point it is the torque, de Nivelle theorem 3.9. A point that moves with the velocity c' =
-    `about_velocity` [m/s] brings the second term. It vanishes again if c moves along the momentum P, as the centre of
+    `about_velocity` [m/s] adds the second term. It vanishes if c moves parallel to the momentum P, as the centre of
     mass does, which is the default: Peskin (19).
     """
     tau = torque(particles, forces, about)

@@ -1,4 +1,4 @@
-"""Is an object rigid? Definition 4.1: it is, at an instant, if its velocities fit one rigid speed function."""
+"""The rigid speed function nearest to an object: by definition 4.1 it moves rigidly if its velocities fit one."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ class RigidSpeed:
 
     v (3,) [m/s] is the velocity of a point at the origin of W, not that of the object; omega (3,) [rad/s]. `residual`
     [m/s] is the root of the mean of |v_i - V(x_i)|^2, weighted by mass: zero for a rigid object. `rank` is 3, or 2 if
-    all points lie on one line, or 0 if they lie in one place: then omega is not determined along the line, or not at
-    all, and what is not determined is zero.
+    all points are on one line, or 0 if they coincide: then omega is not determined along the line, or not at all, and
+    what is not determined is zero.
     """
 
     v: Array
@@ -34,8 +34,8 @@ def rigid_speed_function(particles: Particles) -> RigidSpeed:
     """The rigid speed function nearest to the velocities, in the sense of least squares weighted by mass.
 
     It is that of the rigid body with the same momentum and angular momentum: v_C = P/m and I omega = L, Peskin (25),
-    (37). I is singular if there are fewer than three points or all lie on one line, Peskin p. 9; then the shortest
-    omega that fits is taken. An object moves rigidly if the residual is zero up to rounding.
+    (37). I is singular if there are fewer than three points or all are on one line, Peskin p. 9; then omega is the
+    shortest that fits. An object moves rigidly if the residual is zero up to rounding.
     """
     if particles.positions.ndim != 2:
         raise ValueError(
@@ -49,8 +49,8 @@ def rigid_speed_function(particles: Particles) -> RigidSpeed:
     if rank > 0:
         moments, axes = np.linalg.eigh(inertia.moment)
         L = axes.T @ angular_momentum(particles)
-        turning = slice(3 - rank, 3)  # on a line, the first moment is zero and its axis is the line
-        omega = axes[:, turning] @ (L[turning] / moments[turning])
+        regular = slice(3 - rank, 3)  # on a line, the first moment is zero and its axis is the line
+        omega = axes[:, regular] @ (L[regular] / moments[regular])
     fit = V + np.cross(omega, particles.positions - C)
     deviation = particles.velocities - fit
     residual = np.sqrt(np.sum(particles.masses * dot(deviation, deviation)) / total_mass(particles))

@@ -26,9 +26,9 @@ class Springs:
     """e springs, each between two masses of one object.
 
     pairs (e, 2) are indices of masses; stiffness [N/m], rest_length [m] and damping [N s/m] are (e,) each, or one
-    number for all. `tension` is a law of one's own in place of Hooke's: a plain NumPy function T(length, rate,
-    stiffness, rest_length, damping) [N], positive where the spring pulls its ends together; it takes what it needs of
-    the three parameters, as in `lambda length, rate, *_: 3.0 * length**2`.
+    number for all. `tension` is a custom law in place of Hooke's: a plain NumPy function T(length, rate, stiffness,
+    rest_length, damping) [N], positive in tension; it may ignore some of the three parameters, as in
+    `lambda length, rate, *_: 3.0 * length**2`.
     """
 
     pairs: Array
@@ -66,7 +66,7 @@ class Springs:
         damping: ArrayLike = 0.0,
         tension: Tension | None = None,
     ) -> Self:
-        """Springs whose rest lengths are the distances of the masses as they lie."""
+        """Springs whose rest lengths are the present distances of the masses."""
         ij = check_pairs(pairs, len(particles))
         d = particles.positions[ij[:, 1]] - particles.positions[ij[:, 0]]
         return cls(ij, stiffness, length_and_direction(d)[0], damping, tension)  # type: ignore[arg-type]
@@ -105,13 +105,13 @@ def rates(particles: Particles, springs: Springs) -> Array:
 
 
 def tensions(particles: Particles, springs: Springs) -> Array:
-    """T_ij = T_ji [N], (..., e), positive where the spring pulls. Peskin (3)."""
+    """T_ij = T_ji [N], (..., e), positive in tension. Peskin (3)."""
     length, rate, _ = stretch(particles, springs)
     return springs.law(length, rate, *springs.parameters)
 
 
 def spring_forces(particles: Particles, springs: Springs) -> Array:
-    """sum_j T_ij n_ij [N], (..., n, 3) in W: what the springs do to each mass. Peskin (1)."""
+    """sum_j T_ij n_ij [N], (..., n, 3) in W: the spring forces on each mass. Peskin (1)."""
     length, rate, n = stretch(particles, springs)
     T = springs.law(length, rate, *springs.parameters)
     return accumulate(T[..., None] * n, springs.pairs, len(particles))
@@ -120,8 +120,8 @@ def spring_forces(particles: Particles, springs: Springs) -> Array:
 def spring_energy(particles: Particles, springs: Springs) -> Array:
     """The energy stored in the springs [J], shape (...): k (l - l_0)^2 / 2 each.
 
-    For a law of one's own the work T(s, 0) ds from the rest length to the length, by Gauss's rule with 16 nodes: exact
-    to rounding where the law is smooth between the two.
+    For a custom law it is the work of T(s, 0) ds from the rest length to the length, by Gauss quadrature with 16 nodes:
+    accurate to rounding where the law is smooth between the two.
     """
     length, _, _ = stretch(particles, springs)
     k, l0, _ = springs.parameters
@@ -135,7 +135,7 @@ def spring_energy(particles: Particles, springs: Springs) -> Array:
 
 
 def dissipation(particles: Particles, springs: Springs) -> Array:
-    """The power that damping turns into heat [W], shape (...): c l'^2 each, (T(l, l') - T(l, 0)) l' for any law."""
+    """The power dissipated by damping [W], shape (...): c l'^2 each, (T(l, l') - T(l, 0)) l' for any law."""
     length, rate, _ = stretch(particles, springs)
     if springs.tension is None:
         return np.sum(springs.damping * rate**2, axis=-1)

@@ -1,11 +1,11 @@
-"""What worlds are made of beside bodies: forces, springs, motors, and what vehicles have."""
+"""Elements that act on bodies: forces, springs, motors, and the parts of vehicles."""
 
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
 from poinsot.parts.loads import PD, Force, Input, Motor, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
-from poinsot.parts.scene import WORLD, Moving, Scene
+from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.spring import Spring
 from poinsot.parts.stops import JointStop
 from poinsot.parts.structure import Cut, Limit, beyond
@@ -16,6 +16,7 @@ __all__ = [
     "PD",
     "WORLD",
     "Beam",
+    "BodyState",
     "Cut",
     "Effect",
     "Element",
@@ -26,7 +27,6 @@ __all__ = [
     "JointStop",
     "Limit",
     "Motor",
-    "Moving",
     "Rotor",
     "Scene",
     "Spring",

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
+from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.particles.internal import length_and_direction
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
@@ -14,27 +16,31 @@ from poinsot.parts.scene import WORLD, Scene
 
 @dataclass(frozen=True, eq=False)
 class Spring(Element):
-    """Pulls at both ends with T = stiffness (l - rest_length) + damping l' [N], l [m] being their distance.
+    """A spring with the tension T = stiffness (l - rest_length) + damping l' [N], l [m] being the distance of its ends.
 
     `a`, `b`: the names of two bodies, "world" for a point at rest; `point_a`, `point_b`: points [m] in their frames.
-    `tension`: a law of one's own, (length, rate, stiffness, rest_length, damping) -> T.
+    `tension`: a custom law, (length, rate, stiffness, rest_length, damping) -> T.
     """
 
     a: str = WORLD
     b: str = WORLD
-    stiffness: float = 0.0
-    rest_length: float = 0.0
-    damping: float = 0.0
-    point_a: ArrayLike = (0.0, 0.0, 0.0)
-    point_b: ArrayLike = (0.0, 0.0, 0.0)
-    tension: Callable[..., Any] | None = None
+    stiffness: Annotated[float, "N/m"] = 0.0
+    rest_length: Annotated[float, "m"] = 0.0
+    damping: Annotated[float, "N s/m"] = 0.0
+    point_a: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    point_b: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
+    tension: Annotated[
+        Callable[..., Any] | None, Arguments("length", "rate", "stiffness", "rest_length", "damping")
+    ] = None
 
     def __post_init__(self) -> None:
         owner = f"spring {self.name!r}"
         require_points(owner, point_a=self.point_a, point_b=self.point_b)
         require_not_negative(owner, rest_length=self.rest_length, damping=self.damping, stiffness=self.stiffness)
         if self.a == self.b:
-            raise ValueError(f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.")
+            raise FieldError(
+                f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.", "b"
+            )
 
     @property
     def internal(self) -> bool:  # type: ignore[override]

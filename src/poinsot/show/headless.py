@@ -21,7 +21,7 @@ from poinsot.show.picture import Picture
 from poinsot.show.replay import frames, layers_of, pace, picture_of, write
 from poinsot.show.stage import Stage
 from poinsot.show.stage import camera as looking_from
-from poinsot.spatial import quaternion
+from poinsot.spatial import quaternion, rotation
 
 BROWSERS = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge",
@@ -204,9 +204,8 @@ def _looking(view: Mapping[str, Array]) -> Array:
     ahead = view["look_at"] - view["position"]
     ahead = ahead / np.linalg.norm(ahead)
     right = np.cross(ahead, view["up"])
-    if not np.linalg.norm(right) > 1e-9:
-        right = np.cross(ahead, [0.0, 1.0, 0.0] if abs(ahead[1]) < 0.9 else [1.0, 0.0, 0.0])
-    right = right / np.linalg.norm(right)
+    size = np.linalg.norm(right)
+    right = right / size if size > 1e-9 else rotation.perpendicular(ahead)
     return quaternion.from_matrix(np.stack([right, np.cross(ahead, right), ahead], axis=1))
 
 

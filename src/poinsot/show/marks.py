@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.show.triangles import Triangles
-from poinsot.spatial import quaternion
+from poinsot.spatial import quaternion, rotation
 
 # Colours, red, green, blue in 0..255.
 BODIES = (
@@ -128,10 +128,5 @@ class Label(Mark):
 
 
 def aimed(directions: Array) -> Array:
-    """The quaternions (..., 4) of the shortest turn that takes z along directions (..., 3), of any length."""
-    u = directions / np.maximum(np.linalg.norm(directions, axis=-1, keepdims=True), 1e-300)
-    x, y, z = np.moveaxis(u, -1, 0)
-    q = np.stack([1 + z, -y, x, np.zeros_like(z)], axis=-1)
-    opposite = (z < -1 + 1e-12)[..., None]
-    q = np.where(opposite, [0.0, 1.0, 0.0, 0.0], q)
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    """The quaternions (..., 4) of the shortest rotations that take z to directions (..., 3) of any length."""
+    return quaternion.exp(rotation.from_z_to(directions))

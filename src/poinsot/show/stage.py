@@ -11,7 +11,7 @@ from poinsot._types import Array
 from poinsot.show.marks import Arrows, Axes, Copies, Label, Lines, Mark, Path, Plane, Surface, Track
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.triangles import Triangles
-from poinsot.spatial import quaternion
+from poinsot.spatial import quaternion, rotation
 
 ROOT = "/scene"
 PIECES = 80  # a trail is sent in so many pieces, each when its time comes
@@ -291,18 +291,10 @@ def camera(picture: Picture, view: Any = None, ride: str | None = None) -> dict[
             raise ValueError(f"{name} of a camera must be three finite numbers, not {given[name]!r}.")
     centre, size = (picture.centre, picture.size) if ride is None else picture.around(ride)
     up, look_at = vectors.get("up", picture.up), vectors.get("look_at", centre)
-    x, y = _across(up)
-    direction = vectors.get("direction", 1.0 * x - 1.6 * y + 0.75 * up)
+    x = rotation.perpendicular(up / np.linalg.norm(up))
+    direction = vectors.get("direction", 1.0 * x - 1.6 * np.cross(up, x) + 0.75 * up)
     away = 2.6 * float(given.get("distance", 1.0)) * size * direction / np.linalg.norm(direction)
     position = vectors.get("position", look_at + away)
     if not np.any(position != look_at):
         raise ValueError(f"the camera is at the point that it looks at, {position}.")
     return {"position": c * position, "look_at": c * look_at, "up": up}
-
-
-def _across(up: Array) -> tuple[Array, Array]:
-    """Two directions across `up`: x and y where up is z."""
-    x = np.array([1.0, 0.0, 0.0]) if abs(up[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    x = x - (x @ up) * up
-    x = x / np.linalg.norm(x)
-    return x, np.cross(up, x)

@@ -1,4 +1,4 @@
-"""Taking arrays apart and putting them together, for any batch shape in front."""
+"""Splitting and joining arrays of vectors and matrices, for any batch shape in front."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from poinsot.fuse import is_traced
 
 
 def as_array(x: ArrayLike) -> Array:
-    """x as an array: one that is traced stays so, and a list with traced entries becomes one."""
+    """x as an array: a traced array is returned as it is, a list with traced entries becomes one."""
     if is_traced(x) and isinstance(x, list | tuple):
         return np.stack([as_array(entry) for entry in x])
     return x if is_traced(x) or isinstance(x, np.ndarray) else np.asarray(x)  # type: ignore[return-value]
@@ -40,7 +40,7 @@ def matrix(rows: Sequence[Sequence[ArrayLike]]) -> Array:
 
 
 def join(*parts: Array) -> Array:
-    """Parts one after the other along the last axis, after their batch shapes are broadcast."""
+    """The parts concatenated along the last axis, after their batch shapes are broadcast."""
     return np.concatenate(_broadcast(parts, core=1), axis=-1)
 
 
@@ -48,8 +48,8 @@ def blocks(rows: Sequence[Sequence[Array]]) -> Array:
     """A matrix from rows of blocks, after their batch shapes are broadcast."""
     flat = _broadcast([block for row in rows for block in row], core=2)
     width = len(rows[0])
-    lines = [np.concatenate(flat[i : i + width], axis=-1) for i in range(0, len(flat), width)]
-    return np.concatenate(lines, axis=-2)
+    strips = [np.concatenate(flat[i : i + width], axis=-1) for i in range(0, len(flat), width)]
+    return np.concatenate(strips, axis=-2)
 
 
 def matvec(A: Array, x: Array) -> Array:
@@ -58,7 +58,7 @@ def matvec(A: Array, x: Array) -> Array:
 
 
 def scaled(factor: ArrayLike, a: ArrayLike) -> Array:
-    """factor times a, (...), (..., n) -> (..., n): one factor for each vector of the batch."""
+    """factor times a, (...), (..., n) -> (..., n): one factor per vector of the batch."""
     return as_array(factor)[..., None] * as_array(a)
 
 
@@ -73,7 +73,7 @@ def dot(a: Array, b: Array) -> Array:
 
 
 def _broadcast(parts: Sequence[Array], core: int) -> list[Array]:
-    """The parts with equal batch shapes; the last `core` axes of each stay as they are."""
+    """The parts with equal batch shapes; the last `core` axes of each are left unchanged."""
     batch = np.broadcast_shapes(*(part.shape[:-core] for part in parts))
     shapes = [batch + part.shape[-core:] for part in parts]
     return [

@@ -1,7 +1,7 @@
-"""Densities: a body whose density varies becomes a cloud of mass points, by Gauss-Legendre quadrature.
+"""Varying density: a body becomes a cloud of mass points, by Gauss-Legendre quadrature.
 
-A region is the smooth image of the unit cube, or several of them side by side. Its volume element comes from
-differentiating the polynomial that interpolates the map at the Gauss points, so a region is given by its map alone.
+A region is a smooth image of the unit cube, or several of them side by side. Its volume element comes from
+differentiating the polynomial that interpolates the map at the Gauss points, so the map alone describes a region.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ ORDERS = (8, 16, 32, 64)
 
 
 def clouds(density: Density, region: Region) -> Iterator[tuple[Array, Array]]:
-    """Finer and finer clouds of mass points: masses (n,) [kg] and positions (n, 3) [m].
+    """Clouds of mass points, each finer than the last: masses (n,) [kg] and positions (n, 3) [m].
 
     `density(points)` maps points (n, 3) [m] to densities (n,) [kg/m^3].
     """
@@ -60,8 +60,8 @@ def _evaluate(density: Density, positions: Array) -> Array:
     values = np.asarray(density(positions), dtype=float)
     if values.shape not in ((), (len(positions),)):
         raise ValueError(
-            f"density returned shape {values.shape} for points of shape {positions.shape}; it needs one value a point. "
-            "Index the last axis: lambda p: 1000 + 5 * p[..., 2]."
+            f"density returned shape {values.shape} for points of shape {positions.shape}; it needs one value per "
+            "point. Index the last axis: lambda p: 1000 + 5 * p[..., 2]."
         )
     values = np.broadcast_to(values, len(positions))
     wrong = np.flatnonzero(~((values >= 0) & (values < np.inf)))
@@ -72,7 +72,7 @@ def _evaluate(density: Density, positions: Array) -> Array:
 
 
 def _cells(chart: Chart, order: int) -> tuple[Array, Array]:
-    """Volumes (n,) [m^3] and places (n, 3) [m] of the order^3 Gauss points of one chart."""
+    """Volumes (n,) [m^3] and positions (n, 3) [m] of the order^3 Gauss points of one chart."""
     x, w, D = _gauss(order)
     points = np.asarray(chart(np.stack(np.meshgrid(x, x, x, indexing="ij"), axis=-1)), dtype=float)
     if points.shape != (order, order, order, 3) or not np.isfinite(points).all():
@@ -94,7 +94,7 @@ def _gauss(order: int) -> tuple[Array, Array, Array]:
 
 
 def _frame(size: Triple, inner: Triple) -> list[Chart]:
-    """A box with a cavity: two slabs across each axis, as wide as the cavity along the axes before it."""
+    """A box with a cavity: two slabs normal to each axis, as wide as the cavity along the axes before it."""
     bricks = []
     for axis, side in product(range(3), (-1, 1)):
         extent = np.array([*inner[:axis], (size[axis] - inner[axis]) / 2, *size[axis + 1 :]])
@@ -122,7 +122,7 @@ def _ball(outer: Triple, inner: Triple, low: float = 0.0, high: float = pi) -> C
 
 
 def _tube(height: float, bottom: float, top: float, inner: float) -> Chart:
-    """The space between a bore of radius `inner` and a wall whose radius goes from `bottom` to `top`."""
+    """The space between a bore of radius `inner` and a wall whose radius runs from `bottom` to `top`."""
 
     def chart(u: Array) -> Array:
         wall = bottom + (top - bottom) * u[..., 2]

@@ -1,7 +1,7 @@
 """Euler angles of the 3-2-1 sequence, (roll, pitch, yaw) [rad]: R_WB = Rz(yaw) Ry(pitch) Rx(roll), as URDF's rpy.
 
-Arrays have shape (..., 3); batch shapes in front broadcast. At pitch = +-90 deg roll and yaw turn about the same axis:
-there only their difference (or sum) is determined, `rates` is infinite, and no three angles can do better. Use
+Arrays have shape (..., 3); batch shapes in front broadcast. At pitch = +-90 deg (gimbal lock) roll and yaw turn about
+the same axis: only their difference (or sum) is determined, and `rates` is infinite. No three angles can do better. Use
 quaternions to compute, angles to read.
 """
 
@@ -22,8 +22,8 @@ def to_matrix(angles: ArrayLike) -> Array:
 def from_matrix(R_WB: ArrayLike) -> Array:
     """The angles of R_WB with |pitch| <= pi/2, (..., 3, 3) -> (..., 3).
 
-    Pitch and roll are read from R_WB with the yaw taken out, so the three always belong together: where the yaw is
-    not determined, at pitch = +-90 deg, they still give R_WB back.
+    Pitch and roll are read from R_WB with the yaw removed, so the three angles are consistent: they reproduce R_WB even
+    at pitch = +-90 deg, where the yaw is not determined.
     """
     R = as_array(R_WB)
     yaw = np.arctan2(R[..., 1, 0], R[..., 0, 0])

@@ -1,10 +1,11 @@
-"""Mass properties: how much mass a body has, where its centre is, and how the mass is spread around it."""
+"""Mass properties of a body: mass, centre of mass, and moment of inertia about it."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import shapes
@@ -19,14 +20,14 @@ from poinsot.spatial.shapes import Pair, Shape, Triple, moment_of
 
 @dataclass(frozen=True, eq=False)
 class Solid:
-    """A shape of uniform density in a body: its mass [kg] and X_BS, the pose of the shape's frame in the body's."""
+    """A shape of uniform density as part of a body: its mass [kg] and X_BS, the pose of its frame in the body frame."""
 
     shape: Shape
     mass: float
     pose: Pose = field(default_factory=Pose)
 
     def inertia(self) -> "Inertia":
-        """Its mass properties in the body's frame."""
+        """Its mass properties in the body frame."""
         return self.pose @ Inertia.of(self.shape, self.mass)
 
 
@@ -37,7 +38,7 @@ class Inertia:
     mass [kg], com (3,) [m] in B, moment (3, 3) [kg m^2] about the com along the axes of B. The products of inertia
     carry their sign: moment[0, 1] = -sum m x y, as in Peskin (28) and Lynch & Park.
 
-    `solids`: the shapes that it was made of, if all of it was; to draw it, and to make it again with other numbers.
+    `solids`: the shapes that it was made of, if they are all of it; to draw it, and to rebuild it with other numbers.
     """
 
     mass: float
@@ -45,7 +46,7 @@ class Inertia:
     moment: Array
     solids: tuple[Solid, ...] = field(default=(), repr=False, kw_only=True)
 
-    __array_ufunc__: ClassVar[None] = None  # so that np.float64(2) * inertia asks __rmul__
+    __array_ufunc__: ClassVar[None] = None  # so that np.float64(2) * inertia calls __rmul__
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -55,7 +56,7 @@ class Inertia:
         ):
             object.__setattr__(self, name, value)
 
-    # Constructors: from what a body is made of.
+    # Constructors.
 
     @classmethod
     def points(cls, masses: ArrayLike, positions: ArrayLike) -> Self:
@@ -63,7 +64,9 @@ class Inertia:
         masses = checked("masses", masses, (None,))
         positions = checked("positions", positions, (len(masses), 3))
         if not is_traced(masses) and not (masses >= 0).all():
-            raise ValueError(f"masses must be zero or more [kg]; got {masses.min()} at point {masses.argmin()}.")
+            raise FieldError(
+                f"masses must be zero or more [kg]; got {masses.min()} at point {masses.argmin()}.", "masses"
+            )
         mass = as_mass(np.sum(masses))
         com = masses @ positions / mass
         X = positions - com
@@ -77,8 +80,9 @@ class Inertia:
         if density is not None:
             volume = shape.volume
             if not is_traced(density, volume) and not (density > 0 and volume > 0):
-                raise ValueError(
-                    f"{type(shape).__name__}: density {density} times volume {volume} m^3 is no mass; give the mass."
+                raise FieldError(
+                    f"{type(shape).__name__}: density {density} times volume {volume} m^3 is not a mass; give it.",
+                    "density",
                 )
             mass = density * volume
         solid = Solid(shape, mass)  # type: ignore[arg-type]
@@ -137,7 +141,7 @@ class Inertia:
     @classmethod
     def density(cls, density: Density, region: Region, tolerance: float = ROUNDING) -> Self:
         """A body of varying density(points (n, 3)) -> (n,) [kg/m^3] in a region: a solid shape, a smooth map of the
-        unit cube, or a list of those. The quadrature is refined until it agrees with itself to the tolerance."""
+        unit cube, or a list of those. The quadrature is refined until two levels agree to the tolerance."""
         coarse: Self | None = None
         for masses, positions in clouds(density, region):
             fine = cls.points(masses, positions)
@@ -158,7 +162,7 @@ class Inertia:
 
     @classmethod
     def about_point(cls, mass: float, com: ArrayLike, moment: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> Self:
-        """From a moment (3, 3) [kg m^2] taken about a point [m] other than the com. Steiner's theorem, backwards."""
+        """From a moment (3, 3) [kg m^2] about a point [m] other than the com, by the inverse of Steiner's theorem."""
         com, point, about = (
             checked("com", com, (3,)),
             checked("point", point, (3,)),
@@ -182,7 +186,7 @@ class Inertia:
                 )
         return inertia
 
-    # The same body seen otherwise.
+    # The same body about other points and in other frames.
 
     def about(self, point: ArrayLike) -> Array:
         """I_q = I + m (q^T q E - q q^T), the moment (3, 3) about a point, q = point - com. Lynch & Park (8.1)."""
@@ -212,7 +216,7 @@ class Inertia:
         """The principal moments (3,) [kg m^2], ascending, and R_BP (3, 3), whose columns are the principal axes in B.
 
         The first of the largest components of an axis is positive; the last axis is the cross product of the others.
-        Moments that agree to rounding leave axes free: these lie as near to the axes of B as they can, so a
+        Where moments agree to rounding, axes are arbitrary: they are chosen as near to the axes of B as possible, so a
         ball has R_BP = E, and the axes do not jump when the last digits of the moment change.
         """
         moments, axes = np.linalg.eigh(self.moment)
@@ -221,18 +225,18 @@ class Inertia:
             return moments, np.eye(3)
         if first:  # oblate
             c = _upright(axes[:, 2])
-            a = _across(c)
+            a = _projected_axis(c)
             b = np.cross(c, a)
         else:
             a = _upright(axes[:, 0])
-            b = _across(a) if second else _upright(axes[:, 1])  # prolate, or three different moments
+            b = _projected_axis(a) if second else _upright(axes[:, 1])  # prolate, or three different moments
             c = np.cross(a, b)
         return moments, np.column_stack([a, b, c])
 
-    # Bodies joined and taken apart.
+    # Bodies joined and separated.
 
     def __add__(self, other: "Inertia") -> Self:
-        """Two bodies joined, both given in the same frame."""
+        """Two bodies joined, both in the same frame."""
         if not isinstance(other, Inertia):
             return NotImplemented
         mass, d = self.mass + other.mass, other.com - self.com
@@ -245,7 +249,7 @@ class Inertia:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, part: "Inertia") -> Self:
-        """What is left when a part is cut away."""
+        """The rest of the body after a part is cut away."""
         if not isinstance(part, Inertia):
             return NotImplemented
         mass, d = self.mass - part.mass, part.com - self.com
@@ -283,7 +287,7 @@ class Inertia:
         self.require_regular("body")
         return np.linalg.solve(self.moment, checked("L", L, (3,)))
 
-    # When is it a rigid body? Peskin p. 9.
+    # Singular inertias, Peskin p. 9.
 
     @property
     def rank(self) -> int:
@@ -294,7 +298,7 @@ class Inertia:
         return 3 if moments[0] > ROUNDING * moments[2] else 2
 
     def require_regular(self, name: str) -> None:
-        """Raise an error if the angular velocity of the body called `name` cannot follow from its momentum."""
+        """Raise an error if the angular velocity of the body `name` is not determined by its angular momentum."""
         if is_traced(self.moment) or (rank := self.rank) == 3:
             return
         where = "on one line" if rank == 2 else "in one point"
@@ -305,7 +309,7 @@ class Inertia:
 
 
 def _steiner(mass: float, r: Array) -> Array:
-    """m (r^T r E - r r^T) = m [r][r]^T, the moment of a point mass, (3, 3). The second form does not cancel."""
+    """m (r^T r E - r r^T) = m [r][r]^T, the moment of a point mass, (3, 3). The second form has no cancellation."""
     return mass * (skew(r) @ skew(r).T)
 
 
@@ -314,14 +318,14 @@ def _upright(axis: Array) -> Array:
     return axis * np.sign(axis[_first_largest(np.abs(axis))])
 
 
-def _across(normal: Array) -> Array:
-    """The body axis that is nearest to the plane across `normal`, projected onto it."""
-    shadows = np.eye(3) - np.outer(normal, normal)
-    lengths = np.linalg.norm(shadows, axis=1)
+def _projected_axis(normal: Array) -> Array:
+    """The body axis nearest to the plane perpendicular to `normal`, projected onto that plane."""
+    projections = np.eye(3) - np.outer(normal, normal)
+    lengths = np.linalg.norm(projections, axis=1)
     nearest = _first_largest(lengths)
-    return shadows[nearest] / lengths[nearest]
+    return projections[nearest] / lengths[nearest]
 
 
 def _first_largest(values: Array) -> int:
-    """The index of the first value that is as large as the largest, up to more than rounding."""
+    """The index of the first value that equals the largest within 1e-6, well above rounding."""
     return int(np.argmax(values >= (1 - 1e-6) * values.max()))

@@ -1,4 +1,4 @@
-"""Meshes: a closed surface of triangles is a shape, and its integrals are exact.
+"""Meshes: shapes bounded by a closed surface of triangles, with exact integrals.
 
 A triangle and an inner point span a tetrahedron, whose moments are polynomials in its corners. Summed over all
 faces, with the sign of each volume, they give the moments of the body inside.
@@ -22,8 +22,7 @@ class Mesh(Shape):
     """A closed surface: `vertices` (n, 3) [m] and `faces` (k, 3), counter-clockwise as seen from outside.
 
     Every edge must belong to two faces that run along it in opposite directions; this is checked, and so is the
-    sign of the volume. Cavities are surfaces wound the other way. That the surface does not cross itself is not
-    checked.
+    sign of the volume. Cavities are surfaces wound the other way. Self-intersections are not checked.
     """
 
     vertices: Array
@@ -42,14 +41,14 @@ class Mesh(Shape):
             raise ValueError("mesh encloses no volume: its faces fold back onto themselves.")
         if self.volume < 0:
             raise ValueError(
-                f"mesh is inside out: its volume is {self.volume:.6g} m^3. Turn it over with mesh.invert() of trimesh, "
+                f"mesh is inside out: its volume is {self.volume:.6g} m^3. Invert it with mesh.invert() of trimesh, "
                 "or reverse the vertices of each face."
             )
 
     @cached_property
     def _integrals(self) -> tuple[float, Array, Array]:
-        """Volume, com and covariance. The tetrahedra start at the middle of the bounding box to find the com, then at
-        the com, so that a mesh far away from the origin keeps its digits."""
+        """Volume, com and covariance. The tetrahedra have their apex at the centre of the bounding box to find the com,
+        then at the com, so that a mesh far away from the origin keeps its digits."""
         corners = self.vertices[self.faces]
         middle = (corners.min(axis=(0, 1)) + corners.max(axis=(0, 1))) / 2
         volume, first, _ = _tetrahedra(corners - middle)
@@ -145,7 +144,7 @@ def _edges(vertices: Array, faces: Array) -> tuple[Array, Array, Array]:
 
 
 def _share_corners(vertices: Array, faces: Array) -> Array:
-    """The faces with one number for each place; faces that lose a corner by this have no area and are dropped."""
+    """The faces with one vertex number per position; faces that become degenerate have no area and are dropped."""
     _, first, index = np.unique(vertices, axis=0, return_index=True, return_inverse=True)
     a, b, c = faces = first[index.ravel()][faces].T
     return faces.T[(a != b) & (b != c) & (c != a)]
@@ -157,7 +156,7 @@ def _check_closed(vertices: Array, faces: Array) -> None:
         (
             count == 1,
             "is not watertight: {n} open edges, the first {edge}. Close it with trimesh.repair.fill_holes(mesh), or "
-            "mesh.merge_vertices() if corners that should meet lie slightly apart.",
+            "mesh.merge_vertices() if corners that should meet are slightly apart.",
         ),
         (
             count > 2,
@@ -166,7 +165,7 @@ def _check_closed(vertices: Array, faces: Array) -> None:
         ),
         (
             direction != 0,
-            "is wound inconsistently: {n} edges have faces on either side that look the opposite way, the first "
+            "is wound inconsistently: {n} edges have two faces with opposite orientations, the first "
             "{edge}. Repair it with trimesh.repair.fix_normals(mesh).",
         ),
     ):

@@ -1,8 +1,8 @@
-"""Twists V = (omega, v) and wrenches F = (m, f), angular part first, and what changes of frame and point do to them.
+"""Twists V = (omega, v) and wrenches F = (m, f), angular part first, under changes of frame and of reference point.
 
-A twist [rad/s, m/s] says how a body moves: its angular velocity, and the velocity of the body's point that is at the
+A twist [rad/s, m/s] is the angular velocity of a body, and the velocity of the body-fixed point that is at the
 reference point. A wrench [N m, N] is the moment about the reference point, and the force. The momentum (L, p) of a body
-transforms as a wrench does. V . F is the power [W], the same in every frame. Arrays have shape (..., 6), (..., 3) and
+transforms like a wrench. V . F is the power [W], the same in every frame. Arrays have shape (..., 6), (..., 3) and
 (..., 3, 3); batch shapes in front broadcast.
 """
 
@@ -50,14 +50,14 @@ def ad_dual(V: ArrayLike, F: ArrayLike) -> Array:
 
 
 def twist_in_frame(X_AB: "Pose", V_B: ArrayLike) -> Array:
-    """V_A = Ad(X_AB) V_B: the twist taken at B's origin in B's axes, now taken at A's origin in A's axes."""
+    """V_A = Ad(X_AB) V_B: the twist at B's origin in B's axes, moved to A's origin and A's axes."""
     omega, v = halves(V_B)
     omega_A = matvec(X_AB.R, omega)
     return join(omega_A, matvec(X_AB.R, v) + cross(X_AB.p, omega_A))
 
 
 def wrench_in_frame(X_AB: "Pose", F_B: ArrayLike) -> Array:
-    """F_A = Ad(X_BA)^T F_B: the wrench about B's origin in B's axes, now about A's origin in A's axes."""
+    """F_A = Ad(X_BA)^T F_B: the wrench about B's origin in B's axes, moved to A's origin and A's axes."""
     m, f = halves(F_B)
     f_A = matvec(X_AB.R, f)
     return join(matvec(X_AB.R, m) + cross(X_AB.p, f_A), f_A)
@@ -67,13 +67,13 @@ momentum_in_frame = wrench_in_frame
 
 
 def twist_at(V: ArrayLike, r: ArrayLike) -> Array:
-    """The same motion in the same axes, taken at the point r [m] from the old reference point: v + omega x r."""
+    """The same twist in the same axes, at the point r [m] from the old reference point: v + omega x r."""
     omega, v = halves(V)
     return join(omega, v + cross(omega, r))
 
 
 def wrench_at(F: ArrayLike, r: ArrayLike) -> Array:
-    """The same forces in the same axes, about the point r [m] from the old reference point: m - r x f."""
+    """The same wrench in the same axes, about the point r [m] from the old reference point: m - r x f."""
     m, f = halves(F)
     return join(m + cross(f, r), f)
 
@@ -89,34 +89,35 @@ def twist_matrix(V: ArrayLike) -> Array:
 
 
 def point_velocity(V: ArrayLike, x: ArrayLike) -> Array:
-    """v + omega x x [m/s]: the velocity of the body's point at x, from the reference point. De Nivelle, def. 4.1."""
+    """v + omega x x [m/s]: the velocity of the body-fixed point at x from the reference point. De Nivelle, def. 4.1."""
     omega, v = halves(V)
     return v + cross(omega, x)
 
 
 def point_acceleration(V: ArrayLike, Vdot: ArrayLike, x: ArrayLike) -> Array:
-    """The acceleration [m/s^2] of the body's point at x, from the reference point. De Nivelle (4).
+    """The acceleration [m/s^2] of the body-fixed point at x from the reference point. De Nivelle (4).
 
     a = v' + omega' x x + omega x (v + omega x x).
 
     It holds where V' is the derivative of V's components, and axes and reference point belong to one frame:
 
-    - a frame fixed in the world: v is the velocity of the point of the body that is passing the fixed origin, and
-      x is where the point is now;
-    - a frame fixed in the body, such as V_WB_B: x is constant, and a comes out in body axes.
+    - a frame fixed in the world: v is the velocity of the body-fixed point that is passing the fixed origin, and
+      x is the present position of the point;
+    - a frame fixed in the body, such as V_WB_B: x is constant, and a is in body axes.
 
-    In both, v' is not yet an acceleration: omega x v is missing. Where the axes stay fixed but the reference point
-    rides on the body (the convention of MuJoCo, Drake and Newton), use `point_acceleration_riding`.
+    In both, v' is not the acceleration of a body-fixed point: omega x v is missing. Where the axes are fixed in the
+    world but the reference point moves with the body (the convention of MuJoCo, Drake and Newton), use
+    `point_acceleration_moving`.
     """
     (omega, _), (alpha, a) = halves(V), halves(Vdot)
     return a + cross(alpha, x) + cross(omega, point_velocity(V, x))
 
 
-def point_acceleration_riding(V: ArrayLike, Vdot: ArrayLike, x: ArrayLike) -> Array:
-    """The same [m/s^2], for axes fixed in the world and a reference point that rides on the body.
+def point_acceleration_moving(V: ArrayLike, Vdot: ArrayLike, x: ArrayLike) -> Array:
+    """The same [m/s^2], for axes fixed in the world and a reference point that moves with the body.
 
     a = v' + omega' x x + omega x (omega x x): here v' is the acceleration of the reference point itself, and the term
-    omega x v is gone (the boxed term of de Nivelle, section 4.3).
+    omega x v drops out (the boxed term of de Nivelle, section 4.3).
     """
     (omega, _), (alpha, a) = halves(V), halves(Vdot)
     return a + cross(alpha, x) + cross(omega, cross(omega, x))

@@ -1,8 +1,8 @@
-"""The state of one free body, to and from the order, the axes and the reference points of other libraries.
+"""The state of one free body in the conventions of other libraries: order, axes and reference points.
 
 Ours is the pose X_WB and the twist V_WB_B; theirs is a pair (q, v). A convention is data: a row of one table, tested
-against the library itself. `com` is the centre of mass in the body frame [m]; it matters where a library takes
-velocities or moments there. Batch shapes in front broadcast.
+against the library itself. `com` is the centre of mass in the body frame [m], needed for libraries whose velocities or
+moments refer to it. Batch shapes in front broadcast.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ Point = Literal["origin", "com"]
 
 @dataclass(frozen=True)
 class Convention:
-    """How a library writes the state of a free body, and a wrench on it."""
+    """A library's representation of the state of a free body, and of a wrench on it."""
 
     position_first: bool  # q is (position of the body frame's origin, quaternion), else the other way round
     quaternion: Literal["wxyz", "xyzw"]
     angular_first: bool  # in velocities, in wrenches and in the 6x6 inertia
     angular_axes: Axes  # of the angular velocity
     linear_axes: Axes  # of the linear velocity
-    linear_point: Point  # whose velocity it is
+    linear_point: Point  # the point whose velocity it is
     wrench_axes: Axes  # of an applied wrench
     wrench_point: Point  # about which its moment is taken
 
@@ -64,7 +64,7 @@ def from_peer(name: str, q: ArrayLike, v: ArrayLike, com: ArrayLike = (0.0, 0.0,
 
 
 def wrench_to_peer(name: str, X_WB: Pose, F_B: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """A wrench F_B about B's origin in body axes, as the library `name` takes one that is applied to a body, (..., 6).
+    """A wrench F_B about B's origin in body axes, as the library `name` expects an applied wrench, (..., 6).
 
     Pinocchio: `fext` of `aba`. MuJoCo: `xfrc_applied`. Drake: a spatial force applied at Bo. Newton: `body_f`.
     """

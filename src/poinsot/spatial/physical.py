@@ -1,12 +1,13 @@
-"""What mass properties must fulfil to be those of a body. What is being traced has no numbers yet and passes."""
+"""Checks that mass properties are physically possible. Traced values have no numbers yet and pass."""
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 
 # Fractions of the largest moment:
-ROUNDING = 1e-12  # rounding may leave this of a moment that is zero, or between two that are equal
+ROUNDING = 1e-12  # what rounding may leave of a moment that is zero, or between two that are equal
 DIGITS = 1e-5  # moments typed with six digits may break the triangle inequality by this
 SYMMETRY = 1e-9  # the two products of inertia of a pair of axes may differ by this
 NOISE = 16 * np.finfo(float).eps  # a difference smaller than this has no digit left
@@ -21,22 +22,22 @@ def as_mass(mass: float) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not 0 < number < np.inf:
-        raise ValueError(f"mass = {mass} must be one positive, finite number [kg].")
+        raise FieldError(f"mass = {mass} must be one positive, finite number [kg].", "mass")
     return number
 
 
 def checked(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
-    """A read-only float array of the given shape, finite; None is any length. Traced numbers pass as they are."""
+    """The value as a read-only, finite float array of this shape; None stands for any length. Traced values pass."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} = {value!r} must be an array of numbers with shape {shape}.") from error
+        raise FieldError(f"{name} = {value!r} must be an array of numbers with shape {shape}.", name) from error
     if len(array.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         hint = " Write np.diag(moment) for principal moments." if name == "moment" and array.shape == (3,) else ""
-        raise ValueError(f"{name} must have shape {shape}; got {array.shape}.{hint}")
+        raise FieldError(f"{name} must have shape {shape}; got {array.shape}.{hint}", name)
     if not is_traced(array):
         if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite; got {array.tolist()}.")
+            raise FieldError(f"{name} must be finite; got {array.tolist()}.", name)
         array.setflags(write=False)
     return array
 
@@ -48,20 +49,21 @@ def as_moment(value: ArrayLike) -> Array:
         return array
     moment = _symmetric(array)
     low, middle, high = np.linalg.eigvalsh(moment)
-    found = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
+    moments = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
     if low < -ROUNDING * high:
-        raise ValueError(f"{found}: a moment of inertia cannot be negative. Is it taken about the com?")
+        raise FieldError(f"{moments}: a moment of inertia cannot be negative. Is it taken about the com?", "moment")
     if low + middle < (1 - DIGITS) * high:
-        raise ValueError(
-            f"{found}: no mass distribution has one moment larger than the sum of the two others. Check the units, "
-            "the signs of the products of inertia, and that the moment is taken about the com."
+        raise FieldError(
+            f"{moments}: no mass distribution has one moment larger than the sum of the two others. Check the units, "
+            "the signs of the products of inertia, and that the moment is taken about the com.",
+            "moment",
         )
     moment.setflags(write=False)
     return moment
 
 
 def difference(whole: Array, part: Array) -> Array:
-    """whole - part, two moments. A principal moment of the rest that is zero up to rounding is made zero."""
+    """whole - part, two moments. Principal moments of the difference that are zero up to rounding become zero."""
     if is_traced(whole, part):
         return whole - part
     rest = _symmetric(whole) - part
@@ -74,5 +76,7 @@ def difference(whole: Array, part: Array) -> Array:
 
 def _symmetric(moment: Array) -> Array:
     if np.abs(moment - moment.T).max() > SYMMETRY * np.abs(moment).max():
-        raise ValueError(f"moment is not symmetric: {moment.tolist()} [kg m^2]. Write both products of inertia alike.")
+        raise FieldError(
+            f"moment is not symmetric: {moment.tolist()} [kg m^2]. Products of inertia come in equal pairs.", "moment"
+        )
     return (moment + moment.T) / 2

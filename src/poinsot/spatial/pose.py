@@ -43,7 +43,7 @@ class Pose:
 
     @classmethod
     def unchecked(cls, R: Array, p: Array) -> "Pose":
-        """From arrays that need no check and that nobody else will write to, such as the results of this class."""
+        """From arrays that need no check and are not written to elsewhere, such as the results of this class."""
         X = object.__new__(cls)
         X._set(R, p)
         return X
@@ -74,7 +74,7 @@ class Pose:
         if not is_traced(T) and np.any(T[..., 3, :] != (0.0, 0.0, 0.0, 1.0)):
             raise ValueError(
                 f"T of Pose has the last row {T[..., 3, :].tolist()}, not [0, 0, 0, 1]. "
-                "The position stands in the last column; if yours stands in the last row, use T.T."
+                "The position is in the last column; if yours is in the last row, use T.T."
             )
         return cls(T[..., :3, :3], T[..., :3, 3])
 
@@ -85,7 +85,7 @@ class Pose:
 
     @classmethod
     def from_quaternion(cls, q: ArrayLike, p: ArrayLike = _NO_TRANSLATION) -> "Pose":
-        """From a unit quaternion (w, x, y, z) that takes B's axes to A's, (..., 4), and p_AB [m]."""
+        """From a unit quaternion (w, x, y, z) that takes B's coordinates to A's, (..., 4), and p_AB [m]."""
         q = _own(q, (4,), "q")
         quaternion.check(q, "q of Pose")
         return cls(quaternion.to_matrix(quaternion.normalize(q)), p)
@@ -141,11 +141,11 @@ class Pose:
 
 
 def _brief(a: Array) -> str:
-    return "[" + ", ".join(f"{x + 0.0:.6g}" for x in np.round(a, 9)) + "]"  # + 0.0 turns -0.0 into 0.0
+    return "[" + ", ".join(f"{x + 0.0:.6g}" for x in np.round(a, 9)) + "]"  # + 0.0 makes 0.0 of -0.0
 
 
 def _own(x: ArrayLike, core: tuple[int, ...], name: str) -> Array:
-    """A copy of x as floats, after a look at its shape and numbers."""
+    """A copy of x as floats, after a check of its shape and values."""
     a = as_array(x) if is_traced(x) else np.array(x, dtype=float)
     if a.shape[-len(core) :] != core:
         raise ValueError(f"{name} of Pose has the shape {a.shape}; it needs {core}, with any batch shape in front.")

@@ -1,7 +1,7 @@
-"""Unit quaternions q = (w, x, y, z), scalar first, that turn body coordinates into world coordinates.
+"""Unit quaternions q = (w, x, y, z), scalar first, that take body coordinates to world coordinates.
 
-q = (cos(theta/2), n sin(theta/2)) turns by the angle theta about the unit vector n. q and -q are the same rotation.
-Arrays have shape (..., 4), vectors (..., 3); batch shapes in front broadcast.
+q = (cos(theta/2), n sin(theta/2)) is the rotation by the angle theta about the unit vector n. q and -q are the same
+rotation. Arrays have shape (..., 4), vectors (..., 3); batch shapes in front broadcast.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ TOLERANCE = 1e-5  # on |q| = 1: lets a quaternion that came through float32 pass
 
 
 def identity() -> Array:
-    """The rotation by nothing, (1, 0, 0, 0)."""
+    """The identity, (1, 0, 0, 0)."""
     return np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def product(q1: ArrayLike, q2: ArrayLike) -> Array:
-    """Hamilton's product q1 q2: first turn by q2, then by q1."""
+    """Hamilton's product q1 q2: the rotation by q2, followed by q1."""
     w1, x1, y1, z1 = components(q1)
     w2, x2, y2, z2 = components(q2)
     return vector(
@@ -67,7 +67,7 @@ def from_matrix(R: ArrayLike) -> Array:
     """The unit quaternion with w >= 0 of a rotation matrix R_WB, (..., 3, 3) -> (..., 4).
 
     R gives all products 4 q_i q_j. Row i of that matrix is 4 q_i q, so any row, normalised, is the quaternion; the row
-    with the largest diagonal entry loses no digits. Shepperd (1978), Markley (2008).
+    with the largest diagonal entry is the most accurate. Shepperd (1978), Markley (2008).
     """
     R = as_array(R)
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (components(R[..., i, :]) for i in range(3))
@@ -98,7 +98,7 @@ def exp(phi: ArrayLike) -> Array:
 def log(q: ArrayLike) -> Array:
     """The rotation vector phi [rad], |phi| <= pi, of a quaternion of any length but zero, (..., 4) -> (..., 3)."""
     w, x, y, z = components(q)
-    sign = np.where(w < 0.0, -1.0, 1.0)  # of q and -q, the one that turns by at most pi
+    sign = np.where(w < 0.0, -1.0, 1.0)  # of q and -q, the one whose angle is at most pi
     scale = 2.0 * sign * arctan_ratio(x * x + y * y + z * z, sign * w)
     return vector(scale * x, scale * y, scale * z)
 
@@ -121,13 +121,13 @@ def integrate(q: ArrayLike, omega_B: ArrayLike, dt: ArrayLike) -> Array:
 def integrate_world(q: ArrayLike, omega_W: ArrayLike, dt: ArrayLike) -> Array:
     """q after the time dt [s] at the angular velocity omega_W [rad/s], constant in world axes: exp(omega_W dt) q.
 
-    De Nivelle, section 4.3, with the increment made unit: his carries a factor |omega|.
+    De Nivelle, section 4.3, with the increment normalised: his has a factor |omega|.
     """
     return _keep_unit(product(exp(scaled(dt, omega_W)), q))
 
 
 def check(q: Array, name: str) -> None:
-    """Raise an error that says what is wrong if q is not unit. What is being traced has no numbers to look at."""
+    """Raise an error if q is not unit. Traced values have no numbers to check."""
     if is_traced(q):
         return
     length = np.sqrt(dot(q, q))
@@ -145,5 +145,5 @@ def _pure(omega: ArrayLike) -> Array:
 
 
 def _keep_unit(q: Array) -> Array:
-    """One Newton step towards |q| = 1: for a quaternion that is unit up to rounding it is as good as a square root."""
+    """One Newton step towards |q| = 1: for a quaternion that is unit up to rounding as accurate as a square root."""
     return scaled(1.5 - 0.5 * dot(q, q), q)

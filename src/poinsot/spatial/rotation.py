@@ -1,4 +1,4 @@
-"""Rotation matrices R_WB, that turn body coordinates into world coordinates, and rotation vectors phi = theta n [rad].
+"""Rotation matrices R_WB, that take body coordinates to world coordinates, and rotation vectors phi = theta n [rad].
 
 Matrices have shape (..., 3, 3), vectors (..., 3); batch shapes in front broadcast.
 """
@@ -65,7 +65,7 @@ def exact(Omega: ArrayLike, dt: ArrayLike) -> Array:
 def log(R: ArrayLike) -> Array:
     """The rotation vector phi [rad] of R, |phi| <= pi, (..., 3, 3) -> (..., 3): exp(log(R)) = R.
 
-    At the angle pi the vectors phi and -phi turn alike, and either may come back.
+    At the angle pi, phi and -phi are the same rotation, and either may be returned.
     """
     return quaternion.log(quaternion.from_matrix(R))
 
@@ -84,7 +84,7 @@ def left_jacobian(phi: ArrayLike) -> Array:
 def left_jacobian_inverse(phi: ArrayLike) -> Array:
     """The inverse of `left_jacobian`, for |phi| < 2 pi, (..., 3) -> (..., 3, 3).
 
-    J^-1 = E - (phi x)/2 + d (phi x)^2 with d = (1 - c_1/(2 c_2))/theta^2, here written without cancellation.
+    J^-1 = E - (phi x)/2 + d (phi x)^2 with d = (1 - c_1/(2 c_2))/theta^2, computed without cancellation.
     """
     phi = as_array(phi)
     c2, c3, c4 = (stumpff(k, dot(phi, phi))[..., None, None] for k in (2, 3, 4))
@@ -92,11 +92,34 @@ def left_jacobian_inverse(phi: ArrayLike) -> Array:
     return E - 0.5 * W + (0.5 * c3 - c4) / c2 * (W @ W)
 
 
+def perpendicular(n: ArrayLike) -> Array:
+    """A unit vector perpendicular to the unit vector n, (..., 3) -> (..., 3): x where n is z.
+
+    Duff et al., J. Comput. Graph. Tech. 6 (2017).
+    """
+    x, y, z = components(n)
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    return vector(1.0 + sign * x * x * a, sign * x * y * a, -sign * x)
+
+
+def from_z_to(direction: ArrayLike) -> Array:
+    """The rotation vector phi [rad] of the shortest rotation that takes z to a direction of any length.
+
+    (..., 3) -> (..., 3). To -z it goes about x; a direction of no length leaves z where it is.
+    """
+    x, y, z = components(direction)
+    axis = vector(-y, x, 0.0)  # z x direction
+    sine = np.sqrt((axis[..., None, :] @ axis[..., :, None])[..., 0, 0])
+    phi = scaled(np.arctan2(sine, z) / np.where(sine > 0.0, sine, 1.0), axis)
+    return np.where(((sine == 0.0) & (z < 0.0))[..., None], np.array([np.pi, 0.0, 0.0]), phi)
+
+
 def orthonormalise(R: ArrayLike, iterations: int = 10) -> Array:
     """The rotation nearest to R: its polar factor, by Newton's iteration X <- (X + X^-T)/2, (..., 3, 3).
 
-    Ten iterations reach rounding where the singular values of R lie between 1/50 and 50; to remove the drift of a
-    long computation two are enough. Higham, SIAM J. Sci. Stat. Comput. 7 (1986).
+    Ten iterations converge to rounding for singular values of R between 1/50 and 50; two are enough to remove the drift
+    of a long computation. Higham, SIAM J. Sci. Stat. Comput. 7 (1986).
     """
     X = as_array(R)
     _check_proper(X, "R")
@@ -107,7 +130,7 @@ def orthonormalise(R: ArrayLike, iterations: int = 10) -> Array:
 
 
 def check(R: Array, name: str) -> None:
-    """Raise an error that says what is wrong if R is not a rotation. What is being traced has no numbers to look at."""
+    """Raise an error if R is not a rotation. Traced values have no numbers to check."""
     if is_traced(R):
         return
     error = np.max(np.abs(np.swapaxes(R, -1, -2) @ R - E), initial=0.0)

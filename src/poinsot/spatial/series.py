@@ -1,8 +1,8 @@
-"""The functions of a rotation angle that are 0/0 at zero, exact to rounding at every angle.
+"""Functions of a rotation angle that are 0/0 at zero, accurate to rounding at every angle.
 
-Each is an even function of the angle t, so it is given as a function of s = t^2: it needs no square root near zero, and
-neither do its derivatives. Below s = 1 a power series is used, above it the closed form; `np.where` picks one, and the
-other is evaluated at a harmless argument so that neither its value nor its derivative can turn into NaN.
+Each is an even function of the angle t, written as a function of s = t^2: neither it nor its derivatives need a square
+root near zero. Below s = 1 a power series is used, above it the closed form; `np.where` selects one, and the other is
+evaluated at a harmless argument, so that neither its value nor its derivative becomes NaN.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ def stumpff(k: int, s: Array) -> Array:
     """Stumpff's function c_k(s) = 1/k! - s/(k+2)! + s^2/(k+4)! - ..., for k = 0 ... 4 and s = t^2 >= 0.
 
     c_0 = cos t, c_1 = sin t / t, c_2 = (1 - cos t)/t^2, c_3 = (t - sin t)/t^3, c_4 = (1/2 - c_2)/t^2. Stumpff,
-    Himmelsmechanik I (1959). They are linked by c_k = 1/k! - s c_{k+2}.
+    Himmelsmechanik I (1959). They satisfy c_k = 1/k! - s c_{k+2}.
     """
     small = s < 1.0
     t = np.sqrt(np.where(small, 1.0, s))
@@ -27,7 +27,7 @@ def stumpff(k: int, s: Array) -> Array:
 
 
 def stumpff_by_halves(s: Array) -> tuple[Array, Array]:
-    """c_2(s) and c_3(s) from c_0 and c_1 of s/4: for those who need the sine and cosine of half the angle anyway.
+    """c_2(s) and c_3(s) from c_0 and c_1 of s/4, where the sine and cosine of half the angle are needed anyway.
 
     1 - cos t = 2 sin^2(t/2) and sin t = 2 sin(t/2) cos(t/2).
     """
@@ -59,7 +59,7 @@ def polynomial(coefficients: Sequence[float], x: Array) -> Array:
     return value
 
 
-# From s = 1 on, none of the differences loses more than a factor of 12 to cancellation.
+# From s = 1 on, cancellation costs none of the differences more than a factor of 12.
 _CLOSED: tuple[Callable[[Array], Array], ...] = (
     np.cos,
     lambda t: np.sin(t) / t,

@@ -1,14 +1,14 @@
-"""Shapes: geometry whose volume, centroid and second moments have closed forms.
+"""Shapes whose volume, centroid and second moments have closed forms.
 
 Every shape is centred on the origin of its own frame, with z as its axis of symmetry, and knows its
 
-    volume       [m^3]; of the thin ones the area [m^2] (Plate, Disc) or the length [m] (Rod)
+    volume       [m^3]; the area [m^2] of thin shapes (Plate, Disc), the length [m] of a Rod
     com          (3,) centroid [m]; the origin, except for a Cone
     covariance   (3, 3) mean of (r - com)(r - com)^T over the shape [m^2]
     unit_moment  (3, 3) moment of inertia about the com per kilogram [m^2]
 
-Cavities share the centre and the axes. A difference such as R^5 - r^5 stands here divided by R - r on paper, so a
-wall may be as thin as you like: no digits are lost, and `inner_radius == radius` is the shell without thickness.
+Cavities share the centre and the axes. The factor R - r of differences such as R^5 - r^5 is divided out on paper, so
+walls may be arbitrarily thin without loss of digits, and `inner_radius == radius` is the shell without thickness.
 """
 
 from abc import ABC, abstractmethod
@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 
@@ -30,25 +31,27 @@ class Shape(ABC):
     """A region of space with uniform density. The fields of a shape are lengths [m]."""
 
     def __post_init__(self) -> None:
-        """Check the lengths and make them floats; traced ones pass as they are.
+        """Check the lengths and convert them to floats; traced ones pass unchanged.
 
         A length without a default must be positive, the others may be zero, and `inner_x` must fit inside `x`.
         """
         kind = type(self).__name__
         for field in fields(self):
-            name, given, count = field.name, getattr(self, field.name), len(get_args(field.type))
-            values = _floats(f"{kind}: {name}", given, count or 1)
-            object.__setattr__(self, name, values if count else values[0])
-            if is_traced(*values):
+            name, value, count = field.name, getattr(self, field.name), len(get_args(field.type))
+            with about(field=name):
+                lengths = _floats(f"{kind}: {name}", value, count or 1)
+            object.__setattr__(self, name, lengths if count else lengths[0])
+            if is_traced(*lengths):
                 continue
             least = 0.0 if field.default is not MISSING else ulp(0.0)
-            if not all(least <= value < inf for value in values):
-                raise ValueError(
-                    f"{kind}: {name} = {given} must be {'zero or more' if least == 0 else 'positive'} [m]."
+            if not all(least <= length < inf for length in lengths):
+                raise FieldError(
+                    f"{kind}: {name} = {value} must be {'zero or more' if least == 0 else 'positive'} [m].", name
                 )
             if name.startswith("inner_"):
                 outer = getattr(self, name.removeprefix("inner_"))
-                _check_cavity(f"{kind}: {name} = {given}", values, outer if count else (outer,))
+                with about(field=name):
+                    _check_cavity(f"{kind}: {name} = {value}", lengths, outer if count else (outer,))
 
     @property
     @abstractmethod
@@ -89,7 +92,7 @@ class Box(Shape):
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
-    """An ellipsoid with semi-axes along x, y, z; so is its cavity. Lynch & Park figure 8.5."""
+    """An ellipsoid with semi-axes along x, y, z; its cavity is one too. Lynch & Park figure 8.5."""
 
     semi_axes: Triple
     inner_semi_axes: Triple = (0.0, 0.0, 0.0)
@@ -167,7 +170,7 @@ class Capsule(Shape):
 class Cone(Shape):
     """A circular cone with its base at z = -height/2 and its apex at z = +height/2.
 
-    With a `top_radius` it is a frustum. The origin is at half height, so the com lies below it: at -height/4 for a
+    With a `top_radius` it is a frustum. The origin is at half height, so the com is below it: at -height/4 for a
     full cone.
     """
 
@@ -195,7 +198,7 @@ class Cone(Shape):
 
 @dataclass(frozen=True)
 class Rod(Shape):
-    """A thin rod along z. All its mass lies on one line, so its inertia is singular."""
+    """A thin rod along z. All its mass is on one line, so its inertia is singular."""
 
     length: float
 
@@ -245,7 +248,7 @@ class Disc(Shape):
 def moment_of(covariance: Array) -> Array:
     """I = tr(C) E - C, the moment of a mass distribution from its second moments C = sum m r r^T, shape (3, 3).
 
-    The diagonal is summed without the element that would cancel: the thin direction of a rod keeps its digits.
+    The diagonal is summed without the element that would cancel, so the thin direction of a rod keeps its digits.
     """
     E = np.eye(3)
     diagonal = np.stack([covariance[i, i] for i in range(3)])
@@ -266,8 +269,8 @@ def _quintic(R: float, r: float) -> float:
 def _hollow(outer: Triple, inner: Triple) -> tuple[float, Array]:
     """abc - ABC, and ((a^3 b c - A^3 B C), (a b^3 c - A B^3 C), (a b c^3 - A B C^3)) / (abc - ABC), shape (3,).
 
-    The wall is cut into three slabs, one across each axis; the result is the mean over them. For a box this is
-    geometry; the algebra serves an ellipsoid as well.
+    The wall is cut into three slabs, one normal to each axis; the result is the mean over them. For a box this is
+    geometry; the algebra holds for an ellipsoid as well.
     """
     (a, b, c), (A, B, C) = outer, inner
     x_slab, y_slab, z_slab = (a - A) * b * c, A * (b - B) * c, A * B * (c - C)
@@ -278,21 +281,23 @@ def _hollow(outer: Triple, inner: Triple) -> tuple[float, Array]:
     return volume, np.stack([x2, y2, z2]) / volume
 
 
-def _floats(what: str, given: Any, count: int) -> tuple[float, ...]:
-    """`given` as a tuple of `count` floats; traced numbers stay as they are."""
+def _floats(what: str, value: Any, count: int) -> tuple[float, ...]:
+    """The value as a tuple of `count` floats; traced numbers pass unchanged."""
     try:
-        values = tuple(given) if count > 1 else (given,)
-        values = tuple(value if is_traced(value) else float(value) for value in values)
+        numbers = tuple(value) if count > 1 else (value,)
+        numbers = tuple(number if is_traced(number) else float(number) for number in numbers)
     except (TypeError, ValueError):
-        values = ()
-    if len(values) != count:
-        raise ValueError(f"{what} = {given!r} must be {count} number{'s' * (count > 1)} [m].")
-    return values
+        numbers = ()
+    if len(numbers) != count:
+        raise ValueError(f"{what} = {value!r} must be {count} number{'s' * (count > 1)} [m].")
+    return numbers
 
 
 def _check_cavity(what: str, inner: tuple[float, ...], outer: tuple[float, ...]) -> None:
-    """A round wall without thickness is a shell. A box or an ellipsoid has no such limit: it depends on how it is
-    reached."""
+    """Raise an error if the cavity does not fit inside the shape.
+
+    A round wall without thickness is a shell. A box or an ellipsoid has no such limit: it depends on the way there.
+    """
     if is_traced(*outer):
         return
     if any(i > o for i, o in zip(inner, outer, strict=True)):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from poinsot.fuse.cuda.translation import kernel_source
-from poinsot.fuse.parallel import batch_shape
+from poinsot.fuse.signature import batch_shape
 
 
 def cupy() -> Any:

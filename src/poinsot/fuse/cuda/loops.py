@@ -11,13 +11,13 @@ from typing import Any
 from poinsot.fuse.cuda.constants import TYPES
 from poinsot.fuse.cuda.text import Place, Refs, Text, copy, element
 from poinsot.fuse.graph.nodes import Graph, Node
-from poinsot.fuse.graph.patterns import Plan, elements, followers, written_in_order
+from poinsot.fuse.graph.patterns import LoopPlan, elements, followers, written_in_order
 
 Reads = dict[Node, tuple[Place, Node]]  # where a value lies, and the index there
 
 
 def write_loop(
-    text: Text, graph: Graph, node: Node, refs: Refs, plan: Plan, write: Callable[[Text, Graph, Refs], list[Any]]
+    text: Text, graph: Graph, node: Node, refs: Refs, plan: LoopPlan, write: Callable[[Text, Graph, Refs], list[Any]]
 ) -> list[Node]:
     """The loop, whose body `write` writes; and the arrays that are made by the way."""
     body: Graph = node.data
@@ -84,7 +84,9 @@ class _Ahead:
         return now
 
 
-def _places(text: Text, node: Node, carried: list[Node], unused: set[Node], refs: Refs, plan: Plan) -> dict[Node, Any]:
+def _places(
+    text: Text, node: Node, carried: list[Node], unused: set[Node], refs: Refs, plan: LoopPlan
+) -> dict[Node, Any]:
     """Where a loop keeps what it carries, filled with what it begins with: arrays stay, if nobody else needs them."""
     places: dict[Node, Any] = {}
     for argument, p in zip(node.args[1:], carried, strict=False):
@@ -93,7 +95,7 @@ def _places(text: Text, node: Node, carried: list[Node], unused: set[Node], refs
         elif isinstance(p.type, tuple):
             shared = plan.last[argument] > node.index or list(node.args).count(argument) > 1
             taken = refs[argument].is_constant or shared
-            places[p] = text.array(p.type) if taken else refs[argument]
+            places[p] = text.array(p.array_type) if taken else refs[argument]
             if taken:
                 copy(text, places[p], refs[argument], p.type[1], argument)
         else:
@@ -115,11 +117,11 @@ def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[
     for p, end in moved:
         detour = end
         if isinstance(end, tuple):  # the names of an array's elements
-            detour = tuple(text.value(p.type[0], element) for element in end)
+            detour = tuple(text.value(p.element, element) for element in end)
         elif not isinstance(p.type, tuple):
             detour = text.value(p.type, end)
         elif end in places.values():
-            detour = text.array(p.type)
+            detour = text.array(p.array_type)
             copy(text, detour, end, p.type[1])
         detours.append(detour)
     for (p, _), detour in zip(moved, detours, strict=True):
@@ -132,13 +134,13 @@ def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[
             text.line(f"{places[p]} = {detour};")
 
 
-def _sources(joined: list[Node], plan: Plan, refs: Refs) -> list[Node]:
+def _sources(joined: list[Node], plan: LoopPlan, refs: Refs) -> list[Node]:
     """The arrays from before the loop that the joined ones are made of."""
     arrays = (e.array for n in joined for e in elements(plan.patterns[n]))
     return list(dict.fromkeys(a for a in arrays if a in refs))
 
 
-def _targets(text: Text, node: Node, joined: list[Node], plan: Plan, refs: Refs) -> dict[Node, Place]:
+def _targets(text: Text, node: Node, joined: list[Node], plan: LoopPlan, refs: Refs) -> dict[Node, Place]:
     """Where the joined arrays go: in place of one that they are made of, if nobody else uses that after the loop."""
     targets: dict[Node, Place] = {}
     for n in joined:
@@ -147,11 +149,11 @@ def _targets(text: Text, node: Node, joined: list[Node], plan: Plan, refs: Refs)
             if ends and a.type == n.type and not refs[a].is_constant and refs[a] not in targets.values():
                 targets[n] = refs[a]
         if n not in targets:
-            targets[n] = text.array(n.type)
+            targets[n] = text.array(n.array_type)
     return targets
 
 
-def _is_only_joined(body: Graph, result: Node, end: Node, plan: Plan, joined: list[Node]) -> bool:
+def _is_only_joined(body: Graph, result: Node, end: Node, plan: LoopPlan, joined: list[Node]) -> bool:
     """Whether an array that a loop writes is used for nothing but the joined ones."""
     inner = [n for n in body.live() if end.args[0] in n.args]
     outer = plan.last.get(result, 0) < float("inf") and all(n in joined for n in plan.users.get(result, []))
@@ -190,7 +192,7 @@ def _index(text: Text, index: Node, counter: Node, at: str, inside: Refs) -> str
         return inside[index] if index in inside else str(index.data)
     if index.op == "get":
         table, place = index.args
-        return Place(text.unit.tables.name(table.data, table.type[0]) + "({})").at(
+        return Place(text.unit.tables.name(table.data, table.element) + "({})").at(
             _index(text, place, counter, at, inside)
         )
     arguments = (_index(text, arg, counter, at, inside) for arg in index.args)

@@ -12,7 +12,7 @@ from poinsot.fuse.cuda.constants import TYPES
 from poinsot.fuse.cuda.loops import write_loop
 from poinsot.fuse.cuda.text import SHARED, Place, Refs, Text, Unit, copy, each, element, simple
 from poinsot.fuse.graph.nodes import Graph, Node
-from poinsot.fuse.graph.patterns import Element, Plan, elements
+from poinsot.fuse.graph.patterns import ArrayElement, LoopPlan, elements
 
 EVERYTHING = 1 << 30  # elements of shared memory: more than any program needs
 STREAM = {4: 3, 8: 2}  # arrays that need so many times more than the shared memory stay in local memory
@@ -61,7 +61,7 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
             unit.inputs[next(params)] = (f"in{k}[({{}}) * in{k}_row]", e, size)
     groups = [[next(results) for _ in range(size)] for size in outputs]
     refs: Refs = {}
-    plan = Plan(graph, unit.inputs, groups)
+    plan = LoopPlan(graph, unit.inputs, groups)
     for param, (form, e, _) in unit.inputs.items():
         if param in plan.wanted:
             refs[param] = text.value("f", form.format(e))
@@ -99,9 +99,9 @@ def _passes_arrays(graph: Graph) -> bool:
     )
 
 
-def _graph(text: Text, graph: Graph, refs: Refs, plan: Plan | None = None) -> list[Any]:
+def _graph(text: Text, graph: Graph, refs: Refs, plan: LoopPlan | None = None) -> list[Any]:
     """Write out the live nodes of a graph whose parameters are given; the names of its outputs."""
-    plan = plan or Plan(graph, text.unit.inputs)
+    plan = plan or LoopPlan(graph, text.unit.inputs)
     turns: dict[Node, dict[str, str]] = {}
     accurate = text.unit.float64 or not text.unit.fast
     owned: dict[Place, float] = {}  # the arrays that were made here, and the number of the node that uses them last
@@ -170,13 +170,13 @@ def _turns(text: Text, angles: Sequence[Node], refs: Refs) -> dict[Node, dict[st
     return turns
 
 
-def _by_pattern(text: Text, node: Node, plan: Plan, refs: Refs) -> None:
+def _by_pattern(text: Text, node: Node, plan: LoopPlan, refs: Refs) -> None:
     """An array whose elements are all made in one way: a loop, in place of one that it is made from if that ends here.
 
     An argument of the kernel, taken as a whole, is read where it lies.
     """
     pattern = plan.patterns[node]
-    if isinstance(pattern, Element) and pattern.form is not None and pattern.first == 0 and pattern.is_whole:
+    if isinstance(pattern, ArrayElement) and pattern.form is not None and pattern.first == 0 and pattern.is_whole:
         refs[node] = Place(pattern.form)
         return
     parts = list(elements(pattern))
@@ -185,8 +185,8 @@ def _by_pattern(text: Text, node: Node, plan: Plan, refs: Refs) -> None:
         ends = e.array is not None and plan.last[e.array] <= node.index and e.array.type == node.type
         if ends and all(o.first == 0 for o in parts if o.array is e.array) and not refs[e.array].is_constant:
             target = refs[e.array]
-    target = target or text.array(node.type)
-    each(text, node.type[1], f"{target.at('k')} = {element(text, pattern, refs)};")
+    target = target or text.array(node.array_type)
+    each(text, node.size, f"{target.at('k')} = {element(text, pattern, refs)};")
     refs[node] = target
 
 
@@ -194,13 +194,13 @@ def _array(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
     if node in text.skipped:
         refs[node] = tuple(refs[arg] for arg in node.args)
         return
-    refs[node] = text.array(node.type)
+    refs[node] = text.array(node.array_type)
     for k, arg in enumerate(node.args):
         text.line(f"{refs[node].at(k)} = {refs[arg]};")
 
 
 def _table(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
-    refs[node] = Place(text.unit.tables.name(node.data, node.type[0]) + "({})")
+    refs[node] = Place(text.unit.tables.name(node.data, node.element) + "({})")
 
 
 def _get(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
@@ -214,8 +214,8 @@ def _set(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
         refs[node] = array
         return
     if array.is_constant or last[node.args[0]] > node.index:  # the old array is needed again
-        fresh = text.array(node.type)
-        copy(text, fresh, array, node.type[1])
+        fresh = text.array(node.array_type)
+        copy(text, fresh, array, node.size)
         array = fresh
     text.line(f"{array.at(index)} = {value};")
     refs[node] = array

@@ -1,1 +1,8 @@
-"""The intermediate form: a scalar graph, its operations, and the rules that simplify it."""
+"""The intermediate representation: a scalar graph, its operations, and the rules that simplify it."""
+
+from poinsot.fuse.graph.build import OPERATORS
+from poinsot.fuse.graph.nodes import Node
+
+# `build` needs `Node`, and Python's operators on nodes need `build`: here the two meet.
+for _name, _method in OPERATORS.items():
+    setattr(Node, _name, _method)

@@ -15,7 +15,7 @@ FEWEST = 8  # elements: fewer are written out
 
 
 @dataclass(frozen=True)
-class Element:
+class ArrayElement:
     """Element number first + k of an array, or, if there is none, of an argument of the kernel with this form."""
 
     array: Any  # a node, or None
@@ -24,11 +24,11 @@ class Element:
     is_whole: bool = False
 
 
-class Plan:
+class LoopPlan:
     """What a graph computes, with loops for arrays of like elements.
 
     `patterns`: of nodes that make arrays, and of the groups of outputs, by their numbers. A pattern is a node that all
-    elements have in common, an `Element`, or an operation and the patterns of its arguments.
+    elements have in common, an `ArrayElement`, or an operation and the patterns of its arguments.
     `wanted`: the nodes that are still needed; `users`: for each array, the nodes that use it; `last`: the number of the
     last of them, infinite if the array is a result.
     """
@@ -71,12 +71,12 @@ class Plan:
         if where[0] is not None and all(
             w is not None and w[0] == where[0][0] and w[1] == where[0][1] + k for k, w in enumerate(where)
         ):
-            return Element(None, where[0][1], where[0][0], len(nodes) == where[0][2])
+            return ArrayElement(None, where[0][1], where[0][0], len(nodes) == where[0][2])
         places = [self._place(node) for node in nodes]
         if places[0] is not None and all(
             p is not None and p[0] is places[0][0] and p[1] == places[0][1] + k for k, p in enumerate(places)
         ):
-            return Element(places[0][0], places[0][1])
+            return ArrayElement(places[0][0], places[0][1])
         if first.op not in OPS or first.op in ("sin", "cos") or any(node.op != first.op for node in nodes):
             return None
         parts = [self._pattern([node.args[j] for node in nodes]) for j in range(len(first.args))]
@@ -89,9 +89,9 @@ class Plan:
         return self._made.get(node)
 
 
-def elements(pattern: Any) -> Iterator[Element]:
+def elements(pattern: Any) -> Iterator[ArrayElement]:
     """All that a pattern reads from arrays."""
-    if isinstance(pattern, Element):
+    if isinstance(pattern, ArrayElement):
         yield pattern
     elif isinstance(pattern, tuple):
         for part in pattern[1:]:
@@ -102,7 +102,7 @@ def _nodes(pattern: Any) -> Iterator[Node]:
     """The nodes of the graph that a pattern needs."""
     if isinstance(pattern, Node):
         yield pattern
-    elif isinstance(pattern, Element):
+    elif isinstance(pattern, ArrayElement):
         if pattern.array is not None:
             yield pattern.array
     else:
@@ -124,7 +124,7 @@ def written_in_order(loop: Node) -> dict[Node, Node]:
     return found
 
 
-def followers(graph: Graph, loop: Node, plan: Plan, known: Mapping[Node, Any]) -> list[Node]:
+def followers(graph: Graph, loop: Node, plan: LoopPlan, known: Mapping[Node, Any]) -> list[Node]:
     """Arrays made, element by element, of what a loop writes in order and of what is known before: turn i of the loop
     can make element i of them."""
     made = set(written_in_order(loop))

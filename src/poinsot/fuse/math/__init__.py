@@ -1,12 +1,12 @@
 """Elementary functions for vectors of any width, in float64 and float32: branch-free, and alike in every lane.
 
-Each function is written once against an abstract machine `m` (see `arithmetic.Machine`), whose values are vectors; the
-compiler supplies the machine and gets straight-line code. The way is always the same: reduce the argument with exact
-steps, evaluate a minimax polynomial (`coefficients`, fitted by `tools/fit_elementary.py`), and rebuild, carrying the
-rounding error of the leading terms as a second number where it would show. Rare arguments (huge angles, subnormal
-numbers, results out of range) go through `m.rescue` to a cold path which is evaluated only when some lane needs it,
-and selected lane by lane, so that no lane's result depends on its neighbours. Infinities, NaN and signed zeros come out
-as in NumPy.
+Each function is written once for an abstract `m` (see `arithmetic.Arithmetic`) whose values are vectors; the compiler
+supplies it (`machine.Machine`) and gets straight-line code. All functions follow one scheme: reduce the argument with
+exact steps, evaluate a minimax polynomial (`coefficients`, fitted by `tools/fit_elementary.py`), and reconstruct the
+result, carrying the rounding error of the leading terms as a second number where it would show. Rare arguments (huge
+angles, subnormal numbers, results out of range) take the slow path, `m.slow_path`, which is evaluated only if some lane
+needs it and selected lane by lane, so that no lane's result depends on its neighbours. Infinities, NaN and signed zeros
+come out as in NumPy.
 
 Errors and costs are stated in the modules: all results are within 2 ulp of the exact value, most within 1.
 """
@@ -16,14 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from poinsot.fuse.math.arithmetic import Machine
+from poinsot.fuse.math.arithmetic import Arithmetic
 from poinsot.fuse.math.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from poinsot.fuse.math.inverse import arccos, arcsin, arctan, arctan2
-from poinsot.fuse.math.logarithm import arccosh, arcsinh, arctanh, log, log1p, log2, log10
-from poinsot.fuse.math.power import cbrt, hypot, power
+from poinsot.fuse.math.logarithm import arccosh, arcsinh, arctanh, log, log1p, log2, log10, logaddexp
+from poinsot.fuse.math.powers import cbrt, hypot, power
 from poinsot.fuse.math.trigonometric import cos, sin, sincos, tan
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+Elementary = Callable[..., Any]  # of an `Arithmetic` and one or more of its values
+
+FUNCTIONS: dict[str, Elementary] = {
     "arccos": arccos,
     "arccosh": arccosh,
     "arcsin": arcsin,
@@ -42,12 +44,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log10": log10,
     "log1p": log1p,
     "log2": log2,
+    "logaddexp": logaddexp,
     "power": power,
     "sin": sin,
     "sinh": sinh,
     "tan": tan,
     "tanh": tanh,
 }
-"""NumPy's name of each function; `sincos`, which gives two results, is apart."""
+"""Each function by its name in the graph; `sincos`, which gives two results, is apart."""
 
-__all__ = ["FUNCTIONS", "Machine", "sincos"]
+__all__ = ["FUNCTIONS", "Arithmetic", "sincos"]

@@ -9,10 +9,10 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from poinsot.fuse.math.coefficients import Table
+from poinsot.fuse.math.coefficients import Coefficients
 
 
-class Machine(Protocol):
+class Arithmetic(Protocol):
     """What a compiler offers. Values are vectors of floats, of integers of the same width, or of truth values.
 
     They carry Python's operators: + - * / on floats; + - * & | ^ << >> on integers, which wrap around (>> keeps the
@@ -37,7 +37,7 @@ class Machine(Protocol):
     def shift_right_logical(self, i: Any, k: int) -> Any: ...
     def gather(self, table: tuple[float, ...], i: Any) -> Any: ...
 
-    def rescue(self, mask: Any, default: Any, f: Callable[..., Any], *args: Any) -> Any:
+    def slow_path(self, mask: Any, default: Any, f: Callable[..., Any], *args: Any) -> Any:
         """where(mask, f(self, *args), default), with f evaluated only when a lane asks for it.
 
         `default` is a value, or a tuple of values when f returns a tuple.
@@ -82,28 +82,28 @@ INFINITY = float("inf")
 NAN = float("nan")
 
 
-def format_of(m: Machine) -> Format:
+def format_of(m: Arithmetic) -> Format:
     return BINARY64 if m.float64 else BINARY32
 
 
-def pick(m: Machine, table: Table) -> tuple[float, ...]:
+def pick(m: Arithmetic, table: Coefficients) -> tuple[float, ...]:
     """The table's entries for the machine's precision."""
     return table.float64 if m.float64 else table.float32
 
 
-def pattern(m: Machine, value: float) -> int:
+def pattern(m: Arithmetic, value: float) -> int:
     """The bit pattern of a positive constant."""
     integer, real = ("<q", "<d") if m.float64 else ("<i", "<f")
     return int(struct.unpack(integer, struct.pack(real, value))[0])
 
 
-def within(m: Machine, x: Any, low: float, high: float) -> Any:
+def within(m: Arithmetic, x: Any, low: float, high: float) -> Any:
     """low <= x < high for positive bounds, in one comparison of integers: positive floats are ordered as their bits."""
     sign, first, last = format_of(m).sign, pattern(m, low), pattern(m, high)
     return m.bits(x) + (-sign - first) < sign + (last - first)
 
 
-def horner(m: Machine, x: Any, c: Sequence[float]) -> Any:
+def horner(m: Arithmetic, x: Any, c: Sequence[float]) -> Any:
     """c[0] + c[1] x + c[2] x^2 + ..., with one FMA a coefficient."""
     value = m.fma(x, c[-1], c[-2])
     for ck in reversed(c[:-2]):
@@ -111,7 +111,7 @@ def horner(m: Machine, x: Any, c: Sequence[float]) -> Any:
     return value
 
 
-def two_halves(m: Machine, x: Any, xx: Any, c: Sequence[float]) -> Any:
+def two_halves(m: Arithmetic, x: Any, xx: Any, c: Sequence[float]) -> Any:
     """As `horner`, even and odd powers apart, with xx = x^2: one more operation, half the latency."""
     return m.fma(x, horner(m, xx, c[1::2]), horner(m, xx, c[0::2]))
 
@@ -129,13 +129,13 @@ def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     return s, (a - (s - t)) + (b - t)
 
 
-def two_product(m: Machine, a: Any, b: Any) -> tuple[Any, Any]:
+def two_product(m: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
     """a b = p + e exactly."""
     p = a * b
     return p, m.fma(a, b, -p)
 
 
-def nearest_integer(m: Machine, x: Any, scale: float) -> tuple[Any, Any]:
+def nearest_integer(m: Arithmetic, x: Any, scale: float) -> tuple[Any, Any]:
     """n = rint(x scale) as a float, and as an integer in the low bits of the second result.
 
     The usual conversion to 64-bit integers is missing before AVX-512; adding the shifter works everywhere.
@@ -145,17 +145,17 @@ def nearest_integer(m: Machine, x: Any, scale: float) -> tuple[Any, Any]:
     return shifted - shifter, m.bits(shifted)
 
 
-def power_of_two(m: Machine, n: Any) -> Any:
+def power_of_two(m: Arithmetic, n: Any) -> Any:
     """2^n from the low bits of the integer n, for exponents of normal numbers."""
     f = format_of(m)
     return m.from_bits((n << f.fraction) + f.one)
 
 
-def times_power_of_two(m: Machine, x: Any, n: Any) -> Any:
+def times_power_of_two(m: Arithmetic, x: Any, n: Any) -> Any:
     """x 2^n from the low bits of the integer n, where x and the result are normal."""
     return m.from_bits(m.bits(x) + (n << format_of(m).fraction))
 
 
-def flip(m: Machine, x: Any, sign: Any) -> Any:
+def flip(m: Arithmetic, x: Any, sign: Any) -> Any:
     """x, negated where the integer `sign` has the sign bit (its other bits must be 0)."""
     return m.from_bits(m.bits(x) ^ sign)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Table(NamedTuple):
+class Coefficients(NamedTuple):
     """The same thing for both precisions: coefficients, lowest degree first, or the parts of a constant."""
 
     float64: tuple[float, ...]
@@ -15,7 +15,7 @@ class Table(NamedTuple):
 
 # sin x = x + x z p(z), z = x^2, |x| <= pi/4:
 # relative error 2^-58.0 and 2^-28.0
-SIN = Table(
+SIN = Coefficients(
     (
         -0.16666666666666632, 0.00833333333332249, -0.00019841269829857779, 2.7557313706988693e-06,
         -2.5050760237458563e-08, 1.5896908845305174e-10,
@@ -27,7 +27,7 @@ SIN = Table(
 
 # cos x = 1 - z/2 + z^2 p(z), z = x^2, |x| <= pi/4:
 # relative error 2^-63.9 and 2^-33.0
-COS = Table(
+COS = Coefficients(
     (
         0.041666666666666595, -0.0013888888888873342, 2.4801587289001998e-05, -2.755731421698425e-07,
         2.0875705384300356e-09, -1.1358748423982607e-11,
@@ -39,7 +39,7 @@ COS = Table(
 
 # arctan x = x + x z p(z), z = x^2, |x| <= 1:
 # relative error 2^-56.5 and 2^-27.8
-ARCTAN = Table(
+ARCTAN = Coefficients(
     (
         -0.3333333333333307, 0.19999999999951754, -0.14285714282583376, 0.11111111007051333, -0.09090907000251727,
         0.07692279776233876, -0.06666403325262461, 0.05880522326620491, -0.0525348960778035, 0.04722209941948741,
@@ -55,7 +55,7 @@ ARCTAN = Table(
 
 # arcsin x = x + x z p(z), z = x^2, |x| <= 1/2:
 # relative error 2^-55.9 and 2^-27.6
-ARCSIN = Table(
+ARCSIN = Coefficients(
     (
         0.16666666666665383, 0.07500000000342905, 0.04464285682359062, 0.030381959327063383, 0.02237175361894482,
         0.017359769717110028, 0.013884611812770179, 0.012173193653782293, 0.006511217376594054, 0.019572923022334637,
@@ -68,7 +68,7 @@ ARCSIN = Table(
 
 # exp x = 1 + x + x^2 p(x), |x| <= ln(2)/2:
 # relative error 2^-56.3 and 2^-28.0
-EXP = Table(
+EXP = Coefficients(
     (
         0.5000000000000011, 0.16666666666666413, 0.04166666666653028, 0.008333333333494154, 0.00138888889435929,
         0.00019841269507170107, 2.480149314120492e-05, 2.755758591056241e-06, 2.7630232144586767e-07,
@@ -81,7 +81,7 @@ EXP = Table(
 
 # expm1 x = x + x^2 p(x), |x| <= ln(2)/2:
 # relative error 2^-54.8 and 2^-25.8
-EXPM1 = Table(
+EXPM1 = Coefficients(
     (
         0.5000000000000006, 0.1666666666666659, 0.04166666666657682, 0.008333333333389398, 0.001388888893153991,
         0.00019841269719255276, 2.480150530661906e-05, 2.755740739116734e-06, 2.7626023908050776e-07,
@@ -94,7 +94,7 @@ EXPM1 = Table(
 
 # cosh x = 1 + z p(z), z = x^2, |x| <= ln(2)/2:
 # relative error 2^-58.0 and 2^-33.2
-COSH = Table(
+COSH = Coefficients(
     (
         0.5000000000000013, 0.041666666666510456, 0.0013888888948359985, 2.480148850185727e-05, 2.763181162281031e-07,
     ),
@@ -105,7 +105,7 @@ COSH = Table(
 
 # sinh x = x + x z p(z), z = x^2, |x| <= ln(2)/2:
 # relative error 2^-61.7 and 2^-34.3
-SINH = Table(
+SINH = Coefficients(
     (
         0.16666666666666677, 0.008333333333321384, 0.00019841269886822533, 2.755724344337519e-06, 2.51093245028953e-08,
     ),
@@ -116,7 +116,7 @@ SINH = Table(
 
 # log((1 + s)/(1 - s)) = 2 s + s z p(z), z = s^2, |s| <= (sqrt(2) - 1)/(sqrt(2) + 1):
 # relative error 2^-59.5 and 2^-30.2
-LOG = Table(
+LOG = Coefficients(
     (
         0.6666666666666734, 0.3999999999941666, 0.28571428742024335, 0.22222198605449422, 0.18183562829951302,
         0.15314085417991852, 0.14795627284063392,
@@ -128,7 +128,7 @@ LOG = Table(
 
 # atanh s = s + s z/3 + s z^2 p(z), z = s^2, |s| <= (sqrt(2) - 1)/(sqrt(2) + 1):
 # relative error 2^-73.5 and 2^-36.8
-LOG_LONG = Table(
+LOG_LONG = Coefficients(
     (
         0.1999999999999999, 0.1428571428572192, 0.11111111108894883, 0.09090909421993244, 0.07692279214561974,
         0.06668132236425696, 0.058378906445714085, 0.05990874180070913,
@@ -140,7 +140,7 @@ LOG_LONG = Table(
 
 # x^(-1/3), 1 <= x <= 2:
 # relative error 2^-17.4 and 2^-11.9
-INVERSE_CBRT = Table(
+INVERSE_CBRT = Coefficients(
     (
         1.7810585472521425, -1.5660321861245223, 1.2437908323305367, -0.597876622565367, 0.15607288541089442,
         -0.01701921033001827,
@@ -151,7 +151,7 @@ INVERSE_CBRT = Table(
 )
 
 # pi/2 in three parts; n < 2^20 times the second is exact in float64
-PI_2_STEPS = Table(
+PI_2_STEPS = Coefficients(
     (
         1.5707963267948966, 6.12323399538461e-17, 3.5215598651832e-27,
     ),
@@ -161,7 +161,7 @@ PI_2_STEPS = Table(
 )
 
 # pi/2 in two parts
-PI_2 = Table(
+PI_2 = Coefficients(
     (
         1.5707963267948966, 6.123233995736766e-17,
     ),
@@ -171,7 +171,7 @@ PI_2 = Table(
 )
 
 # 2/pi, rounded
-TWO_OVER_PI = Table(
+TWO_OVER_PI = Coefficients(
     (
         0.6366197723675814,
     ),
@@ -181,7 +181,7 @@ TWO_OVER_PI = Table(
 )
 
 # 2/pi in base 2^53 (float64) or 2^24 (float32), as far as the largest argument needs
-TWO_OVER_PI_DIGITS = Table(
+TWO_OVER_PI_DIGITS = Coefficients(
     (
         5734161139222658.0, 5814151408469972.0, 7440259586542284.0, 5563773718881558.0, 2066796102992750.0,
         2563573915284664.0, 55291115753100.0, 5098427330010289.0, 1465545334474430.0, 5835026907506289.0,
@@ -195,7 +195,7 @@ TWO_OVER_PI_DIGITS = Table(
 )
 
 # ln 2 in two parts
-LN2 = Table(
+LN2 = Coefficients(
     (
         0.6931471805599453, 2.3190468138462996e-17,
     ),
@@ -205,7 +205,7 @@ LN2 = Table(
 )
 
 # 1/ln 2 in two parts
-LOG2_E = Table(
+LOG2_E = Coefficients(
     (
         1.4426950408889634, 2.0355273740931033e-17,
     ),
@@ -215,7 +215,7 @@ LOG2_E = Table(
 )
 
 # 1/ln 10 in two parts
-LOG10_E = Table(
+LOG10_E = Coefficients(
     (
         0.4342944819032518, 1.098319650216765e-17,
     ),
@@ -225,7 +225,7 @@ LOG10_E = Table(
 )
 
 # log10 2 in two parts; an exponent times the first is exact
-LOG10_2 = Table(
+LOG10_2 = Coefficients(
     (
         0.30102999566395283, 2.8363394551044964e-14,
     ),
@@ -235,7 +235,7 @@ LOG10_2 = Table(
 )
 
 # 1/3 in two parts
-THIRD = Table(
+THIRD = Coefficients(
     (
         0.3333333333333333, 1.850371707708594e-17,
     ),

@@ -1,11 +1,33 @@
 """The abstract machine that the elementary functions are written for: exact operations on one number of the graph."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build, lift
 from poinsot.fuse.graph.nodes import Graph, Value, current, tracing_into, type_of
+
+
+def _value(x: Any) -> Value:
+    return x.value if isinstance(x, Number) else x
+
+
+def _apply(op: str, *args: Any) -> "Number":
+    return Number(build(op, *map(_value, args)))
+
+
+def _operator(op: str, logic: str | None = None, swap: bool = False) -> Callable[[Any, Any], "Number"]:
+    def apply(a: Any, b: Any) -> "Number":
+        a, b = (b, a) if swap else (a, b)
+        name = logic if logic and type_of(_value(a)) == "b" else op
+        return _apply(name, a, b)
+
+    return apply
+
+
+def _both_ways(op: str, logic: str | None = None) -> tuple[Callable[..., "Number"], Callable[..., "Number"]]:
+    return _operator(op, logic), _operator(op, logic, swap=True)
 
 
 class Number:
@@ -16,46 +38,25 @@ class Number:
     def __init__(self, value: Value) -> None:
         self.value = value
 
-    def __invert__(self) -> "Number":
-        return _apply("not" if type_of(self.value) == "b" else "bit_not", self)
-
     def __neg__(self) -> "Number":
         return _apply("neg", self)
 
+    def __invert__(self) -> "Number":
+        return _apply("not", self) if type_of(self.value) == "b" else _apply("bit_xor", self, -1)
+
+    __add__, __radd__ = _both_ways("add")
+    __sub__, __rsub__ = _both_ways("sub")
+    __mul__, __rmul__ = _both_ways("mul")
+    __truediv__, __rtruediv__ = _both_ways("div")
+    __lshift__, __rlshift__ = _both_ways("shift_left")
+    __rshift__, __rrshift__ = _both_ways("shift_right")
+    __and__, __rand__ = _both_ways("bit_and", "and")
+    __or__, __ror__ = _both_ways("bit_or", "or")
+    __xor__, __rxor__ = _both_ways("bit_xor", "xor")
+    __lt__, __gt__ = _both_ways("less")
+    __le__, __ge__ = _both_ways("less_equal")
+    __eq__, __ne__ = _operator("equal"), _operator("not_equal")  # type: ignore[assignment]
     __hash__ = None  # type: ignore[assignment]
-
-
-def _value(x: Any) -> Value:
-    return x.value if isinstance(x, Number) else x
-
-
-def _apply(op: str, *args: Any) -> Number:
-    if op == "bit_not":
-        return _apply("bit_xor", *args, -1)
-    return Number(build(op, *map(_value, args)))
-
-
-def _operator(op: str, logic: str | None = None, swap: bool = False) -> Callable[[Any, Any], Number]:
-    def apply(a: Any, b: Any) -> Number:
-        a, b = (b, a) if swap else (a, b)
-        name = logic if logic and type_of(_value(a)) == "b" else op
-        return _apply(name, a, b)
-
-    return apply
-
-
-for _name, _op in {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "lshift": "shift_left", "rshift": "shift_right",
-}.items():  # fmt: skip
-    setattr(Number, f"__{_name}__", _operator(_op))
-    setattr(Number, f"__r{_name}__", _operator(_op, swap=True))
-for _name, _op, _logic in (("and", "bit_and", "and"), ("or", "bit_or", "or"), ("xor", "bit_xor", "xor")):
-    setattr(Number, f"__{_name}__", _operator(_op, _logic))
-    setattr(Number, f"__r{_name}__", _operator(_op, _logic, swap=True))
-for _name, _op in {"lt": "less", "le": "less_equal", "eq": "equal", "ne": "not_equal"}.items():
-    setattr(Number, f"__{_name}__", _operator(_op))
-for _name, _op in {"gt": "less", "ge": "less_equal"}.items():
-    setattr(Number, f"__{_name}__", _operator(_op, swap=True))
 
 
 class Machine:
@@ -68,13 +69,11 @@ class Machine:
         """Every operation of the table by its name: fma, sqrt, abs, rint, copysign, where, bits, from_bits ..."""
         return lambda *args: _apply(op, *args)
 
-    def gather(self, table: tuple[Any, ...], index: Any) -> Number:
+    def gather(self, table: tuple[float, ...], index: Any) -> Number:
         """The entry of a constant table at a run-time index."""
-        kind = type_of(table[0])
-        node = current().node("table", (), (kind, len(table)), table)
-        return Number(memory.get(node, _value(index)))
+        return Number(memory.get(memory.table(table), _value(index)))
 
-    def rescue(self, mask: Any, default: Any, function: Callable[..., Any], *args: Any) -> Any:
+    def slow_path(self, mask: Any, default: Any, function: Callable[..., Any], *args: Any) -> Any:
         """where(mask, function(*args), default), the function evaluated only if the mask holds somewhere.
 
         `default` and what the function returns are one value each, or tuples of as many.
@@ -88,14 +87,14 @@ class Machine:
             pairs = zip(results if several else (results,), defaults, strict=True)
             graph.outputs = [lift(_value(result), type_of(d)) for result, d in pairs]
         usual = [lift(d, type_of(d)) for d in defaults]
-        node = current().node("rescue", (lift(_value(mask), "b"), *usual, *inputs), "t", graph)
+        node = current().node("slow_path", (lift(_value(mask), "b"), *usual, *inputs), "t", graph)
         chosen = tuple(map(Number, node.results()))
         return chosen if several else chosen[0]
 
 
-def trace_elementary(function: Callable[..., Any], arity: int, float64: bool) -> Graph:
+def trace_elementary(function: Callable[..., Any], float64: bool) -> Graph:
     """The graph of one elementary function."""
-    graph = Graph(name=function.__name__)
+    graph, arity = Graph(name=function.__name__), len(inspect.signature(function).parameters) - 1
     with tracing_into(graph):
         results = function(Machine(float64), *(Number(graph.param("f")) for _ in range(arity)))
         results = results if isinstance(results, tuple) else (results,)

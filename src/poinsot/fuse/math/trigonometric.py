@@ -16,7 +16,7 @@ from typing import Any
 from poinsot.fuse.math.arithmetic import (
     INFINITY,
     NAN,
-    Machine,
+    Arithmetic,
     fast_two_sum,
     flip,
     format_of,
@@ -31,7 +31,7 @@ from poinsot.fuse.math.coefficients import COS, PI_2, PI_2_STEPS, SIN, TWO_OVER_
 LARGE = 2.0**20
 
 
-def reduce_quarter_turns(m: Machine, x: Any, short: bool = False) -> tuple[Any, Any, Any]:
+def reduce_quarter_turns(m: Arithmetic, x: Any, short: bool = False) -> tuple[Any, Any, Any]:
     """x = n pi/2 + r + r_low for x >= 0; n is in the low bits of the third result.
 
     x - n p1 is exact: it is a multiple of the last place of p1 and less than 1. So are, in float64, n p2, for p2 is
@@ -43,7 +43,7 @@ def reduce_quarter_turns(m: Machine, x: Any, short: bool = False) -> tuple[Any, 
     r1 = m.fma(n, -p1, x)
     if short:
         r = m.fma(n, -p3, m.fma(n, -p2, r1))
-        r, quadrant = m.rescue(x >= LARGE, (r, quadrant), lambda m, x: reduce_large(m, x)[::2], x)
+        r, quadrant = m.slow_path(x >= LARGE, (r, quadrant), lambda m, x: reduce_large(m, x)[::2], x)
         return r, None, quadrant
     if m.float64:
         step = n * p2
@@ -53,11 +53,11 @@ def reduce_quarter_turns(m: Machine, x: Any, short: bool = False) -> tuple[Any, 
         p, p_low = two_product(m, n, -p2)
         r, r_low = fast_two_sum(r1, p)
         r, r_low = fast_two_sum(r, m.fma(n, -p3, r_low + p_low))
-    r, r_low, quadrant = m.rescue(x >= LARGE, (r, r_low, quadrant), reduce_large, x)
+    r, r_low, quadrant = m.slow_path(x >= LARGE, (r, r_low, quadrant), reduce_large, x)
     return r, r_low, quadrant
 
 
-def reduce_large(m: Machine, x: Any) -> tuple[Any, Any, Any]:
+def reduce_large(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
     """As `reduce_quarter_turns`, for x >= 2^20 up to the largest number; NaN for infinity.
 
     With 2/pi = sum_k d_k 2^(-p (k + 1)), digits below 2^p, the first k digits give multiples of 4 quarter turns and
@@ -96,7 +96,7 @@ def distil(terms: list[Any]) -> list[Any]:
     return [s, *reversed(result)]
 
 
-def sine_and_cosine_parts(m: Machine, r: Any, r_low: Any) -> tuple[Any, Any, Any, Any]:
+def sine_and_cosine_parts(m: Arithmetic, r: Any, r_low: Any) -> tuple[Any, Any, Any, Any]:
     """sin(r + r_low) and cos(r + r_low) for |r| <= pi/4, each as a large part and a small one still to be added.
 
     1 - r^2/2 = c + (what its rounding lost), both by FMA.
@@ -108,7 +108,7 @@ def sine_and_cosine_parts(m: Machine, r: Any, r_low: Any) -> tuple[Any, Any, Any
     return r, m.fma(z * r, s_tail, r_low * c), c, m.fma(z * z, c_tail, m.fma(-r, r_low, lost))
 
 
-def sincos(m: Machine, x: Any) -> tuple[Any, Any]:
+def sincos(m: Arithmetic, x: Any) -> tuple[Any, Any]:
     """sin x and cos x. The reduction and both polynomials are shared."""
     f = format_of(m)
     r, r_low, n = reduce_quarter_turns(m, m.abs(x), short=not m.float64)
@@ -129,17 +129,17 @@ def sincos(m: Machine, x: Any) -> tuple[Any, Any]:
     return sine, cosine
 
 
-def sin(m: Machine, x: Any) -> Any:
+def sin(m: Arithmetic, x: Any) -> Any:
     """sin x."""
     return sincos(m, x)[0]
 
 
-def cos(m: Machine, x: Any) -> Any:
+def cos(m: Arithmetic, x: Any) -> Any:
     """cos x."""
     return sincos(m, x)[1]
 
 
-def tan(m: Machine, x: Any) -> Any:
+def tan(m: Arithmetic, x: Any) -> Any:
     """tan x = sin r / cos r, or -cos r / sin r where n is odd, with the quotient corrected by its remainder."""
     f = format_of(m)
     r, r_low, n = reduce_quarter_turns(m, m.abs(x))

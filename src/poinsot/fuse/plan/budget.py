@@ -1,4 +1,4 @@
-"""How much straight-line code a machine likes. Algorithms that can be written out or stay in loops ask here."""
+"""How much straight-line code suits a machine. Algorithms that can be straight-line code or loops ask here."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,31 +8,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Budget:
-    """`whole`: operations that may be written out, if that is all of them; `beside`: those beside loops.
+    """Limits of one machine.
 
-    `kept`: numbers that loops may leave for later ones; with more, nothing should be written out beside them, since
-    what counts then is many threads, each with few registers. `again`: whether sines and cosines are then better
-    computed again than kept. `near`: numbers that a loop may leave where later ones read them without delay; a loop
-    that would leave more should rather compute again than read what earlier ones went through.
-    `side_by_side`: whether work that does not depend on each other should stand so, though it takes more registers.
-    `small`: how many unknowns a problem may have for which the algorithm with fewest operations is looked for, although
-    it rounds more and the search takes time.
+    `straight_line`: the most operations of straight-line code, if there are no loops beside it.
+    `straight_line_beside_loops`: the most operations of straight-line code beside loops.
+    `live_values`: the most values that loops may keep for later loops. With more, there should be no straight-line code
+    beside them: many threads with few registers each are then faster. `recompute`: whether sines and cosines are then
+    recomputed rather than kept.
+    `nearby_values`: the most values that a loop can keep where later loops read them without delay. A loop that would
+    keep more should recompute what earlier loops passed through.
+    `interleave`: whether independent work should be interleaved, although that takes more registers.
+    `search_up_to`: the most unknowns of a problem for which the algorithm with the fewest operations is searched for,
+    although it rounds more and the search takes time.
     """
 
-    whole: int
-    beside: int
-    kept: float
-    again: bool = False
-    near: float = float("inf")
-    small: int = 0
-    side_by_side: bool = False
+    straight_line: int
+    straight_line_beside_loops: int
+    live_values: float
+    recompute: bool = False
+    nearby_values: float = float("inf")
+    search_up_to: int = 0
+    interleave: bool = False
 
 
 # Beyond 30,000 operations, compiling takes longer than most people wait.
-PROCESSOR = Budget(30_000, 0, float("inf"), side_by_side=True)
+PROCESSOR = Budget(30_000, 0, float("inf"), interleave=True)
 GPU = {  # by the bytes of a float; measured on an H200
-    4: Budget(9_400, 4_200, 680, again=True, near=226, small=10),
-    8: Budget(5_200, 2_800, 450, near=0, small=10),
+    4: Budget(9_400, 4_200, 680, recompute=True, nearby_values=226, search_up_to=10),
+    8: Budget(5_200, 2_800, 450, nearby_values=0, search_up_to=10),
 }
 
 _budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)

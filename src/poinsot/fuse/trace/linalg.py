@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from poinsot.fuse.trace.traced import is_traced
+
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Vector norms of order 2, 1 and inf, and the Frobenius norm of matrices."""
@@ -88,8 +90,6 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
 
 def solve_spd(A: Any, b: Any) -> Any:
     """x with A x = b for a symmetric positive definite A (n, n) and b (n) or (n, k): L D L^T, no exchange of rows."""
-    from poinsot.fuse import is_traced
-
     if not is_traced(A, b):
         A, b = np.asarray(A), np.asarray(b)
         stacked = b.ndim == A.ndim - 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.fuse.trace.traced import FUNCTIONS, Traced, _asarray
+from poinsot.fuse.trace.traced import Traced, _asarray
 
 _METHODS, _POLICIES = ("linear", "cubic"), ("clamp", "extrapolate", "nan")
 
@@ -152,13 +152,13 @@ def _spline_slopes(x: np.ndarray) -> np.ndarray:
     return np.linalg.solve(A, B)
 
 
-def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """np.interp on a constant grid; the values may be traced."""
     if period is not None:
         raise NotImplementedError("np.interp(period=...) is not traced; wrap x with np.mod first")
     grid = _asarray(xp)
     if np.ndim(x):
-        return np.stack([_interp(point, xp, fp, left, right) for point in x])
+        return np.stack([interp(point, xp, fp, left, right) for point in x])
     inside = np.clip(x, grid[0], grid[-1])
     i, start, width = _cell(inside if isinstance(inside, Traced) else Traced(float(inside)), grid)
     values = np.asarray(fp)
@@ -166,6 +166,3 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
     result = values[i] + t * (values[i + 1] - values[i])
     result = result if left is None else np.where(x < grid[0], left, result)
     return result if right is None else np.where(x > grid[-1], right, result)
-
-
-FUNCTIONS[np.interp] = _interp

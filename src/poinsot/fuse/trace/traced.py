@@ -1,7 +1,7 @@
 """Traced arrays: they look like NumPy arrays and record what is done with them.
 
 The elements lie in a NumPy object array, so shapes, slices, views, stacking, `einsum` and the like are NumPy's own
-work. What needs to look at values (comparisons, `where`, `linalg`) is in the tables of `numpy_rules`.
+work. Whatever depends on values (comparisons, `where`, `linalg`) is in the tables of `ufuncs` and `functions`.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,13 +11,40 @@ import numpy as np
 
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Node, Value, type_of
-from poinsot.fuse.trace.errors import TraceError
+from poinsot.fuse.trace.ufuncs import SCALAR_RULES, on_objects
 
 _asarray, _empty = np.asarray, np.empty  # NumPy's own, also while `creation` replaces them
 
-UFUNCS: dict[np.ufunc, np.ufunc] = {}  # NumPy's ufunc -> the same for object arrays of values
-FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}  # NumPy's function -> ours
+
+def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[["Traced", Any], Any]:
+    def apply(self: "Traced", other: Any) -> Any:
+        if getattr(other, "__array_ufunc__", ufunc) is None:  # a class that takes no part in ufuncs, as Pose
+            return NotImplemented
+        return ufunc(other, self) if swap else ufunc(self, other)
+
+    return apply
+
+
+def _in_place(ufunc: np.ufunc) -> Callable[["Traced", Any], "Traced"]:
+    def apply(self: "Traced", other: Any) -> "Traced":
+        result: Traced = ufunc(self, other)
+        if self.ndim == 0:  # scalars do not change in NumPy; the name is bound to a new one
+            return result
+        self[...] = result
+        return self
+
+    return apply
+
+
+def _operators(ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """a + b, b + a and a += b."""
+    return _binary(ufunc), _binary(ufunc, swap=True), _in_place(ufunc)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda self, *args, **kwargs: getattr(np, name)(self, *args, **kwargs)
 
 
 class Traced:
@@ -241,6 +268,30 @@ class Traced:
 
     __hash__ = None  # type: ignore[assignment]
 
+    # Operators and methods of arrays.
+    __add__, __radd__, __iadd__ = _operators(np.add)
+    __sub__, __rsub__, __isub__ = _operators(np.subtract)
+    __mul__, __rmul__, __imul__ = _operators(np.multiply)
+    __truediv__, __rtruediv__, __itruediv__ = _operators(np.true_divide)
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _operators(np.floor_divide)
+    __mod__, __rmod__, __imod__ = _operators(np.remainder)
+    __pow__, __rpow__, __ipow__ = _operators(np.power)
+    __matmul__, __rmatmul__, __imatmul__ = _operators(np.matmul)
+    __and__, __rand__, __iand__ = _operators(np.bitwise_and)
+    __or__, __ror__, __ior__ = _operators(np.bitwise_or)
+    __xor__, __rxor__, __ixor__ = _operators(np.bitwise_xor)
+    __lshift__, __rlshift__, __ilshift__ = _operators(np.left_shift)
+    __rshift__, __rrshift__, __irshift__ = _operators(np.right_shift)
+    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
+    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
+    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)
+    __neg__, __pos__, __abs__, __invert__ = map(_method, ("negative", "positive", "absolute", "invert"))
+    sum, prod, mean, min, max = map(_method, ("sum", "prod", "mean", "min", "max"))
+    any, all, clip, dot, trace = map(_method, ("any", "all", "clip", "dot", "trace"))
+    squeeze, swapaxes, diagonal = map(_method, ("squeeze", "swapaxes", "diagonal"))
+    repeat, take, cumsum = map(_method, ("repeat", "take", "cumsum"))
+    ravel = flatten = _method("ravel")
+
     # NumPy's protocols.
     # Python compares and adds the numbers that are known already, and so may raise flags of the processor that concern
     # no result.
@@ -249,8 +300,8 @@ class Traced:
         arrays = [as_objects(x) for x in inputs]
         where = kwargs.pop("where", True)
         kwargs.pop("dtype", None)
-        if ufunc in UFUNCS:
-            result = getattr(UFUNCS[ufunc], method)(*arrays, **kwargs)
+        if ufunc in SCALAR_RULES:
+            result = getattr(on_objects(ufunc), method)(*arrays, **kwargs)
         elif ufunc is np.matmul and all(a.ndim == 2 and min(a.shape) > 2 * _TILE for a in arrays):
             result = _product(*arrays)
         elif ufunc.signature is not None and method == "__call__":  # matmul and its kin
@@ -266,6 +317,8 @@ class Traced:
 
     @np.errstate(all="ignore")
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        from poinsot.fuse.trace.functions import FUNCTIONS  # which are written for traced arrays
+
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)
         try:
@@ -342,57 +395,6 @@ def _wrap(x: Any) -> Any:
     return x
 
 
-def _node_has_no_value(self: Node) -> Any:
-    raise TraceError(
-        "a traced value is used where plain numbers are needed", "see the list of NumPy functions in the docs"
-    )
-
-
-for _name in ("bool", "float", "int", "index"):
-    setattr(Node, f"__{_name}__", _node_has_no_value)
-
-
-def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[[Any, Any], Any]:
-    def apply(self: Traced, other: Any) -> Any:
-        if getattr(other, "__array_ufunc__", ufunc) is None:  # a class that wants no part in ufuncs, as Pose
-            return NotImplemented
-        return ufunc(other, self) if swap else ufunc(self, other)
-
-    return apply
-
-
-def _in_place(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    def apply(self: Traced, other: Any) -> Traced:
-        result = ufunc(self, other)
-        if self.ndim == 0:  # scalars do not change in NumPy; the name gets a new one
-            return result
-        self[...] = result
-        return self
-
-    return apply
-
-
-_OPERATORS = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
-    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
-}  # fmt: skip
-for _name, _ufunc in _OPERATORS.items():
-    setattr(Traced, f"__{_name}__", _binary(_ufunc))
-    setattr(Traced, f"__r{_name}__", _binary(_ufunc, swap=True))
-    setattr(Traced, f"__i{_name}__", _in_place(_ufunc))
-for _name, _ufunc in {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-}.items():  # fmt: skip
-    setattr(Traced, f"__{_name}__", _binary(_ufunc))
-for _name, _unary in {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}.items():
-    setattr(Traced, f"__{_name}__", lambda self, _ufunc=_unary: _ufunc(self))
-
-
-def _method(name: str) -> Callable[..., Any]:
-    return lambda self, *args, **kwargs: getattr(np, name)(self, *args, **kwargs)
-
-
-for _name in "sum prod mean min max any all clip dot trace ravel squeeze swapaxes diagonal repeat take cumsum".split():
-    setattr(Traced, _name, _method(_name))
-Traced.flatten = Traced.ravel  # type: ignore[attr-defined]
+def is_traced(*values: Any) -> bool:
+    """True if any of the values is being traced, so that its numbers are not known yet."""
+    return any(isinstance(v, Traced) or (isinstance(v, (list, tuple)) and is_traced(*v)) for v in values)

@@ -29,24 +29,24 @@ def split(T: Tree, q: Array) -> tuple[list[int], list[list[int]]]:
     if not is_traced(q) or not _is_too_much(costs := costs_of(T)):
         return everything, []
     fixed = _carriers(T, (i for i in everything if not T.bodies[i].is_simple))
-    if sum(costs[i] for i in fixed) > budget().whole:
+    if sum(costs[i] for i in fixed) > budget().straight_line:
         return [], [everything]
     least = sum(costs[i] for i in fixed)
-    for allowed in (max(budget().beside, least), least):
+    for allowed in (max(budget().straight_line_beside_loops, least), least):
         rest = _tails(T, costs, fixed, sum(costs) - allowed) or [_subtrees(T, costs, fixed, sum(costs) - allowed)]
-        if KEPT * sum(map(len, rest)) <= budget().kept:
+        if KEPT * sum(map(len, rest)) <= budget().live_values:
             break
     return [i for i in everything if not any(i in loop for loop in rest)], rest
 
 
 def _is_too_much(costs: Sequence[int]) -> bool:
     """Whether bodies with these costs cannot all be written out."""
-    return sum(costs) > max(budget().whole, budget().beside)
+    return sum(costs) > max(budget().straight_line, budget().straight_line_beside_loops)
 
 
 def ordered(T: Tree, bodies: Sequence[int]) -> list[int]:
     """Parents first; where the machine likes that, bodies of which none carries another stand next to each other."""
-    return sorted(bodies, key=lambda i: (len(_carriers(T, [i])), i)) if budget().side_by_side else list(bodies)
+    return sorted(bodies, key=lambda i: (len(_carriers(T, [i])), i)) if budget().interleave else list(bodies)
 
 
 def _tails(T: Tree, costs: Sequence[int], fixed: set[int], too_many: float) -> list[list[int]]:
@@ -104,7 +104,7 @@ Dynamics = Callable[[Tree, Array, Array, Array, Sequence[Array]], Array]
 def is_cheaper(T: Tree, dynamics: Dynamics, other: Dynamics) -> bool:
     """Whether the dynamics of a small tree takes fewer operations than the other does, without external wrenches."""
     nq, nv = (sum(getattr(body.joint, name) for body in T.bodies) for name in ("nq", "nv"))
-    if not T.is_canonical or not 0 < nv <= budget().small or _is_too_much(costs_of(T)):
+    if not T.is_canonical or not 0 < nv <= budget().search_up_to or _is_too_much(costs_of(T)):
         return False
     if T not in _cheaper:
         none, still = [np.zeros(6)] * len(T.bodies), replace(T, gravity=np.ones(3))

@@ -57,7 +57,7 @@ class Loop:
         def into(moves: Sequence[Move], K: Array) -> Array:
             return screws.rates(moves, Rates.of(*K)).packed()
 
-        unwinds = KEPT * len(self.bodies) > budget().near
+        unwinds = KEPT * len(self.bodies) > budget().nearby_values
         empty = np.empty((len(self.bodies), 0 if unwinds else self.model.width))
         begin = {i: K[i].packed() for i in self.chains.outside}
         self.K, (self.wrenches, self.places) = self._along(visit, into, begin, (empty, self.model.places))

@@ -18,7 +18,7 @@ from typing import Any
 from poinsot.fuse.math.arithmetic import (
     INFINITY,
     NAN,
-    Machine,
+    Arithmetic,
     fast_two_sum,
     format_of,
     horner,
@@ -33,7 +33,7 @@ from poinsot.fuse.math.exponential import exp2_extreme, exp2_parts
 from poinsot.fuse.math.logarithm import split_exponent
 
 
-def log2_pair(m: Machine, k: Any, x: Any) -> tuple[Any, Any]:
+def log2_pair(m: Arithmetic, k: Any, x: Any) -> tuple[Any, Any]:
     """k + log2(x) in two parts, for x between sqrt(1/2) and sqrt(2)."""
     f = x - 1.0
     d, d_low = fast_two_sum(1.0, x)
@@ -57,13 +57,13 @@ def log2_pair(m: Machine, k: Any, x: Any) -> tuple[Any, Any]:
     return fast_two_sum(total, lost + g_low)
 
 
-def times_pair(m: Machine, y: Any, h: Any, h_low: Any) -> tuple[Any, Any]:
+def times_pair(m: Arithmetic, y: Any, h: Any, h_low: Any) -> tuple[Any, Any]:
     """y (h + h_low) in two parts."""
     e, e_low = two_product(m, y, h)
     return e, m.fma(y, h_low, e_low)
 
 
-def power_special(m: Machine, x: Any, y: Any) -> Any:
+def power_special(m: Arithmetic, x: Any, y: Any) -> Any:
     """x^y for all x and y."""
     f = format_of(m)
     a = m.abs(x)
@@ -83,17 +83,17 @@ def power_special(m: Machine, x: Any, y: Any) -> Any:
     return m.where(one, 1.0, value)
 
 
-def power(m: Machine, x: Any, y: Any) -> Any:
+def power(m: Arithmetic, x: Any, y: Any) -> Any:
     """x^y. Negative, subnormal and infinite x, and results outside the normal range, take the cold path."""
     f = format_of(m)
     k, mantissa, _ = split_exponent(m, x)
     e, e_low = times_pair(m, y, *log2_pair(m, k, mantissa))
     value, n = exp2_parts(m, e, e_low)
     usual = within(m, x, f.smallest_normal, INFINITY) & (m.abs(e) < f.bias - 1.0)
-    return m.rescue(~usual, times_power_of_two(m, value, n), power_special, x, y)
+    return m.slow_path(~usual, times_power_of_two(m, value, n), power_special, x, y)
 
 
-def cbrt_normal(m: Machine, a: Any) -> Any:
+def cbrt_normal(m: Arithmetic, a: Any) -> Any:
     """The cube root of a normal a > 0."""
     f = format_of(m)
     offset = -f.bias % 3  # makes the biased exponent e of w = 1 a multiple of 3
@@ -114,20 +114,20 @@ def cbrt_normal(m: Machine, a: Any) -> Any:
     return times_power_of_two(m, c, q_bits - (f.bias + offset) // 3)
 
 
-def cbrt_special(m: Machine, a: Any) -> Any:
+def cbrt_special(m: Arithmetic, a: Any) -> Any:
     up = 18 if m.float64 else 8
     value = cbrt_normal(m, a * 2.0 ** (3 * up)) * 2.0**-up
     return m.where((a > 0.0) & (a < INFINITY), value, a)
 
 
-def cbrt(m: Machine, x: Any) -> Any:
+def cbrt(m: Arithmetic, x: Any) -> Any:
     """The real cube root."""
     a = m.abs(x)
     normal = within(m, a, format_of(m).smallest_normal, INFINITY)
-    return m.copysign(m.rescue(~normal, cbrt_normal(m, a), cbrt_special, a), x)
+    return m.copysign(m.slow_path(~normal, cbrt_normal(m, a), cbrt_special, a), x)
 
 
-def hypot_special(m: Machine, x: Any, y: Any) -> Any:
+def hypot_special(m: Arithmetic, x: Any, y: Any) -> Any:
     """The same with scaling; infinity wins over NaN."""
     a, b = m.abs(x), m.abs(y)
     scale = 2.0**600 if m.float64 else 2.0**96
@@ -138,9 +138,9 @@ def hypot_special(m: Machine, x: Any, y: Any) -> Any:
     return m.where((a == INFINITY) | (b == INFINITY), INFINITY, value)
 
 
-def hypot(m: Machine, x: Any, y: Any) -> Any:
+def hypot(m: Arithmetic, x: Any, y: Any) -> Any:
     """sqrt(x^2 + y^2)."""
     f = format_of(m)
     square = m.fma(x, x, y * y)
     safe = within(m, square, f.smallest_normal * 2.0 ** (f.precision + 5), INFINITY)
-    return m.rescue(~safe, m.sqrt(square), hypot_special, x, y)
+    return m.slow_path(~safe, m.sqrt(square), hypot_special, x, y)

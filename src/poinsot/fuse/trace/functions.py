@@ -1,0 +1,75 @@
+"""NumPy's functions on traced arrays: one row of `FUNCTIONS` each.
+
+A function that is not listed runs on the object arrays as it is, which serves every function that only moves, adds or
+multiplies elements (`stack`, `einsum`, `cross`, `trace`, ...).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from poinsot.fuse.graph.build import build
+from poinsot.fuse.graph.errors import TraceError
+from poinsot.fuse.trace import linalg
+from poinsot.fuse.trace.table import interp
+from poinsot.fuse.trace.traced import Traced, as_objects
+from poinsot.fuse.trace.ufuncs import on_objects
+
+_where = np.frompyfunc(lambda condition, a, b: build("where", condition, a, b), 3, 1)
+
+
+def _np_where(condition: Any, *choices: Any) -> Traced:
+    if not choices:
+        raise TraceError("np.where with one argument has a data-dependent shape", "use np.where(condition, a, b)")
+    return Traced(_where(as_objects(condition), *map(as_objects, choices)))
+
+
+def _np_clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
+    result = a if low is None else np.maximum(a, low)
+    result = result if high is None else np.minimum(result, high)
+    if out is not None:
+        out[...] = result
+    return result
+
+
+def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
+    def reduce(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Traced:
+        result = as_objects(a)
+        axes = tuple(range(result.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        for k in axes:  # one after the other: NumPy does not know that their order does not matter
+            result = on_objects(ufunc).reduce(result, axis=k, keepdims=True)
+        return Traced(result if keepdims else np.squeeze(result, axes))
+
+    return reduce
+
+
+def _np_select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
+    result = default
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        result = np.where(condition, choice, result)
+    return result
+
+
+def _like(value: Any) -> Callable[..., Any]:
+    return lambda a, dtype=None, shape=None, **_: Traced(
+        np.full(shape if shape is not None else a.shape, value, object)
+    )
+
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.where: _np_where,
+    np.clip: _np_clip,
+    np.select: _np_select,
+    np.max: _reduction(np.maximum), np.min: _reduction(np.minimum),
+    np.amax: _reduction(np.maximum), np.amin: _reduction(np.minimum),
+    np.any: _reduction(np.logical_or), np.all: _reduction(np.logical_and),
+    np.zeros_like: _like(0.0), np.ones_like: _like(1.0), np.empty_like: _like(0.0),
+    np.full_like: lambda a, fill, **kw: Traced(np.full(a.shape, fill, object)),
+    np.copy: lambda a, **_: a.copy(),
+    np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: lambda a: a.size,
+    np.linalg.norm: linalg.norm, np.linalg.solve: linalg.solve, np.linalg.inv: linalg.inv,
+    np.linalg.det: linalg.det, np.linalg.cholesky: linalg.cholesky,
+    np.interp: interp,
+}  # fmt: skip

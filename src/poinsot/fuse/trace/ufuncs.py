@@ -1,0 +1,130 @@
+"""NumPy's ufuncs on object arrays of values: one row of `SCALAR_RULES` each."""
+
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from poinsot.fuse.graph.build import build
+from poinsot.fuse.graph.nodes import Value, type_of
+
+
+def _op(name: str) -> Callable[..., Value]:
+    return lambda *args: build(name, *args)
+
+
+def _swapped(name: str) -> Callable[[Value, Value], Value]:
+    return lambda a, b: build(name, b, a)
+
+
+def _by_type(boolean: str, integer: str) -> Callable[[Value, Value], Value]:
+    """Python's & | ^ on conditions or on integers."""
+    return lambda a, b: build(boolean if type_of(a) == type_of(b) == "b" else integer, a, b)
+
+
+def _times(factor: float) -> Callable[[Value], Value]:
+    return lambda a: build("mul", a, factor)
+
+
+def _invert(a: Value) -> Value:
+    return build("not", a) if type_of(a) == "b" else build("bit_xor", a, -1)
+
+
+def _is_whole(a: Value) -> bool:
+    return type_of(a) != "f"
+
+
+def _rounded(name: str) -> Callable[[Value], Value]:
+    """floor, trunc and rint leave integers as they are."""
+    return lambda a: a if _is_whole(a) else build(name, a)
+
+
+def _ceil(a: Value) -> Value:
+    return build("neg", build("floor", build("neg", a)))
+
+
+def _sign(a: Value) -> Value:
+    """1, -1, or the zero or NaN itself."""
+    return build("where", build("less", 0, a), 1, build("where", build("less", a, 0), -1, a))
+
+
+def _floor_divide(a: Value, b: Value) -> Value:
+    if _is_whole(a) and _is_whole(b):
+        return build("floordiv", a, b)
+    return build("rint", build("div", build("sub", a, _remainder(a, b)), b))
+
+
+def _remainder(a: Value, b: Value) -> Value:
+    """a - floor(a/b) b, of the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
+    if _is_whole(a) and _is_whole(b):
+        return build("modulo", a, b)
+    r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
+    outside = build("less", build("mul", build("copysign", 1.0, b), r), 0)
+    r = build("where", outside, build("add", r, b), r)
+    beyond = build("less_equal", build("abs", b), build("abs", r))
+    return build("where", beyond, build("sub", r, b), r)
+
+
+def _fmod(a: Value, b: Value) -> Value:
+    return build("copysign", _remainder(build("abs", a), build("abs", b)), a)
+
+
+def _heaviside(a: Value, at_zero: Value) -> Value:
+    at_zero = build("where", build("equal", a, 0), at_zero, a)
+    return build("where", build("less", a, 0), 0.0, build("where", build("less", 0, a), 1.0, at_zero))
+
+
+def _skipping_nan(name: str) -> Callable[[Value, Value], Value]:
+    """fmin and fmax: of a number and a NaN, the number."""
+
+    def choose(a: Value, b: Value) -> Value:
+        both = build("where", build("not_equal", b, b), a, build(name, a, b))
+        return build("where", build("not_equal", a, a), b, both)
+
+    return choose
+
+
+def _finite(a: Value) -> Value:
+    return build("less", build("abs", a), math.inf)
+
+
+# The rule of each ufunc for single values.
+SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
+    **{getattr(np, name): _op(name) for name in (
+        "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "
+        "arcsinh arccosh arctanh"
+    ).split()},
+    **{getattr(np, name): _op(name) for name in (
+        "arctan2 power hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
+    ).split()},
+    np.add: _op("add"), np.subtract: _op("sub"), np.multiply: _op("mul"), np.divide: _op("div"),
+    np.float_power: _op("power"), np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
+    np.fmin: _skipping_nan("minimum"), np.fmax: _skipping_nan("maximum"),
+    np.negative: _op("neg"), np.positive: lambda a: a, np.absolute: _op("abs"),
+    np.fabs: _op("abs"), np.conjugate: lambda a: a,
+    np.square: lambda a: build("mul", a, a), np.reciprocal: lambda a: build("div", 1.0, a),
+    np.floor: _rounded("floor"), np.rint: _rounded("rint"),
+    np.trunc: _rounded("trunc"), np.ceil: _ceil,
+    np.sign: _sign, np.heaviside: _heaviside,
+    np.remainder: _remainder, np.fmod: _fmod, np.floor_divide: _floor_divide,
+    np.logical_and: _op("and"), np.logical_or: _op("or"), np.logical_xor: _op("xor"),
+    np.logical_not: _op("not"), np.invert: _invert,
+    np.bitwise_and: _by_type("and", "bit_and"), np.bitwise_or: _by_type("or", "bit_or"),
+    np.bitwise_xor: _by_type("xor", "bit_xor"),
+    np.left_shift: _op("shift_left"), np.right_shift: _op("shift_right"),
+    np.isnan: lambda a: build("not_equal", a, a), np.isfinite: _finite,
+    np.isinf: lambda a: build("equal", build("abs", a), math.inf),
+    np.signbit: lambda a: build("less", build("copysign", 1.0, a), 0),
+    np.deg2rad: _times(math.pi / 180), np.radians: _times(math.pi / 180),
+    np.rad2deg: _times(180 / math.pi), np.degrees: _times(180 / math.pi),
+}  # fmt: skip
+
+_IDENTITY = {np.add: 0.0, np.multiply: 1.0, np.logical_and: True, np.logical_or: False}
+
+
+@functools.cache
+def on_objects(ufunc: np.ufunc) -> np.ufunc:
+    """The same ufunc on object arrays of values, with `reduce`, `outer` and the rest."""
+    identity = {"identity": _IDENTITY[ufunc]} if ufunc in _IDENTITY else {}
+    return np.frompyfunc(SCALAR_RULES[ufunc], ufunc.nin, 1, **identity)
