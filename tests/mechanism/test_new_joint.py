@@ -18,7 +18,7 @@ from poinsot.files.dimensions import units_at
 from poinsot.files.scenario import read_scenario
 from poinsot.files.written import scenario_text
 from poinsot.fuse.plan.budget import Budget
-from poinsot.mechanism import derivatives, dynamics, kinematics
+from poinsot.mechanism import book, derivatives, dynamics, kinematics
 from poinsot.mechanism.joint_types import Constant, JointType
 from poinsot.mechanism.joints import TYPES, Joint
 from poinsot.mechanism.joints import _across as across
@@ -144,10 +144,13 @@ def test_jacobian_and_its_rate(seed: int) -> None:
 
 @every_tree
 def test_laws_of_dynamics(seed: int) -> None:
-    """ID(FD(tau)) = tau, M = dID/dvdot is symmetric, M^-1 M = 1, and power is the rate of energy."""
+    """As the book has them; ID(FD(tau)) = tau, M = dID/dvdot, M^-1 M = 1, and power is the rate of energy."""
     mech = tree(seed)
     q, v, tau = random_motion(np.random.default_rng(seed), mech)
     vdot, M = pt.forward_dynamics(mech, q, v, tau), pt.mass_matrix(mech, q)
+    same(vdot, book.forward_dynamics(mech, q, v, tau), 1e-9)
+    same(tau, book.inverse_dynamics(mech, q, v, vdot))
+    same(M, book.mass_matrix(mech, q))
     same(pt.inverse_dynamics(mech, q, v, vdot), tau)
     same(dynamics.forward_dynamics_dense(mech, q, v, tau), vdot, 1e-9)
     bias = dynamics.bias_forces(mech, q, v)

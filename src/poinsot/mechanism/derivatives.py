@@ -1,9 +1,9 @@
 """First derivatives of inverse and forward dynamics, by recursions of their own.
 
 Everything is expressed in one frame at rest, so that the twist S_j of a joint is the same vector for all bodies that it
-carries, and dS_i/dq_j = S_j x S_i for every j that carries i. It is where the root of the tree is just now: there the
-twists of the root's own joint are simple. By q we differentiate along v: the change of tau as the joints move a little
-with the velocities v, which for simple joints is the ordinary derivative.
+carries, and dS_i/dq_j = S_j x S_i for every j that carries i. It coincides with the frame of the tree's root at this
+instant: there the twists of the root's own joint are simple. Derivatives by q are along v: the change of tau as the
+joints move a little with the velocities v, which for simple joints is the ordinary derivative.
 Carpentier and Mansard, RSS (2018); symbols as in Singh, Russo and Wensing, IEEE Robot. Autom. Lett. 7 (2022).
 """
 
@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.mechanism.book import External
 from poinsot.mechanism.dynamics import (
-    External,
     external_wrenches,
     forward_dynamics_articulated,
     inverse_mass_factors,
     rows,
 )
-from poinsot.mechanism.form import screws, tree
+from poinsot.mechanism.form import canonical, screws
 from poinsot.mechanism.form.screws import Move, mirrored
+from poinsot.mechanism.form.tree import Tree, TreeBody, falling
 from poinsot.mechanism.joint_types import directional
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, sized
@@ -59,7 +60,7 @@ def inverse_dynamics_derivatives(
     External wrenches are fixed to their links: they turn and move with them.
     """
     q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
-    T = tree.of(mech)
+    T = canonical.tree_of(mech)
     wrenches = external_wrenches(mech, T, external)
     changes, I, B, f = rows(len(T.bodies), 4)
     for i, body in enumerate(T.bodies):
@@ -92,10 +93,10 @@ def inverse_dynamics_derivatives(
     return dq, dv, M
 
 
-def _change(T: tree.Tree, body: tree.Body, before: Sequence[Change], q: Array, v: Array, vdot: Array) -> Change:
+def _change(T: Tree, body: TreeBody, before: Sequence[Change], q: Array, v: Array, vdot: Array) -> Change:
     """With psi' = ad(V_P) S and psi'' = ad(A_P) S + ad(V_P) psi': V_q = psi', A_q = psi''."""
     if body.parent < 0:
-        X, V_P, A_P = Pose(), np.zeros(6), screws.motion(body.moves(q[body.q]), tree.falling(T))
+        X, V_P, A_P = Pose(), np.zeros(6), screws.motion(body.moves(q[body.q]), falling(T))
     else:
         P = before[body.parent]
         X, V_P, A_P = _compose(P.X, body.moves(q[body.q])), P.V, P.A
@@ -131,28 +132,29 @@ def forward_dynamics_derivatives(
 ) -> tuple[Array, Array, Array]:
     """d vdot/dq, d vdot/dv and d vdot/d tau = M^-1, each (nv, nv): d vdot = -M^-1 d tau, at the vdot that tau gives.
 
-    What floats freely moves alike wherever it is, whichever way it is turned, and however fast it goes along; turned
-    by dq, it only sees gravity g turn by g x dq, and its own acceleration v' + w x v is the same at any v. So those
-    columns are known.
+    The motion of a floating tree does not depend on where it is, on its attitude, or on its velocity; rotated by dq, it
+    only sees gravity g change by g x dq, and its acceleration v' + w x v is the same at any v. So those columns are
+    known.
     """
     q, v = sized(mech, q=q, v=v)
     vdot = forward_dynamics_articulated(mech, q, v, tau, external)
     A, B = inverse_mass_factors(mech, q)
     dq, dv, _ = inverse_dynamics_derivatives(mech, q, v, vdot, external)
-    floating = [body for body in tree.of(mech).bodies if body.parent < 0 and body.joint.type.is_free and body.is_bare]
+    T = canonical.tree_of(mech)
+    floating = [body for body in T.bodies if body.parent < 0 and body.joint.type.is_free and body.is_bare]
     for body in floating:
         dq[:, body.v] = 0.0
         dv[:, _along(body)] = 0.0
     by_q, by_v = A.T @ (-B @ dq), A.T @ (-B @ dv)  # the factors are sparse: they cost less than M^-1
     for body in floating:
         about = slice(body.v.start, body.v.start + 3)
-        gravity = screws.motion(body.moves(q[body.q]), -tree.falling(tree.of(mech)))[3:]
+        gravity = screws.motion(body.moves(q[body.q]), -falling(T))[3:]
         by_q[_along(body), about] = rotation.skew(gravity)
         by_v[_along(body), _along(body)] = -rotation.skew(v[about])
     return by_q, by_v, mirrored(A.T @ B)
 
 
-def _along(body: tree.Body) -> slice:
+def _along(body: TreeBody) -> slice:
     """The entries of v that are a free joint's velocity."""
     return slice(body.v.start + 3, body.v.stop)
 
@@ -174,7 +176,7 @@ def _in_frame(X_WB: Pose, G: Array) -> Array:
 
 
 def _coriolis(I: Array, V: Array) -> Array:
-    """B (6, 6) = bar(I V) - ad(V)^T I - I ad(V): what a body's wrench I A - ad(V)^T I V changes with V, less I ad(V).
+    """B (6, 6) = bar(I V) - ad(V)^T I - I ad(V): the derivative of a body's wrench I A - ad(V)^T I V, less I ad(V).
 
     With the second moments Sigma = tr(J)/2 - J, the first moments c and the momentum p, it is
     -2 [[(w x) Sigma + (c x)(v x), 0], [(p x), 0]].
@@ -186,6 +188,6 @@ def _coriolis(I: Array, V: Array) -> Array:
 
 
 def _bar(F: Array) -> Array:
-    """The matrix (6, 6) with _bar(F) u = -ad(u)^T F: how a wrench changes as it is carried along u."""
+    """The matrix (6, 6) with _bar(F) u = -ad(u)^T F: the change of a wrench that is carried along u."""
     N, f = rotation.skew(F[:3]), rotation.skew(F[3:])
     return -np.block([[N, f], [f, np.zeros((3, 3))]])
