@@ -207,7 +207,7 @@ STARTING: dict[str, tuple[Call, str]] = {
     ),
     "not along the joint": (
         lambda w: w.add_body("a", BOX, joint=pt.prismatic((0, 0, 1)), velocity=(0.5, 0, 1)),
-        "body 'a' cannot start like that: its prismatic joint on 'the world' does not let it move so; 0.5 rad/s or m/s",
+        "body 'a' cannot start with this velocity: its prismatic joint on 'the world' does not allow it; 0.5",
     ),
     "turned against a hinge": (
         lambda w: w.add_body("a", BOX, "arm", pt.revolute((0, 0, 1)), orientation=(0.8, 0.6, 0, 0)),
@@ -269,7 +269,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
     "how many": ({"vary": {"box.mass": pt.Normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
     "numbers for a vector": (
         {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},
-        "box.position has the shape (3,), but values of shape () were drawn; draw such as fit, or vary its entries.",
+        "box.position has the shape (3,), but values of shape () were drawn; draw values that fit",
     ),
     "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite."),
     "no input": (
