@@ -251,7 +251,7 @@ def test_errors_name_the_cut_and_the_limit() -> None:
         pt.Limit("a", cut="c", shear=-1.0)
     world = wall()
     world.add(pt.Limit("limit", "arms", cut="root", shear=1.0, then="part"))
-    with pytest.raises(ValueError, match="Limit 'limit' acts on 'arms', which is no body; did you mean 'arm'"):
+    with pytest.raises(ValueError, match="Limit 'limit' acts on 'arms', which is not a body; did you mean 'arm'"):
         world.motion()
     world = wall(joint=pt.free(), v=[0, 0, 0, 1.0, 0, 0])
     world.add(pt.Cut("root", "arm"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import CentralGravity, Contact
@@ -87,8 +88,10 @@ class World:
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
         parent = None if parent is None else str(parent)
         if parent is not None and parent not in self.description.bodies:
-            raise ValueError(
-                f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}."
+            raise FieldError(
+                f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}.",
+                "parent",
+                name,
             )
         if placement is None:
             placement = Pose()
@@ -141,7 +144,7 @@ class World:
         v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
         for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
             if array.shape != (n,):
-                raise ValueError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.")
+                raise FieldError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.", what)
         added = []
         with self._all_or_nothing():
             for link, sq, sv in zip(mechanism.links, mechanism.q_slices, mechanism.v_slices, strict=True):
@@ -298,9 +301,9 @@ class World:
         d = self.description
         for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
             if name in taken:
-                raise ValueError(f"there is {what} called {name!r} already; every name can be used once.")
+                raise FieldError(f"there is {what} called {name!r} already; every name can be used once.", "name", name)
         if "." in name and name in self.paths():
-            raise ValueError(f"{name!r} is a number of the world already; give the part another name.")
+            raise FieldError(f"{name!r} is a number of the world already; give the part another name.", "name", name)
         self.description = replace(d, **{kind: {**getattr(d, kind), name: item}})  # type: ignore[arg-type]
 
     @contextmanager

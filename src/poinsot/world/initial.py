@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism
@@ -64,9 +65,11 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
     if joint.type.attitude and body.position is None:
         return X.quaternion()
     if _is_open(X.R, X.p):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} hangs on a {joint.kind} joint: leave its coordinates free ({body.name}.q), not its "
-            "position or orientation."
+            "position or orientation.",
+            "q",
+            body.name,
         )
     return _nearest_coordinates(body, q, X)
 
@@ -87,10 +90,12 @@ def _nearest_coordinates(body: Body, q: Array, X: Pose) -> Array:
     angle = 0.0 if body.orientation is None else np.linalg.norm(off[:3])
     distance = 0.0 if body.position is None else np.linalg.norm(_plain(X.p - joint.type.pose(joint, q).p))
     if angle > TOLERANCE or distance > TOLERANCE * (1 + np.linalg.norm(_plain(X.p))):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} cannot start there: its {joint.kind} joint on {body.parent or 'the world'!r} keeps it "
             f"{distance:.3g} m and {angle:.3g} rad away. Give the joint's coordinates (q=...) instead, or move the "
-            "parent or the placement."
+            "parent or the placement.",
+            "orientation" if body.position is None else "position",
+            body.name,
         )
     return q
 
@@ -114,19 +119,22 @@ def _velocities(body: Body, X_WB: Pose, carried: Array, S: Array) -> Array:
     if joint.type.attitude and not linear:
         return (twist - carried)[:3]
     if _is_open(twist, S, carried):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} hangs on a {joint.kind} joint: leave its velocities free ({body.name}.v), not the "
-            "velocity or angular velocity."
+            "velocity or angular velocity.",
+            "v",
+            body.name,
         )
     rows = slice(0 if angular else 3, 6 if linear else 3)
     S, twist, carried = _plain(S), _plain(twist), _plain(carried)
     v = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
     left = np.abs((S @ v + carried - twist)[rows]).max(initial=0.0)
     if left > TOLERANCE * (1 + np.abs(twist).max()):
-        raise ValueError(
-            f"body {body.name!r} cannot start with this velocity: its {joint.kind} joint on "
-            f"{body.parent or 'the world'!r} does not allow it; {left:.3g} rad/s or m/s are left. "
-            "Give the joint's velocities (v=...) instead."
+        raise FieldError(
+            f"body {body.name!r} cannot start like that: its {joint.kind} joint on {body.parent or 'the world'!r} does "
+            f"not allow that velocity; {left:.3g} rad/s or m/s are left. Give the joint's velocities (v=...) instead.",
+            "velocity" if linear else "angular_velocity",
+            body.name,
         )
     return v
 
@@ -146,4 +154,6 @@ def _only(body: Body, name: str, *others: str) -> None:
     """An error if the body has, beside this value, one of the others."""
     for other in others:
         if getattr(body, other) is not None:
-            raise ValueError(f"body {body.name!r}: give either {name} of its joint or its {other}, not both.")
+            raise FieldError(
+                f"body {body.name!r}: give either {name} of its joint or its {other}, not both.", other, body.name
+            )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array
@@ -105,7 +106,8 @@ class System:
         with np.errstate(all="ignore"):
             scene, _ = self.scene(0.0, self.start())
             for name, element in description.acting():
-                _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
+                with about(name):
+                    _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
 
     # Sizes and names.
 
@@ -216,8 +218,10 @@ class System:
             gone |= {f"{name}.{key}": value for key, value in sets.items()}
         try:
             self.description.mechanism(self.states | gone)
-        except ValueError as error:
-            raise ValueError(f"once everything has parted that may, {error}") from error
+        except FieldError as error:
+            raise FieldError(
+                f"once everything has parted that may, {error}", error.field, error.owner.removesuffix(MOUNT)
+            ) from error
 
     def switch(self, before: State, after: State) -> Switch:
         """The first release between two states, a step apart."""
