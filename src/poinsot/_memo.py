@@ -26,7 +26,7 @@ def memo(
     """
 
     @wraps(function)
-    def remembered(owner: Owner, *key: Rest.args, **named: Rest.kwargs) -> Result:
+    def remembered(owner: Owner, /, *key: Rest.args, **named: Rest.kwargs) -> Result:
         known = owner.__dict__.get("_remembered")
         if known is None:
             known = Remembered()

@@ -151,7 +151,7 @@ BUILDING: dict[str, tuple[Call, str]] = {
     # Paths.
     "unknown path": (lambda w: w["box.mas"], "box.mas: 'mas' does not exist there"),
     "unknown owner": (lambda w: w["bux.mass"], "bux.mass: nothing is called 'bux'. Did you mean 'box.mass'?"),
-    "no path": (lambda w: w["box..mass"], "'box..mass' is no path to a number; paths look like 'wing.mass'"),
+    "no path": (lambda w: w["box..mass"], "'box..mass' is not a path to a number; paths look like 'wing.mass'"),
     "no number": (lambda w: w["box.joint"], "box.joint is free(), not a number that could be varied."),
     "index too large": (lambda w: w["box.position[3]"], "box.position[3]: 3 does not exist there"),
     "wrong shape": (

@@ -21,7 +21,8 @@ def kicked(forces: Callable[[Any], Any], t: Any, momenta: Any, h: Any) -> Any:
 
 def drifted(inertia: Inertia, x: Array, P: Array, h: Any) -> Array:
     """The centre of mass (3,) [m] after a time h [s] of free motion: x' = P / m."""
-    return x + h / inertia.mass * P
+    after: Array = x + h / inertia.mass * P
+    return after
 
 
 def free_attitude(inertia: Inertia, rotate: FreeRotation) -> Rotation:

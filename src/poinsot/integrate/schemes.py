@@ -81,7 +81,7 @@ def lie_runge_kutta(
 def implicit_midpoint(f: Derivative, move: Move, t: Any, y: Any, h: Any, iterations: int = 12) -> Any:
     """One step y moved by u, where u = h f(t + h/2, y moved by u/2). Symmetric, second order.
 
-    u is found by repeated substitution, `iterations` times; each gains about as many digits as h |df/dy| / 2 has zeros.
+    Solved by repeated substitution, `iterations` times; each gains about as many digits as h |df/dy| / 2 has zeros.
     """
     first = combine(None, [(h, f(t + 0.5 * h, y))])
 

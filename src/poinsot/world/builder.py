@@ -216,7 +216,7 @@ class World:
         return self.add(JointStop(name, str(joint), stiffness, **data))
 
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
-        """A number or array that is given from outside when the world is simulated; `value` if it is not."""
+        """A number or array that is supplied when the world is simulated; `value` by default."""
         self._take("inputs", name, np.array(value, dtype=float))
 
     # Reading it.
@@ -256,7 +256,7 @@ class World:
         return self.system().derivative(t, state, parameters, inputs)
 
     def scene(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Scene:
-        """Where everything is, at the start or in a given state: world.scene()["wing"].position."""
+        """Where everything is, at the start or in some state: world.scene()["wing"].position."""
         return self.system().scene(t, state or self.start(), None, inputs)[0]
 
     def motion(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Motion:

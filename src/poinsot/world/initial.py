@@ -27,10 +27,7 @@ def start(bodies: Mapping[str, Body], mech: Mechanism) -> tuple[Array, Array]:
     X, V = {}, {}  # type: dict[str | None, Pose], dict[str | None, Array]
     X[None], V[None] = Pose(), np.zeros(6)
     for link in mech.links:
-        body, joint = (
-            bodies.get(link.name),
-            link.joint,
-        )  # the mount of a joint is no body, and starts in its neutral place
+        body, joint = bodies.get(link.name), link.joint  # no body for the mount of a joint, which starts neutral
         X_WJ = X[link.parent] @ link.placement
         q_B = joint.type.neutral(joint) if body is None else _coordinates(body, X_WJ)
         X_JB = joint.type.pose(joint, q_B)
@@ -49,8 +46,9 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
     joint = body.hinge
     if body.q is not None:
         _only(body, "q", "position", "orientation")
-        return joint.type.normalize(joint, as_array(body.q))
-    q = joint.type.neutral(joint)
+        unit: Array = joint.type.normalize(joint, as_array(body.q))
+        return unit
+    q: Array = joint.type.neutral(joint)
     if body.position is None and body.orientation is None:
         return q
     at_rest = X_WJ @ joint.type.pose(joint, q)
@@ -127,7 +125,7 @@ def _velocities(body: Body, X_WB: Pose, carried: Array, S: Array) -> Array:
         )
     rows = slice(0 if angular else 3, 6 if linear else 3)
     S, twist, carried = _plain(S), _plain(twist), _plain(carried)
-    v = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
+    v: Array = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
     left = np.abs((S @ v + carried - twist)[rows]).max(initial=0.0)
     if left > TOLERANCE * (1 + np.abs(twist).max()):
         raise FieldError(
