@@ -147,7 +147,7 @@ class Description:
         yield from self.elements.items()
 
     def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
-        """The tree of all bodies, with the mass that elements add in these states, and mounts for joints that may be released."""
+        """The tree of all bodies, with the mass that elements add in these states, and mounts for releasable joints."""
         states = states or initial_states(self)
         more, turning = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
