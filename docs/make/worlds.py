@@ -86,7 +86,7 @@ def draw_ledger(axes: plt.Axes) -> None:
         axes.annotate(method, (steps[4], 3 * left[4]), color=color, ha="right")
         orders = [np.log2(a / b) for a, b in pairwise(left)]
         print(method, " ".join(f"{x:.1e}" for x in left), "orders", " ".join(f"{o:.1f}" for o in orders))
-    axes.set(xlabel="step [s]", ylabel="largest relative remainder")
+    axes.set(xlabel="step [s]", ylabel="largest relative residual")
     axes.set_title("A free body, an arm, a net: what the ledger cannot explain", loc="left", fontsize=12)
     axes.grid(True, color="#e8ecf1", lw=0.8)
 
