@@ -270,7 +270,7 @@ def test_where_a_run_cannot_go(tmp_path: Path) -> None:
     for name in FORMATS:
         (tmp_path / name).mkdir()
         (tmp_path / name / "precious").write_text("mine")
-        with pytest.raises(FileExistsError, match="is there, and is no saved run"):
+        with pytest.raises(FileExistsError, match="exists and is not a saved run"):
             run.save(tmp_path / name)
         assert (tmp_path / name / "precious").read_text() == "mine"
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(FORMATS)
