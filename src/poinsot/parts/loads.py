@@ -1,4 +1,4 @@
-"""Forces and torques from outside: constant, tabulated in time, given from outside, or functions of time and state."""
+"""External forces, torques and motors: constant, tabulated in time, inputs, or functions of time and state."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -24,7 +24,7 @@ Axes: TypeAlias = Literal["world", "body"]
 
 @dataclass(frozen=True, eq=False)
 class Tabulated:
-    """A function of time: values (k,) or (k, n) at times (k,) [s], straight lines in between, constant outside."""
+    """A function of time: values (k,) or (k, n) at times (k,) [s], linear in between, constant outside."""
 
     times: Array
     values: Array
@@ -61,7 +61,7 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Force(Element):
-    """A force (3,) [N] at a point [m] of a body, given in the body's frame; its own axes are the world's or the body's.
+    """A force (3,) [N] in world or body axes, at a point [m] of a body in the body's frame.
 
     The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (3,).
     """
@@ -116,7 +116,7 @@ class Torque(Element):
 class Motor(Element):
     """A motor in the joint of a body: a torque [N m] or force [N] for each of its degrees of freedom.
 
-    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (nv,). `limit`: the most it gives.
+    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (nv,). `limit`: its largest magnitude.
     """
 
     joint: str = ""
@@ -168,7 +168,7 @@ class PD(Element):
         joint = scene.mechanism.link(self.joint).joint
         q, v = scene.joint(self.joint)
         owner = f"PD {self.name!r}"
-        spread = joint.nq == joint.nv  # one number stands for all coordinates, but not for a quaternion
+        spread = joint.nq == joint.nv  # one number may stand for all coordinates, but not for a quaternion
         target = joint.type.neutral(joint) if self.target is None else self.target
         goal = value_of(target, scene, q.shape, "target", owner, spread)
         error = joint.type.difference(joint, q, joint.type.normalize(joint, goal))
@@ -181,7 +181,7 @@ class PD(Element):
 
 
 def limited(tau: Array, limit: float) -> Array:
-    """Between -limit and +limit."""
+    """tau, clipped to +-limit."""
     return tau if isinstance(limit, float) and limit == np.inf else np.clip(tau, -limit, limit)
 
 

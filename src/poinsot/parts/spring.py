@@ -16,10 +16,10 @@ from poinsot.parts.scene import WORLD, Scene
 
 @dataclass(frozen=True, eq=False)
 class Spring(Element):
-    """Pulls at both ends with T = stiffness (l - rest_length) + damping l' [N], l [m] being their distance.
+    """A spring with the tension T = stiffness (l - rest_length) + damping l' [N], l [m] being the distance of its ends.
 
     `a`, `b`: the names of two bodies, "world" for a point at rest; `point_a`, `point_b`: points [m] in their frames.
-    `tension`: a law of one's own, (length, rate, stiffness, rest_length, damping) -> T.
+    `tension`: a custom law, (length, rate, stiffness, rest_length, damping) -> T.
     """
 
     a: str = WORLD

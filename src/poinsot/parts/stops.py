@@ -15,14 +15,14 @@ from poinsot.spatial.arrays import as_array
 
 @dataclass(frozen=True, eq=False)
 class JointStop(Element):
-    """Bumpers at the limits of the joint of a body.
+    """Elastic stops at the limits of the joint of a body.
 
-    A coordinate that is by d > 0 beyond a limit is pushed back with
+    A coordinate at d > 0 beyond a limit is pushed back by
 
         tau = k d (1 + c d')      (Hunt and Crossley; never negative)
 
     `stiffness` k [N m/rad, N/m] and `damping` c [s/rad, s/m], numbers or (nv,). `lower`, `upper` [rad, m], numbers or
-    (nv,): those of the joint, if not given. For joints whose velocities are the rates of their coordinates.
+    (nv,): by default those of the joint. For joints whose velocities are the rates of their coordinates.
     """
 
     joint: str = ""
@@ -34,8 +34,8 @@ class JointStop(Element):
     def __post_init__(self) -> None:
         owner = f"joint stop {self.name!r}"
         require_not_negative(owner, stiffness=self.stiffness, damping=self.damping)
-        given = [x for x in (self.lower, self.upper) if x is not None]
-        if np.any([np.any(np.isnan(np.asarray(x, dtype=float))) for x in given if not is_traced(x)]):
+        limits = [x for x in (self.lower, self.upper) if x is not None]
+        if np.any([np.any(np.isnan(np.asarray(x, dtype=float))) for x in limits if not is_traced(x)]):
             raise FieldError(f"limits of {owner} must be numbers, not {self.lower!r} and {self.upper!r}.", "lower")
 
     def joints(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Thrusters: engines that push by what they throw out."""
+"""Thrusters: engines whose thrust is the reaction of their exhaust."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from poinsot.spatial.arrays import as_array
 
 @dataclass(frozen=True, eq=False)
 class Thruster(Element):
-    """An engine at a `point` (3,) [m] of a body that pushes along a `direction` (3,) in body axes.
+    """An engine at a `point` (3,) [m] of a body, with its thrust along a `direction` (3,) in body axes.
 
     `thrust` [N]: a constant, a function, a `Tabulated` or an `Input`. It burns thrust / exhaust_speed [kg/s] from its
-    `tank`, follows with the time constant `lag` [s], and dies out with the tank. The effective `exhaust_speed` [m/s],
-    relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a nozzle
-    that swivels. It starts with `flowing` [kg/s], by default with a thrust that is a number, else from rest. Without a
-    tank it is a force, and never runs dry.
+    `tank`, follows with the time constant `lag` [s], and ends with the tank. The effective `exhaust_speed` [m/s],
+    relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a
+    gimballed nozzle. The initial flow is `flowing` [kg/s], by default that of a constant thrust, else zero. Without a
+    tank it is a force without end.
     """
 
     body: str = ""
@@ -50,7 +50,7 @@ class Thruster(Element):
 
     @property
     def flow(self) -> Flow | None:
-        """The propellant's way out."""
+        """The flow of propellant out of the nozzle."""
         if self.tank is None:
             return None
 

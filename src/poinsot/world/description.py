@@ -149,15 +149,15 @@ class Description:
     def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
         """The tree of all bodies, with the mass that elements add in these states, and able to part where it may."""
         states = states or initial_states(self)
-        more, turning = {}, {}  # type: dict[str, Inertia], dict[str, Array]
+        more, decoupled = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
             gather(more, element.inertias(own_states(states, name)))
-            gather(turning, element.turning())
+            gather(decoupled, element.decoupled())
         held = self.held(states) if parts else {}
         links = (
             link
             for name, body in self.bodies.items()
-            for link in mounted(body.link(more.get(name), turning.get(name)), held.get(name))
+            for link in mounted(body.link(more.get(name), decoupled.get(name)), held.get(name))
         )
         return Mechanism(tuple(links), self.field)
 

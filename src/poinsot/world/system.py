@@ -167,7 +167,7 @@ class System:
                 tau = _with(tau, sv, tau[sv] + tau_J)
         vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
         motion = Motion(scene, effects, wrenches, tau, vdot)
-        return replace(motion, effects={name: effect.found(motion) for name, effect in effects.items()})
+        return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
     def derivative(
         self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
@@ -272,7 +272,7 @@ class System:
         )
         for name, element in description.elements.items():
             own = own_states(states, name)
-            changed = element is not base.elements[name] and element.turning()
+            changed = element is not base.elements[name] and element.decoupled()
             same = same and not (changed or element.inertias(own) or element.holds(own))
         return self.mechanism if same else description.mechanism(states)
 
