@@ -61,9 +61,8 @@ def rocket() -> None:
     world = vehicles.rocket()
     run = world.simulate(75.0, 2.5e-4, every=0.25)
     mass = 200.0 + run.data["stage.fuel.contents"].values
-    print(
-        f"rocket: {1 - mass[-1] / mass[0]:.1%} of its mass is burnt; largest residual {run.ledger.relative.max():.1e}"
-    )
+    residual = run.ledger.relative_residual.max()
+    print(f"rocket: {1 - mass[-1] / mass[0]:.1%} of its mass is burnt; largest residual {residual:.1e}")
 
     figure, (left, middle, right) = panels(3)
     v = np.linalg.norm(run["stage"].velocity.values, axis=1)
@@ -89,7 +88,7 @@ def rocket() -> None:
     middle.set_title("Jet damping", loc="left", fontsize=12)
 
     inflow = np.zeros((len(run.time), 8 * len(run.ledger.sources)))
-    inflow[:, run.rows.places] = run.y[:, -len(run.rows.places) :]
+    inflow[:, run.compiled.inflow_indices] = run.y[:, run.compiled.n_state :]
     exhaust = -inflow.reshape(len(run.time), -1, 8).sum(axis=1)  # the total outflow
     for first, what, colour, name in (
         (1, "momentum", GREEN, "momentum"),
@@ -113,7 +112,7 @@ def pull_up() -> None:
     world = vehicles.pull_up()
     run = world.simulate(3.0, 5e-4)
     print(run.limits)
-    print(f"pull-up: largest residual {run.ledger.relative.max():.1e}")
+    print(f"pull-up: largest residual {run.ledger.relative_residual.max():.1e}")
     figure, (left, right) = panels(2)
     broke = float(run.limits["left.limit"]["latched_at"])
     for name, colour, limit in (("left", RED, 38), ("right", BLUE, 40)):
@@ -145,13 +144,13 @@ def gust() -> None:
     soft, stiff = vehicles.gust(1.0), vehicles.gust(100.0)
     figure, (left, right) = panels(2)
     run = soft.simulate(2.5, 5e-4)
-    print(f"gust: largest residual {run.ledger.relative.max():.1e}")
+    print(f"gust: largest residual {run.ledger.relative_residual.max():.1e}")
     for when, colour in ((0.0, GREY), (0.35, BLUE), (0.55, RED), (0.9, GREEN)):
         k = int(np.argmin(np.abs(run.time - when)))
         hull = run["hull"].position.values[k]
         names = [f"right{i}" for i in reversed(range(n))], [f"left{i}" for i in range(n)]
         tips = []
-        scene = soft.system().scene(run.time[k], run.rows.unpack(run.y[k]).state)[0]
+        scene = soft.system().scene(run.time[k], run.compiled.unpack(run.y[k]).state)[0]
         for side in ("right", "left"):
             tips.append(scene[f"{side}{n - 1}"].point((span / n, 0, 0)))
         points = [

@@ -81,7 +81,7 @@ def draw_ledger(axes: plt.Axes) -> None:
     world, steps = mixed(), 0.016 / 2.0 ** np.arange(8)
     colors = {"euler": GREY, "midpoint": GREEN, "rk4": BLUE}
     for method, color in colors.items():
-        residuals = np.array([world.simulate(0.8, h, method=method).ledger.relative.max() for h in steps])
+        residuals = np.array([world.simulate(0.8, h, method=method).ledger.relative_residual.max() for h in steps])
         axes.loglog(steps, residuals, "o-", color=color, lw=1.8, ms=5)
         axes.annotate(method, (steps[4], 3 * residuals[4]), color=color, ha="right")
         orders = [np.log2(a / b) for a, b in pairwise(residuals)]

@@ -4,11 +4,10 @@ stiffness: Annotated[float, "N/m"] = 0.0                  in SI; several units, 
 load: Annotated[Callable[[Array], Any], Arguments("wrench")]
 """
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
-
-from poinsot._memo import memo
 
 
 class Arguments(tuple[str, ...]):
@@ -27,7 +26,7 @@ class FieldType:
     arguments: tuple[str, ...] = ()
 
 
-@memo
+@functools.cache
 def field_types(cls: type[Any]) -> dict[str, FieldType]:
     """The types of the fields of a dataclass, by their names."""
     bare, annotated = _hints(cls, False), _hints(cls, True)

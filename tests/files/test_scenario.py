@@ -12,7 +12,8 @@ import poinsot as pt
 from poinsot._fields import units_of
 from poinsot.files import kinds
 from poinsot.files.building import Scenario
-from poinsot.files.dimensions import units_at
+from poinsot.files.dimensions import table_name, units_at
+from poinsot.files.element_tables import elements
 from poinsot.files.problems import ScenarioError
 from poinsot.files.scenario import changes_of, read_scenario
 from poinsot.files.schema import schema
@@ -150,7 +151,7 @@ def test_every_number_of_every_element_has_a_unit() -> None:
     flags = {"settles", "combined", "piece", "carries", "n"}
     missing = [
         f"{kind}.{f.name}"
-        for kind, cls in {**kinds.elements(), "beam": pt.Beam}.items()
+        for kind, cls in {**elements(), "beam": pt.Beam}.items()
         for f in fields(cls)
         if f.name not in words | flags and f.name not in units_of(cls)
     ]
@@ -160,7 +161,7 @@ def test_every_number_of_every_element_has_a_unit() -> None:
 def test_every_kind_of_element_has_a_table() -> None:
     public = [x for x in (getattr(pt, name) for name in pt.__all__) if isinstance(x, type)]
     public = [x for x in public if issubclass(x, pt.Element) and x is not pt.Element]
-    assert {kinds.table_name(cls) for cls in public} - {"central_gravity"} <= set(kinds.lists())
+    assert {table_name(cls) for cls in public} - {"central_gravity"} <= set(kinds.lists())
 
 
 def test_units_of_numbers_of_worlds() -> None:
@@ -287,8 +288,8 @@ def _is_kind(data: dict[str, Any], rule: dict[str, Any]) -> bool:
         ("1:2:3", [1.0, 1.5, 2.0]),
         ("1 kg : 2000 g : 2", [1.0, 2.0]),
         ("[1, '2']".replace("'", ""), [1.0, 2.0]),
-        ("normal(2 kg, 100 g)", pt.normal(2.0, 0.1)),
-        ("uniform(1, 2)", pt.uniform(1.0, 2.0)),
+        ("normal(2 kg, 100 g)", pt.Normal(2.0, 0.1)),
+        ("uniform(1, 2)", pt.Uniform(1.0, 2.0)),
     ],
 )
 def test_what_is_varied(text: str, expected: Any) -> None:

@@ -7,10 +7,9 @@ import pytest
 
 from poinsot.fuse import Assembly, aligned_zeros, kernel, set_threads
 from poinsot.fuse.assembly.element_loop import assembly_module
-from poinsot.fuse.llvm import jit
-from poinsot.fuse.llvm.instructions import Target
+from poinsot.fuse.llvm import target
 
-WIDTH = jit.host()[2] // 8
+WIDTH = target.host().vector_bytes // 8
 
 
 @kernel("(2,4),(3)->(2,4)")
@@ -98,8 +97,8 @@ def test_the_sums_are_those_of_numpy(name, e, dtype):
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_vectors_of_any_length(name, size, monkeypatch):
     """Also rows that are longer than a vector, or shorter by any factor."""
-    cpu, features, most, family = jit.host()
-    monkeypatch.setattr(jit, "host", lambda: (cpu, features, min(size, most), family))
+    host = target.host()
+    monkeypatch.setattr(target, "host", lambda: host._replace(vector_bytes=min(size, host.vector_bytes)))
     assembly, start, args = make(name, 203)
     sums = start.copy()
     assembly.add_to(sums, *args)
@@ -136,7 +135,9 @@ def test_the_same_bits_every_time():
 
 def test_differences_and_reactions_are_transposed_once():
     """The rows of `pull` are subtracted before they are transposed, and its second results are the first ones."""
-    shuffles = [assembly_module(f.program().graph, 2, [4], 4, Target(8)).count("shufflevector") for f in (pull, push)]
+    shuffles = [
+        assembly_module(f.program().graph, 2, [4], 4, target.Target(8)).count("shufflevector") for f in (pull, push)
+    ]
     gather, scatter = 4 + 4 * 2, 4 * 2 + 8  # pairs of rows side by side, two rounds; two rounds, and rows apart
     splats = 1  # of the number of elements left
     assert shuffles == [gather + scatter + splats, 2 * gather + 2 * scatter + splats]

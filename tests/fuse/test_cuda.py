@@ -242,6 +242,18 @@ def test_reciprocals(tmp_path: Path, float64: bool) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+@pytest.mark.parametrize("float64", [True, False])
+def test_sums_of_exponentials(tmp_path: Path, float64: bool) -> None:
+    """As NumPy's, with infinities and NaN, and far from overflow."""
+    kernel = pt.kernel("(),()->()")(np.logaddexp)
+    values = [0.0, 1.0, -2.5, 80.0, -80.0, 1e30, -1e30, np.inf, -np.inf, np.nan]
+    x, y = (a.ravel() for a in np.meshgrid(values, values))
+    (result,) = run_on_host(kernel.program(), tmp_path, x, y, float64=float64)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(result, np.logaddexp(x, y), rtol=1e-15 if float64 else 1e-6)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
     """One test finds that some angle is far; the others, and what is not a number, come out as ever."""
     kernel = pt.kernel("(4)->(4)")(lambda x: np.cos(x + 0.5))

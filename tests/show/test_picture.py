@@ -139,7 +139,7 @@ def test_an_instance_that_broke_down_stays_where_it_was() -> None:
     run = runs_to_show.batch()
     y = run.y.copy()
     y[10:, 1] = np.nan
-    broken = pt.Run(run.world, run.rows, run.time, y, run.p, run.settings, run.stop)
+    broken = pt.Run(run.world, run.compiled, run.time, y, run.p, run.settings, run.stop)
     records = records_of(broken, (1,))
     assert np.array_equal(records.positions[10:, 0], np.repeat(records.positions[9:10, 0], len(run.time) - 10, axis=0))
 

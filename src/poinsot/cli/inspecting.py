@@ -96,12 +96,12 @@ def info(result: Result, quiet: Quiet = False, json: Json = False) -> int:
     )
     rows = [(str(n), " ".join(map(str, a.dims)), str(a.attrs.get("units", ""))) for n, a in run.data.data_vars.items()]
     screen.table(("recorded", "over", "unit"), rows, 3)
-    if run.rows.booked:
+    if run.compiled.keeps_ledger:
         from poinsot.cli import shown
 
         shown.ledger(screen, run.ledger)
     ledger = {}
-    if run.rows.booked:
+    if run.compiled.keeps_ledger:
         from poinsot.cli.shown import account_rows
 
         ledger = {"ledger": account_rows(run.ledger)}

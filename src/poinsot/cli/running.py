@@ -120,7 +120,7 @@ def _passed(done: "Run") -> bool:
 
 
 def _limits(screen: Screen, done: "Run") -> None:
-    if done.limits.found:
+    if done.limits.latches:
         screen.say(str(done.limits), "yellow" if _passed(done) else None)
         screen.say()
 

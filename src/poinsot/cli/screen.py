@@ -16,7 +16,7 @@ from rich.table import Table
 from poinsot._types import Array
 
 MOST = 12  # rows of a table
-WIDE = 110  # columns of a screen that has room for all of the ledger
+WIDE = 112  # columns of a screen that has room for all of the ledger
 
 
 @dataclass

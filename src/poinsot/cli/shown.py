@@ -8,7 +8,7 @@ from rich.tree import Tree
 
 from poinsot.cli.screen import WIDE, Screen, short, vector
 from poinsot.parts import Limit
-from poinsot.run.ledger import ACCOUNTS, UNITS, Ledger
+from poinsot.run.ledger import CONSERVED_QUANTITIES, UNITS, Ledger, magnitudes
 from poinsot.world import Description, World
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def ledger(screen: Screen, found: Ledger) -> None:
     """What was conserved: all of it where there is room, else the sizes of vectors."""
     if not screen.talks:
         return
-    if screen.console.width >= WIDE and found.start.ndim == 1:
+    if screen.console.width >= WIDE and found.initial.ndim == 1:
         screen.say("what was held, and what came in through what", "bold")
         screen.say(found.table())
         screen.say()
@@ -91,17 +91,17 @@ def ledger(screen: Screen, found: Ledger) -> None:
 def account_rows(found: Ledger) -> dict[str, dict[str, float]]:
     """Mass, momentum, angular momentum and energy: at the start, at the end, what came in, what nothing explains."""
     grouped = {
-        "start": Ledger._grouped(found.start),
-        "end": Ledger._grouped(found.end),
-        "came_in": Ledger._grouped(found.inflow.sum(axis=-2)),
-        "unexplained": Ledger._grouped(found.remainder),
-        "relative": found.relative,
+        "start": magnitudes(found.initial),
+        "end": magnitudes(found.final),
+        "came_in": magnitudes(found.inflow.sum(axis=-2)),
+        "unexplained": magnitudes(found.residual),
+        "relative": found.relative_residual,
     }
-    for key, whole in (("start", found.start), ("end", found.end), ("came_in", found.inflow.sum(axis=-2))):
+    for key, whole in (("start", found.initial), ("end", found.final), ("came_in", found.inflow.sum(axis=-2))):
         grouped[key][..., 3] = whole[..., 7]  # energy has a sign
     return {
         account: {key: float(values[..., k].max()) for key, values in grouped.items()}
-        for k, account in enumerate(ACCOUNTS)
+        for k, account in enumerate(CONSERVED_QUANTITIES)
     }
 
 

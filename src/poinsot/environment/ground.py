@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
@@ -50,13 +51,13 @@ class Contact(Element):
                 continue
             require_finite(owner, **{name: direction})
             if np.shape(direction) != (3,) or not np.any(np.asarray(direction)):
-                raise ValueError(f"{name} of {owner} must be three numbers, not all zero; got {direction!r}.")
+                raise FieldError(f"{name} of {owner} must be three numbers, not all zero; got {direction!r}.", name)
         if np.shape(self.points) == (3,):
             object.__setattr__(self, "points", as_array(self.points)[None, :])
         if np.ndim(self.points) != 2 or np.shape(self.points)[1] != 3:
-            raise ValueError(f"points of {owner} must have shape (k, 3), not {np.shape(self.points)}.")
+            raise FieldError(f"points of {owner} must have shape (k, 3), not {np.shape(self.points)}.", "points")
         if not is_traced(self.slip) and not self.slip > 0:
-            raise ValueError(f"slip of {owner} must be a positive speed [m/s], not {self.slip!r}.")
+            raise FieldError(f"slip of {owner} must be a positive speed [m/s], not {self.slip!r}.", "slip")
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)

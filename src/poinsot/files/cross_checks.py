@@ -9,9 +9,9 @@ from poinsot._hints import hint
 from poinsot.files.kinds import PICTURES
 from poinsot.files.problems import Problem
 from poinsot.files.varied import varied
-from poinsot.run.compiled import Rows
 from poinsot.run.observe import LABELS, observables
-from poinsot.run.plan import choose, plan
+from poinsot.run.stepping import choose_method
+from poinsot.run.time_grid import time_grid
 from poinsot.study.quantities import expand, names
 from poinsot.world import World
 
@@ -20,9 +20,9 @@ def of_run(world: World, run: Mapping[str, Any]) -> dict[str, Callable[[], Any]]
     """By keys of [run], what raises an error if the value there does not fit."""
     system, step = world.system(), min(run["step"], run["duration"])
     return {
-        "method": lambda: run.get("method") == "adaptive" or choose(run.get("method"), system),
-        "every" if "every" in run else "step": lambda: plan(run["duration"], step, run.get("every"), False),
-        "record": lambda: observables(Rows(system, "rk4", {}, False), run.get("record")),
+        "method": lambda: run.get("method") == "adaptive" or choose_method(run.get("method"), system),
+        "every" if "every" in run else "step": lambda: time_grid(run["duration"], step, run.get("every"), False),
+        "record": lambda: observables(system, run.get("record")),
         "until": lambda: "until" in run and run["until"](0.0, world.scene()),
     }
 
@@ -46,7 +46,7 @@ def _sample(world: World, record: Any) -> Any:
 
     system = world.system()
     motion = system.motion(0.0, system.start())
-    chosen = observables(Rows(system, "rk4", {}, False), record)
+    chosen = observables(system, record)
     arrays = {name: (("time", *x.dims), np.asarray(x.of(motion))[None]) for name, x in chosen.items()}
     used = {dim for x in chosen.values() for dim in x.dims}
     return xarray.Dataset(arrays, {dim: list(label(system)) for dim, label in LABELS.items() if dim in used})

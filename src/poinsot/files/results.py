@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._memo import set_known
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.files import atomic
 from poinsot.files.described import describe, missing, restore
 from poinsot.files.stores import check_place, store_for
 from poinsot.run import Ledger, Run, Stop, limits
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.inputs import read_inputs
 from poinsot.run.observe import continuous
-from poinsot.run.plan import inputs_of
-from poinsot.run.result import free_numbers
 from poinsot.world import Description, World
 
 FORMAT = 1  # of the groups "rows" and "run"; a file with a higher number is newer than this version
@@ -47,13 +47,13 @@ class Writer:
         self,
         path: Name,
         world: World,
-        rows: Rows,
+        compiled: CompiledSystem,
         settings: Mapping[str, Any],
         record: str | Sequence[str] | None = None,
     ) -> None:
         self.path, self.store = Path(path), store_for(path)
         check_place(self.path)
-        self.world, self.rows, self.settings, self.record = world, rows, settings, record
+        self.world, self.compiled, self.settings, self.record = world, compiled, settings, record
         self.temporary = atomic.beside(self.path)
         self._pieces: list[tuple[Array, Array, Array]] = []
         self._waiting = 0  # bytes
@@ -94,11 +94,11 @@ class Writer:
                 (t0, y0, p0), (t1, y1, p1) = self._first, self._last
                 p = np.concatenate([p0, p1]) if p1.ndim == y1.ndim else p1
                 ends = np.concatenate([t0, t1]), np.concatenate([y0, y1]), p
-                self.close(Run(self.world, self.rows, *ends, self.settings, stop, self.record))
+                self.close(Run(self.world, self.compiled, *ends, self.settings, stop, self.record))
         except BaseException:
             self.abandon()
             raise
-        return _opened(self.path, lambda meta, p: (self.world, self.rows, self.settings), lazy=True)
+        return _opened(self.path, lambda meta, p: (self.world, self.compiled, self.settings), lazy=True)
 
     def abandon(self) -> None:
         """Remove what was written, unless it was finished."""
@@ -113,7 +113,7 @@ class Writer:
         p = np.concatenate(ps) if ps[0].ndim == y.ndim else ps[0]
         self._pieces, self._waiting = [], 0
         stop = Stop("running", time[-1], "the run goes on")
-        data = Run(self.world, self.rows, time, y, p, self.settings, stop, self.record).data
+        data = Run(self.world, self.compiled, time, y, p, self.settings, stop, self.record).data
         if "orientation" in data:
             self._continue(data["orientation"].values)
         self.put(data, y, p, more)
@@ -143,7 +143,7 @@ class Writer:
 
 def save(run: Run, path: Name) -> None:
     """Write a run to x.nc or x.zarr: all of it, or nothing."""
-    with Writer(path, run.world, run.rows, run.settings, run.record) as writer:
+    with Writer(path, run.world, run.compiled, run.settings, run.record) as writer:
         for piece, last in _slices(run):
             p = run.p[piece] if run.p.ndim == run.y.ndim else run.p
             writer.put(run.data.isel(time=piece), run.y[piece], p, not last)
@@ -171,7 +171,7 @@ def _whole(run: Run) -> Any:
     """What belongs to a run and not to a record."""
     import xarray
 
-    ledger = run.ledger if run.rows.booked else None
+    ledger = run.ledger if run.compiled.keeps_ledger else None
     instance = () if run.batch is None else ("instance",)
     text = json.dumps(_meta(run, ledger), allow_nan=False).encode()
     found: dict[str, Any] = {
@@ -181,15 +181,15 @@ def _whole(run: Run) -> Any:
     if run.p.ndim < run.y.ndim:
         found["p"] = ((*instance, "number"), run.p)
     if ledger is not None:
-        found["ledger_start"] = ((*instance, "account"), ledger.start)
-        found["ledger_end"] = ((*instance, "account"), ledger.end)
+        found["ledger_start"] = ((*instance, "account"), ledger.initial)
+        found["ledger_end"] = ((*instance, "account"), ledger.final)
         found["ledger_inflow"] = ((*instance, "source", "account"), ledger.inflow)
     return xarray.Dataset(found)
 
 
 def _meta(run: Run, ledger: Ledger | None) -> dict[str, Any]:
-    rows, stop, settings = run.rows, run.stop, dict(run.settings)
-    system = rows if isinstance(rows, Unmoved) else rows.system
+    compiled, stop, settings = run.compiled, run.stop, dict(run.settings)
+    system = compiled if isinstance(compiled, Unmoved) else compiled.system
     options = {k: v for k, v in settings.pop("options").items() if k != "vary"}  # the values are in p
     options["inputs"] = {
         name: value if callable(value) or isinstance(value, tuple) else np.asarray(value, dtype=float)
@@ -199,8 +199,8 @@ def _meta(run: Run, ledger: Ledger | None) -> dict[str, Any]:
         "format": FORMAT,
         "description": describe(system.description),
         "free": list(system.free),
-        "method": rows.method,
-        "booked": rows.booked,
+        "method": compiled.method,
+        "booked": compiled.keeps_ledger,
         "options": describe(options),
         "settings": describe(settings),
         "record": describe(run.record),
@@ -226,7 +226,7 @@ Remake = Callable[[dict[str, Any], Array], tuple[World, Any, Mapping[str, Any]]]
 
 
 def _opened(path: Path, remake: Remake, lazy: bool) -> Run:
-    """The run in a file, with world, rows and settings that `remake` finds from what is written about it, and p.
+    """The run in a file, with world, equations and settings that `remake` finds from what is written about it, and p.
 
     It is read again if another process put a new file in its place meanwhile.
     """
@@ -259,16 +259,16 @@ def _read_run(path: Path, remake: Remake, lazy: bool) -> Run:
     if not lazy:
         data, records = _read(data), _read(records)
     p = records["p"].values if "p" in records else whole["p"].values
-    world, rows, settings = remake(meta, p[0] if "p" in records else p)
+    world, compiled, settings = remake(meta, p[0] if "p" in records else p)
     notes = {int(k): text for k, text in meta["stop"]["notes"].items()}
     when = whole["stop_time"].values
     stop = Stop(meta["stop"]["reason"], when if when.ndim else float(when), meta["stop"]["text"], notes)
     y = OnDisk(records["y"].variable) if lazy else records["y"].values
-    run = Run(world, rows, data["time"].values, y, p, settings, stop, restore(meta["record"]))  # type: ignore[arg-type]
-    run.__dict__["data"] = data
+    run = Run(world, compiled, data["time"].values, y, p, settings, stop, restore(meta["record"]))  # type: ignore[arg-type]
+    set_known(run, "data", data)
     if meta["sources"] is not None:
         parts = (whole[f"ledger_{name}"].values for name in ("start", "end", "inflow"))
-        run.__dict__["ledger"] = Ledger(tuple(meta["sources"]), *parts)
+        set_known(run, "ledger", Ledger(tuple(meta["sources"]), *parts))
     return run
 
 
@@ -300,7 +300,7 @@ def _read(dataset: Any) -> Any:
 
 
 def _remade(meta: dict[str, Any], p: Array, allow_code: bool) -> tuple[World, Any, Mapping[str, Any]]:
-    """World, rows and settings, from what is written about a run."""
+    """World, equations and settings, from what is written about a run."""
     description = restore(meta["description"], allow_code)
     options = {name: restore(value, allow_code, f"the option {name}") for name, value in meta["options"].items()}
     settings = {**restore(meta["settings"]), "options": options}
@@ -310,21 +310,21 @@ def _remade(meta: dict[str, Any], p: Array, allow_code: bool) -> tuple[World, An
         why = " ".join(dict.fromkeys(item.why for item in lacking))
         return world, Unmoved(description, free, meta["method"], meta["booked"], why), settings
     system = world.system(free)
-    functions = inputs_of(system, options["inputs"]).functions
+    functions = read_inputs(system, options["inputs"]).functions
     until = limits.until(system, options["until"])
-    rows = Rows(system, meta["method"], functions, meta["booked"], until, options["device"])
-    options["vary"] = free_numbers(rows, p)
-    return world, rows, settings
+    compiled = CompiledSystem(system, meta["method"], functions, meta["booked"], until, options["device"])
+    options["vary"] = compiled.free_numbers(p)
+    return world, compiled, settings
 
 
 @dataclass(frozen=True, eq=False)
 class Unmoved:
-    """In the place of the rows of a run whose world lacks a function: what is known of them, and else an error."""
+    """In the place of the equations of a run whose world lacks a function: what is known of them, and else an error."""
 
     description: Description
     free: tuple[str, ...]
     method: str
-    booked: bool
+    keeps_ledger: bool
     why: str
 
     def __getattr__(self, name: str) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import create_model
 
 from poinsot.files import kinds, readers
-from poinsot.files.readers import Table
+from poinsot.files.readers import ScenarioTable
 
 
 def schema() -> dict[str, Any]:
@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
         "sweep": (kinds.SweepOptions, None),
     }
     keys |= {name: (list[model], None) for name, model in kinds.lists().items()}  # type: ignore[valid-type]
-    model = create_model("Scenario", __base__=Table, **keys)
+    model = create_model("Scenario", __base__=ScenarioTable, **keys)
     found = model.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_nulls(found), "title": "Scenario"}
 

@@ -7,11 +7,11 @@ from pydantic.fields import FieldInfo
 
 from poinsot._hints import hint
 from poinsot.files.problems import Problem, at, dotted, unknown
-from poinsot.files.readers import Table
+from poinsot.files.readers import ScenarioTable
 from poinsot.files.toml_lines import Path
 
 
-def from_pydantic(error: ValidationError, model: type[Table], data: Any, path: Path) -> list[Problem]:
+def from_pydantic(error: ValidationError, model: type[ScenarioTable], data: Any, path: Path) -> list[Problem]:
     """What pydantic found in the table `data`, which stands at `path`."""
     found = []
     for item in error.errors():
@@ -57,7 +57,7 @@ def _own(loc: tuple[int | str, ...], data: Any) -> Path:
     return tuple(path)
 
 
-def _fields(model: type[Table], path: Path, data: Any) -> dict[str, FieldInfo]:
+def _fields(model: type[ScenarioTable], path: Path, data: Any) -> dict[str, FieldInfo]:
     """The keys of the table at a path below a model."""
     found: Any = model
     for k, key in enumerate(path):
@@ -68,12 +68,12 @@ def _fields(model: type[Table], path: Path, data: Any) -> dict[str, FieldInfo]:
             return {}
         kind = at(data, (*path[: k + 1], *(i for i in path[k + 1 : k + 2] if isinstance(i, int)), "kind"))
         found = _table_in(info.annotation, kind)
-    return dict(found.model_fields) if isinstance(found, type) and issubclass(found, Table) else {}
+    return dict(found.model_fields) if isinstance(found, type) and issubclass(found, ScenarioTable) else {}
 
 
 def _table_in(annotation: Any, kind: Any) -> Any:
     """The table within a type: a list of it, or the one of its kinds."""
-    if isinstance(annotation, type) and issubclass(annotation, Table):
+    if isinstance(annotation, type) and issubclass(annotation, ScenarioTable):
         return annotation
     inner = [_table_in(part, kind) for part in getattr(annotation, "__args__", ())]
     tables = [t for t in inner if t is not None]

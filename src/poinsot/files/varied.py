@@ -7,10 +7,10 @@ import numpy as np
 
 from poinsot.files.dimensions import units_at
 from poinsot.files.units import to_si
-from poinsot.run import normal, uniform
+from poinsot.run import Normal, Uniform
 from poinsot.world import Description
 
-DISTRIBUTIONS = {"normal": normal, "uniform": uniform}
+DISTRIBUTIONS = {"normal": Normal, "uniform": Uniform}
 EXPECTED = '"lo:hi:n", "normal(mu, sigma)", "uniform(lo, hi)" or "[a, b, ...]"'
 
 

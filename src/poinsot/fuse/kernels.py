@@ -19,6 +19,7 @@ from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
+from poinsot.fuse.llvm.target import this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
@@ -51,7 +52,7 @@ class Program:
         return self._compile(_F32)
 
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        text = kernel_module(self.graph, self.inputs, self.outputs, jit.target(dtype.itemsize))
+        text = kernel_module(self.graph, self.inputs, self.outputs, this_machine(dtype.itemsize))
         address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
@@ -315,6 +316,11 @@ def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict
     kernel = Kernel(None, text, backend)
     kernel.__name__, kernel.__doc__, kernel._programs = name, doc, programs
     return kernel
+
+
+def restored(program: Program) -> Kernel:
+    """The kernel of a program, without the function that was traced."""
+    return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
 
 
 def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:

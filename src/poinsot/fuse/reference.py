@@ -63,7 +63,7 @@ def _get(node: Node, args: list[Any]) -> Any:
 def _set(node: Node, args: list[Any]) -> Any:
     array, index, value = args
     (lanes,) = np.broadcast_shapes(np.shape(index), np.shape(value), array.shape[1:])
-    new = np.array(np.broadcast_to(array, (node.type[1], lanes)))
+    new = np.array(np.broadcast_to(array, (node.size, lanes)))
     new[index, np.arange(lanes)] = value
     return new
 

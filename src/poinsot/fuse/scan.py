@@ -14,6 +14,7 @@ import numpy as np
 from poinsot.fuse.kernels import Kernel
 from poinsot.fuse.llvm import jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
+from poinsot.fuse.llvm.target import this_machine
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -52,7 +53,7 @@ def _one_wide(program: Any) -> int:
     """The address of the kernel's loop with vectors of one element."""
     address = program.__dict__.get("_one_wide")
     if address is None:
-        text = kernel_module(program.graph, program.inputs, program.outputs, replace(jit.target(8), width=1))
+        text = kernel_module(program.graph, program.inputs, program.outputs, replace(this_machine(8), width=1))
         address = jit.compile_module(text, f"{program.name} {program.signature}, one after the other")
         program.__dict__["_one_wide"] = address
     return address

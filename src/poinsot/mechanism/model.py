@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from poinsot._errors import FieldError, UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
@@ -86,7 +87,7 @@ class Mechanism:
     def index(self, name: str) -> int:
         """The number of the link with this name."""
         if name not in self._index:
-            raise KeyError(f"there is no link {name!r}{hint(name, self._index)}.")
+            raise UnknownNameError(f"there is no link {name!r}{hint(name, self._index)}.", name)
         return self._index[name]
 
     def link(self, name: str) -> Link:
@@ -158,9 +159,11 @@ def _check_masses(mech: Mechanism) -> None:
     for i in reversed(range(len(mech))):
         link = mech.links[i]
         if not carried[i] and link.joint.nv and not _has_motor(link.joint):
-            raise ValueError(
+            raise FieldError(
                 f"link {link.name!r} moves on a {link.joint.kind} joint, but neither it nor any link that hangs on it "
-                "has mass. Give it an inertia, or make the joint fixed()."
+                "has mass. Give it an inertia, or make the joint fixed().",
+                "inertia",
+                link.name,
             )
         if carried[i] and mech.parents[i] >= 0:
             carried[mech.parents[i]] = True
@@ -174,10 +177,12 @@ def _check_masses(mech: Mechanism) -> None:
             q[sq] = link.joint.type.integrate(link.joint, q[sq], rng.uniform(-1, 1, link.joint.nv))
     worst = _first_singular(mech, q)
     if worst is not None:
-        raise ValueError(
+        raise FieldError(
             f"the inertia that the joint of link {worst!r} has to move is singular: the mass lies on the joint's axis, "
             "or in a line or point. Give the link (or one that hangs on it) an inertia with extent, or use a joint "
-            "with fewer degrees of freedom."
+            "with fewer degrees of freedom.",
+            "inertia",
+            worst,
         )
 
 

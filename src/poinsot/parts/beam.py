@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import Link, spherical, universal
@@ -43,8 +44,9 @@ class Flexure(Element):
     def effect(self, scene: Scene) -> Effect:
         joint = scene.mechanism.link(self.joint).joint
         if joint.type.is_group and not joint.type.is_rotation:
-            raise ValueError(
-                f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring."
+            raise FieldError(
+                f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring.",
+                "joint",
             )
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
@@ -85,10 +87,13 @@ class Beam:
         owner = f"beam {self.name!r}"
         require_not_negative(owner, length=self.length, damping=self.damping)
         if not isinstance(self.n, int) or self.n < 1 or not self.length > 0:
-            raise ValueError(f"{owner} needs a length above zero and one segment or more, not {self.length}, {self.n}.")
+            field = "n" if self.length > 0 else "length"
+            raise FieldError(
+                f"{owner} needs a length above zero and one segment or more, not {self.length}, {self.n}.", field
+            )
         for name in ("EI", "mass_per_length", "GJ", "EI_side", *(["polar"] if self.GJ is not None else [])):
             if getattr(self, name) is not None and not np.all(self._at(name, np.linspace(0, self.length, 64)[:-1]) > 0):
-                raise ValueError(f"{name} of {owner} must be above zero all along it.")
+                raise FieldError(f"{name} of {owner} must be above zero all along it.", name)
 
     def links(self, parent: str | None = None, placement: Pose | None = None) -> list[Link]:
         """The segments, each with its frame at the joint that carries it; the root at `placement` in the parent."""

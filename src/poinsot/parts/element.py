@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import units_of
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
@@ -122,14 +123,14 @@ def units_of_outputs(element: Element) -> dict[str, str]:
     return {name: ", ".join(units) for name, units in units_of(type(element)).items()} | dict(element.units())
 
 
-def value_of(value: Value, scene: Scene, shape: tuple[int, ...], owner: str, spread: bool = True) -> Array:
+def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, owner: str, spread: bool = True) -> Array:
     """A constant or the value of a function as an array of this shape; a single number is broadcast if `spread`."""
     array = as_array(value(scene.t, scene) if callable(value) else value)
     if array.shape == shape:
         return array
     if array.shape == () and spread:
         return array * np.ones(shape)
-    raise ValueError(f"{owner} gives an array of shape {array.shape}; it needs {shape}.")
+    raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
 
 
 def require_finite(owner: str, **numbers: Any) -> None:
@@ -140,9 +141,9 @@ def require_finite(owner: str, **numbers: Any) -> None:
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            raise ValueError(f"{name} of {owner} must be numbers, not {value!r}.") from None
+            raise FieldError(f"{name} of {owner} must be numbers, not {value!r}.", name) from None
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"{name} of {owner} must be finite, not {value!r}.")
+            raise FieldError(f"{name} of {owner} must be finite, not {value!r}.", name)
 
 
 def require_points(owner: str, **points: Any) -> None:
@@ -150,13 +151,13 @@ def require_points(owner: str, **points: Any) -> None:
     require_finite(owner, **points)
     for name, value in points.items():
         if np.shape(as_array(value)) != (3,):
-            raise ValueError(f"{name} of {owner} must be three numbers [m], not {value!r}.")
+            raise FieldError(f"{name} of {owner} must be three numbers [m], not {value!r}.", name)
 
 
 def require_limit(owner: str, limit: Any) -> None:
     """An error if a limit is negative or NaN; it may be infinite."""
     if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):
-        raise ValueError(f"limit of {owner} must be zero or more, not {limit!r}.")
+        raise FieldError(f"limit of {owner} must be zero or more, not {limit!r}.", "limit")
 
 
 def require_not_negative(owner: str, **numbers: Any) -> None:
@@ -164,4 +165,4 @@ def require_not_negative(owner: str, **numbers: Any) -> None:
     require_finite(owner, **numbers)
     for name, value in numbers.items():
         if not callable(value) and not is_traced(value) and np.any(np.asarray(value) < 0):
-            raise ValueError(f"{name} of {owner} must be zero or more, not {value!r}.")
+            raise FieldError(f"{name} of {owner} must be zero or more, not {value!r}.", name)

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
@@ -61,9 +62,11 @@ class Flow(Element):
         if self.point is not None:
             require_points(owner, point=self.point)
         if self.source == self.to:
-            raise ValueError(f"{owner} goes from {self.source!r} to {self.to!r}; give it a source, a goal or both.")
+            raise FieldError(
+                f"{owner} goes from {self.source!r} to {self.to!r}; give it a source, a goal or both.", "to"
+            )
         if not is_traced(self.lag) and not self.lag > 0:
-            raise ValueError(f"lag of {owner} must be above zero [s]; nothing starts to flow at once.")
+            raise FieldError(f"lag of {owner} must be above zero [s]; nothing starts to flow at once.", "lag")
 
     @property
     def flow(self) -> "Flow":
@@ -71,7 +74,7 @@ class Flow(Element):
 
     def ends(self, scene: Scene) -> tuple[Tank | None, Tank | None]:
         """The source and the destination."""
-        return _tank(scene, self.source, self), _tank(scene, self.to, self)
+        return _tank(scene, self, "source"), _tank(scene, self, "to")
 
     def states(self) -> Mapping[str, Array]:
         start = 0.0 if callable(self.rate) else self.rate
@@ -97,12 +100,12 @@ class Flow(Element):
         else:
             tank, sign = (source, -1.0) if source is not None else (to, 1.0)
             assert tank is not None
-            terms.exchange(tank, sign, via, value_of(self.velocity, scene, (3,), f"velocity of flow {self.name!r}"))
+            terms.exchange(tank, sign, via, value_of(self.velocity, scene, (3,), "velocity", f"flow {self.name!r}"))
         return terms.effect()
 
     def _commanded(self, scene: Scene, source: Tank | None, to: Tank | None) -> Array:
         """The commanded rate [kg/s], less where a tank is nearly empty or full."""
-        rate = value_of(self.rate, scene, (), f"rate of flow {self.name!r}")
+        rate = value_of(self.rate, scene, (), "rate", f"flow {self.name!r}")
         if source is not None:
             left = source.of(scene)
             rate = np.minimum(rate + self.proportion * left, left / _fading(scene, source, 0))
@@ -114,9 +117,10 @@ class Flow(Element):
         """The source must hold enough for the initial flow."""
         left = source.of(scene)
         if not is_traced(r, left, self.lag) and r * self.lag > left:
-            raise ValueError(
+            raise FieldError(
                 f"flow {self.name!r} starts with {r:g} kg/s, for which tank {source.name!r} with {left:g} kg is too "
-                "empty; let it start with less (flowing=0.0)."
+                "empty; let it start with less (flowing=0.0).",
+                "flowing",
             )
 
 
@@ -250,10 +254,11 @@ def _relative_velocity(A: BodyState, B: BodyState, R_BA: Array, x_A: Array, x_B:
     return R_BA @ motion.point_velocity(A.twist, x_A) - motion.point_velocity(B.twist, x_B)
 
 
-def _tank(scene: Scene, name: str | None, flow: Flow) -> Tank | None:
+def _tank(scene: Scene, flow: Flow, end: str) -> Tank | None:
+    name = getattr(flow, end)
     if name is None:
         return None
     tank = scene.element(name, flow.body)
     if not isinstance(tank, Tank):
-        raise ValueError(f"flow {flow.name!r} needs a tank; {name!r} is a {type(tank).__name__}.")
+        raise FieldError(f"flow {flow.name!r} needs a tank; {name!r} is a {type(tank).__name__}.", end)
     return tank

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
@@ -55,15 +56,17 @@ class Rotor(Element):
         if self.is_driven:
             require_finite(owner, torque=self.torque)
             if not is_traced(self.inertia) and self.inertia == 0:
-                raise ValueError(f"inertia of {owner} must be above zero [kg m^2], so that a torque can turn it.")
+                raise FieldError(
+                    f"inertia of {owner} must be above zero [kg m^2], so that a torque can turn it.", "inertia"
+                )
         numbers = {"inertia": self.inertia, "friction": self.friction, "dry_friction": self.dry_friction}
         require_not_negative(owner, lag=self.lag, **numbers)
         if np.shape(self.axis) != (3,) or not (is_traced(self.axis) or np.any(as_array(self.axis))):
-            raise ValueError(f"axis of {owner} must be three numbers, not all zero; it is {self.axis!r}.")
+            raise FieldError(f"axis of {owner} must be three numbers, not all zero; it is {self.axis!r}.", "axis")
         if self.torque is not None and callable(self.speed):
-            raise ValueError(f"{owner} has a torque: its speed must be a number, that with which it starts.")
+            raise FieldError(f"{owner} has a torque: its speed must be a number, that with which it starts.", "speed")
         if self.torque is None and callable(self.speed) and self.lag == 0:
-            raise ValueError(f"{owner} follows a function; give it a lag [s] above zero, in which it can.")
+            raise FieldError(f"{owner} follows a function; give it a lag [s] above zero, in which it can.", "lag")
 
     @property
     def is_driven(self) -> bool:
@@ -110,7 +113,7 @@ class Rotor(Element):
         s, J, V, load = self._at(scene)
         change = np.zeros(())
         if callable(self.speed):
-            change = (value_of(self.speed, scene, (), f"speed of rotor {self.name!r}") - sigma) / self.lag
+            change = (value_of(self.speed, scene, (), "speed", f"rotor {self.name!r}") - sigma) / self.lag
         h = _moment(J * sigma * s)
 
         def torque(m: Any) -> Array:
@@ -128,13 +131,13 @@ class Rotor(Element):
 
     def _at(self, scene: Scene) -> tuple[Array, float, Array, Array]:
         """Axis s, moment J, the body's twist V, and the load."""
-        load = value_of(self.load, scene, (), f"load of rotor {self.name!r}")
+        load = value_of(self.load, scene, (), "load", f"rotor {self.name!r}")
         return self._axis(), self.inertia, scene[self.body].twist, load
 
     def _motor(self, scene: Scene, sigma: Array) -> Array:
         """The torque of the motor less friction [N m]."""
         assert self.torque is not None
-        tau = limited(value_of(self.torque, scene, (), f"torque of rotor {self.name!r}"), self.max_torque)
+        tau = limited(value_of(self.torque, scene, (), "torque", f"rotor {self.name!r}"), self.max_torque)
         if is_traced(self.max_speed) or self.max_speed < np.inf:  # fades over the last hundredth of the limit
             left = np.clip(100 * (1 - np.abs(sigma) / self.max_speed), 0.0, 1.0)
             tau = np.where(tau * sigma > 0, left * tau, tau)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import kinematics
@@ -134,10 +135,10 @@ class Scene:
         for full in (name, f"{body}.{name}"):
             if full in self.elements:
                 return self.elements[full]
-        raise KeyError(f"there is no element {name!r}{hint(name, self.elements)}.")
+        raise UnknownNameError(f"there is no element {name!r}{hint(name, self.elements)}.", name)
 
     def input(self, name: str) -> Array:
         """The value of the input with this name."""
         if name not in self.inputs:
-            raise KeyError(f"there is no input {name!r}{hint(name, self.inputs)}.")
+            raise UnknownNameError(f"there is no input {name!r}{hint(name, self.inputs)}.", name)
         return self.inputs[name]

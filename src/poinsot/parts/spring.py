@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.particles.internal import length_and_direction
@@ -37,7 +38,9 @@ class Spring(Element):
         require_points(owner, point_a=self.point_a, point_b=self.point_b)
         require_not_negative(owner, rest_length=self.rest_length, damping=self.damping, stiffness=self.stiffness)
         if self.a == self.b:
-            raise ValueError(f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.")
+            raise FieldError(
+                f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.", "b"
+            )
 
     @property
     def internal(self) -> bool:  # type: ignore[override]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
@@ -46,8 +47,8 @@ class Cut(Element):
     def __post_init__(self) -> None:
         require_points(f"cut {self.name!r}", at=self.at, axis=self.axis)
         if self.carries and self.piece is None:
-            raise ValueError(
-                f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it."
+            raise FieldError(
+                f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it.", "carries"
             )
 
     def bodies(self) -> tuple[str, ...]:
@@ -133,11 +134,11 @@ class Limit(Element):
     def __post_init__(self) -> None:
         owner = f"limit {self.name!r}"
         if self.then not in get_args(Then):
-            raise ValueError(f"then of {owner} must be one of {', '.join(get_args(Then))}, not {self.then!r}.")
+            raise FieldError(f"then of {owner} must be one of {', '.join(get_args(Then))}, not {self.then!r}.", "then")
         limits = [getattr(self, name) for name in COMPONENTS]
         for name, x in zip(COMPONENTS, limits, strict=True):
             if not is_traced(x) and not x > 0:
-                raise ValueError(f"{name} of {owner} must be above zero, not {x!r}.")
+                raise FieldError(f"{name} of {owner} must be above zero, not {x!r}.", name)
         if self.load is None and not is_traced(*limits) and min(limits) == np.inf:
             raise ValueError(f"{owner} limits nothing; give it one of {', '.join(COMPONENTS)}, or a load.")
 
@@ -197,13 +198,14 @@ class Limit(Element):
         """The joint that it releases must be that of its cut; a free one is held until then."""
         owner = f"limit {self.name!r} lets the joint of {self.body!r} go"
         if cut.body != self.body:
-            raise ValueError(
-                f"{owner}, but its cut {self.cut!r} goes through {cut.body!r}; put the cut on {self.body!r}."
+            raise FieldError(
+                f"{owner}, but its cut {self.cut!r} goes through {cut.body!r}; put the cut on {self.body!r}.", "cut"
             )
         if cut.piece is not None:
-            raise ValueError(
+            raise FieldError(
                 f"{owner}, but its cut {self.cut!r} goes through the body itself. Make the piece a body of its own, "
-                "fixed to the other one, and cut through its joint."
+                "fixed to the other one, and cut through its joint.",
+                "cut",
             )
         v, latched = scene.joint(self.body)[1], scene.states[f"{self.name}.latched"]
         is_free = scene.mechanism.link(self.body).joint.type.is_free
@@ -216,7 +218,7 @@ class Limit(Element):
     def _cut(self, scene: Scene) -> Cut:
         cut = scene.element(self.cut, self.body)
         if not isinstance(cut, Cut):
-            raise ValueError(f"limit {self.name!r} needs a cut; {self.cut!r} is a {type(cut).__name__}.")
+            raise FieldError(f"limit {self.name!r} needs a cut; {self.cut!r} is a {type(cut).__name__}.", "cut")
         return cut
 
     def units(self) -> dict[str, str]:

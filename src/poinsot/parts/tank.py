@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
@@ -39,13 +40,15 @@ class Tank(Element):
         require_points(owner, position=self.position)
         require_not_negative(owner, contents=self.contents)
         if not is_traced(self.capacity, self.contents) and not 0 <= self.contents <= self.capacity:
-            raise ValueError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.")
+            raise FieldError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.", "contents")
         if (self.size is not None and self.radius is not None) or (self.height is not None and self.radius is None):
             raise ValueError(
                 f"{owner} is a box (size), a cylinder (radius, height) or a ball (radius); give one of them."
             )
         if self.settles and (self._tallness is None or not self.is_bounded):
-            raise ValueError(f"{owner} settles: it needs a size, or a radius and a height, and a capacity [kg].")
+            raise FieldError(
+                f"{owner} settles: it needs a size, or a radius and a height, and a capacity [kg].", "settles"
+            )
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)

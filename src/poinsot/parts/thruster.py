@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
@@ -40,7 +41,9 @@ class Thruster(Element):
         require_finite(owner, direction=self.direction)
         require_not_negative(owner, thrust=self.thrust)
         if not is_traced(self.exhaust_speed) and not 0 < self.exhaust_speed < np.inf:
-            raise ValueError(f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.")
+            raise FieldError(
+                f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.", "exhaust_speed"
+            )
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -63,14 +66,14 @@ class Thruster(Element):
 
     def effect(self, scene: Scene) -> Effect:
         if self.flow is None:
-            f = value_of(self.thrust, scene, (), f"thrust of {self.name!r}") * self._direction(scene)
+            f = value_of(self.thrust, scene, (), "thrust", f"thruster {self.name!r}") * self._direction(scene)
             return Effect({self.body: np.concatenate([np.cross(as_array(self.point), f), f])}, shown={"force": f})
         effect = self.flow.effect(scene)
         f = scene.states[f"{self.name}.rate"] * self.exhaust_speed * self._direction(scene)
         return replace(effect, shown={"force": f})
 
     def _direction(self, scene: Scene) -> Array:
-        d = value_of(self.direction, scene, (3,), f"direction of thruster {self.name!r}")
+        d = value_of(self.direction, scene, (3,), "direction", f"thruster {self.name!r}")
         return d / np.linalg.norm(d)
 
     def units(self) -> dict[str, str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.parts import Effect, Element, Scene
-from poinsot.run.compiled import Rows
-from poinsot.run.plan import choose
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.stepping import choose_method
 from poinsot.show import server as web
 from poinsot.show.looks import look_of, looks_of
 from poinsot.show.marks import Surface
@@ -79,8 +79,8 @@ class Live:
             raise ValueError(f"step must be a positive number of seconds, not {step!r}.")
         self.world, self.pushed = pushable(world)
         system = self.world.system(tuple(free))
-        self.rows = Rows(system, choose(method, system), {}, False)
-        self.measures, self.h = Measures(self.rows), step
+        self.compiled = CompiledSystem(system, choose_method(method, system), {}, False)
+        self.measures, self.h = Measures(self.compiled), step
         self.chosen_looks = {name: look_of(look) for name, look in looks.items()}
         self.trails = trails
         self.sliders: dict[str, list[Any]] = {}
@@ -99,14 +99,14 @@ class Live:
     # The simulation.
 
     def _start_over(self) -> None:
-        self.t, self.y = 0.0, np.asarray(self.rows.start(self._p()))
+        self.t, self.y = 0.0, np.asarray(self.compiled.start(self._p()))
         self.seen: deque[tuple[float, Array, Array]] = deque([(0.0, self.y, self._p())], maxlen=WINDOW)
         self.grabbed.clear()
         self.pushes.clear()
         self.problem = ""
 
     def _p(self) -> Array:
-        return self.rows.row(self.numbers, self.inputs)
+        return self.compiled.parameters(self.numbers, self.inputs)
 
     def _rehearse(self) -> Picture:
         """A picture of the first seconds, for sizes and scales."""
@@ -114,7 +114,7 @@ class Live:
         kept = [y]
         with np.errstate(all="ignore"):
             for k in range(100):
-                y = self.rows.advance(y, p, k * count * self.h, self.h, count)
+                y = self.compiled.advance_state(y, p, k * count * self.h, self.h, count)
                 if not np.all(np.abs(y) < FARTHEST):
                     break
                 kept.append(y)
@@ -123,7 +123,7 @@ class Live:
 
     def _looks(self) -> dict[str, Any]:
         """The looks of the bodies at the present parameters."""
-        return looks_of(self.rows.system.described(self.numbers), self.chosen_looks)
+        return looks_of(self.compiled.system.described(self.numbers), self.chosen_looks)
 
     def _picture(self) -> Picture:
         times, ys, ps = zip(*self.seen, strict=True)
@@ -149,11 +149,11 @@ class Live:
         self.inputs[PUSH] = self._forces()
         p, before = self._p(), clock.perf_counter()
         with np.errstate(all="ignore"):
-            y = np.asarray(self.rows.advance(self.y, p, self.t, self.h, count))
+            y = np.asarray(self.compiled.advance_state(self.y, p, self.t, self.h, count))
         took = clock.perf_counter() - before
         self.capacity = int(np.clip(count * 0.02 / max(took, 1e-6), 1, 100_000)) if count > 3 else 2 * self.capacity
         if not np.all(np.abs(y) < FARTHEST):
-            what = self.rows.labels()[int(np.argmax(~(np.abs(y) < FARTHEST)))]
+            what = self.compiled.labels()[int(np.argmax(~(np.abs(y) < FARTHEST)))]
             self.problem = f"stopped at t = {self.t:.3f} s: {what} diverges. Use a smaller step, and reset."
             return
         self.y, self.t = y, self.t + count * self.h
@@ -166,9 +166,9 @@ class Live:
         for body, (force, point, _) in self.pushes.items():
             forces[self.pushed.index(body)] = np.concatenate([force, point])
         if self.grabbed:
-            setting = self.rows.setting(self._p())
-            scene, _ = self.rows.system.scene(
-                self.t, self.rows.unpack(self.y).state, setting.parameters, setting.inputs
+            context = self.compiled.context(self._p())
+            scene, _ = self.compiled.system.scene(
+                self.t, self.compiled.unpack(self.y).state, context.parameters, context.inputs
             )
             for body, (point, target) in self.grabbed.items():
                 mass = float(scene.inertia(body).mass)  # type: ignore[union-attr]
@@ -206,7 +206,7 @@ class Live:
             raise ValueError(f"{name!r} is neither a free parameter nor an input of this page.")
 
         new = np.broadcast_to(np.asarray(value, dtype=float), np.shape(store[name])).copy()
-        self.rows.system.described({**self.numbers, **({name: new} if store is self.numbers else {})})  # may raise
+        self.compiled.system.described({**self.numbers, **({name: new} if store is self.numbers else {})})  # may raise
 
         def change() -> None:
             store[name] = new

@@ -83,7 +83,7 @@ def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
 
 def _motion(run: Run) -> list[str]:
     """The quantities of the motion: joint coordinates for mechanisms, else position and angular velocity."""
-    links = run.rows.system.bodies.links
+    links = run.compiled.system.bodies.links
     free = all(link.joint.type.position or not link.joint.nv for link in links)
     wanted = ("position", "angular_velocity") if free else ("q", "v")
     return [name for name in wanted if name in quantities(run)]
@@ -176,7 +176,7 @@ def _margins(run: Run, bodies: Sequence[str | None], instance: int | None) -> li
 
 
 def _phase(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
-    mech = run.rows.system.bodies
+    mech = run.compiled.system.bodies
     q, v = history(run, "q", None, instance or 0), history(run, "v", None, instance or 0)
     lines = []
     for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
@@ -207,7 +207,7 @@ def _polhode(run: Run, bodies: Sequence[str | None], instance: int | None) -> li
 
 
 def _first_rotating(run: Run) -> str:
-    for link in run.rows.system.bodies.links:
+    for link in run.compiled.system.bodies.links:
         if link.inertia is not None and link.inertia.rank == 3 and link.joint.type.attitude:
             return link.name
     raise ValueError("no body of this run rotates freely; name one with body=...")
@@ -215,7 +215,7 @@ def _first_rotating(run: Run) -> str:
 
 def _angular_momentum(run: Run, body: str | None, instance: int) -> tuple[str, Array, Array]:
     """A body's name, its angular momentum about its centre of mass in principal axes (r, 3), and its moments (3,)."""
-    inertia = run.rows.system.mechanism.link(str(body)).inertia
+    inertia = run.compiled.system.mechanism.link(str(body)).inertia
     if inertia is None or inertia.rank < 3:
         raise ValueError(f"body {body!r} has no polhode: its inertia is singular.")
     moments, R_BP = inertia.principal()

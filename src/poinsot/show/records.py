@@ -10,7 +10,7 @@ import numpy as np
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.mechanism import Mechanism
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
 from poinsot.run.observe import measuring
 from poinsot.run.result import Run
 from poinsot.spatial import motion
@@ -22,35 +22,35 @@ Measure = Callable[[Array, Array, Array], tuple[Array, ...]]
 class Measures:
     """Compiled functions that compute the quantities of a picture from flat states; each is made on first use."""
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        start = rows.system.motion(0.0, rows.system.start())
+    def __init__(self, compiled: CompiledSystem) -> None:
+        self.compiled = compiled
+        start = compiled.system.motion(0.0, compiled.system.start())
         self.wrenches = tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
 
     @cached_property
     def places(self) -> Measure:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
-        return measuring(self.rows, [_positions, _orientations, _angular_velocities, _centres, _spins])
+        return measuring(self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins])
 
     @cached_property
     def forces(self) -> Measure:
         """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
-        return measuring(self.rows, [lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])])
+        return measuring(self.compiled, [lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])])
 
     @cached_property
     def reactions(self) -> Measure:
         """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
-        return measuring(self.rows, [_reactions])
+        return measuring(self.compiled, [_reactions])
 
     @memo
     def shown(self, element: str, key: str) -> Measure:
         """A shown quantity of an element."""
-        return measuring(self.rows, [lambda m: m.effects[element].shown[key]])
+        return measuring(self.compiled, [lambda m: m.effects[element].shown[key]])
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records of some instances: time (r,) [s], rows y (r, n, ny) and p (n, np) or (r, n, np).
+    """Records of some instances: time (r,) [s], flat states y (r, n, ny) and p (n, np) or (r, n, np).
 
     Arrays here have the shape (r, n, b, ...) over records, instances and bodies. Most pictures are of the first
     instance alone.
@@ -64,11 +64,11 @@ class Records:
 
     @property
     def description(self) -> Description:
-        return self.measures.rows.system.description
+        return self.measures.compiled.system.description
 
     @property
     def mechanism(self) -> Mechanism:
-        return self.measures.rows.system.bodies
+        return self.measures.compiled.system.bodies
 
     @cached_property
     def names(self) -> list[str]:
@@ -118,7 +118,7 @@ class Records:
 
     def of(self, element: str, key: str) -> Array:
         """A state or shown quantity of an element, (r, n, ...): records.of("plane.left", "contents")."""
-        name, system = f"{element}.{key}", self.measures.rows.system
+        name, system = f"{element}.{key}", self.measures.compiled.system
         start = system.nq + system.nv
         for state, value in system.states.items():
             if state == name:
@@ -147,7 +147,7 @@ def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Rec
     for k in range(y.shape[1]):  # an instance that diverged stays at its last finite state
         last = np.maximum.accumulate(np.where(finite[:, k], np.arange(len(y)), 0))
         y[:, k] = y[last, k]
-    return Records(Measures(run.rows), run.time[chosen], y, p[chosen] if p.ndim == y.ndim else p, tuple(instances))
+    return Records(Measures(run.compiled), run.time[chosen], y, p[chosen] if p.ndim == y.ndim else p, tuple(instances))
 
 
 def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Motion], Array]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import CentralGravity
@@ -63,12 +64,17 @@ class Body:
                 if name in ("q", "v") and size == 1:
                     array = array.reshape(-1) if array.ndim == 0 else array
                 if not np.all(np.isfinite(array)):
-                    raise ValueError(f"{name} of body {self.name!r} must be finite numbers, not {given!r}.")
+                    raise FieldError(
+                        f"{name} of body {self.name!r} must be finite numbers, not {given!r}.", name, self.name
+                    )
             if array.shape != (size,):
                 what = f" of its {joint.kind} joint" if name in ("q", "v") else ""
-                raise ValueError(f"{name}{what} of body {self.name!r} needs {size} numbers, not {given!r}.")
+                raise FieldError(
+                    f"{name}{what} of body {self.name!r} needs {size} numbers, not {given!r}.", name, self.name
+                )
             if name == "orientation":
-                quaternion.check(array, f"orientation of body {self.name!r}")
+                with about(self.name, name):
+                    quaternion.check(array, f"orientation of body {self.name!r}")
                 array = quaternion.normalize(array)
             object.__setattr__(self, name, array)
 
@@ -105,14 +111,18 @@ class Body:
 
     def _without(self, inertia: Inertia | None, turning: Array) -> Inertia:
         if inertia is None:
-            raise ValueError(
-                f"body {self.name!r} has no mass, but a rotor; give it an inertia that includes the rotor's."
+            raise FieldError(
+                f"body {self.name!r} has no mass, but a rotor; give it an inertia that includes the rotor's.",
+                "inertia",
+                self.name,
             )
         try:
             return Inertia(inertia.mass, inertia.com, inertia.moment - turning)
         except ValueError as error:
-            raise ValueError(
-                f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}"
+            raise FieldError(
+                f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}",
+                "inertia",
+                self.name,
             ) from error
 
 
@@ -167,11 +177,15 @@ class Description:
             for body in (*element.bodies(), *element.joints()):
                 if body not in self.bodies:
                     kind = type(element).__name__
-                    raise ValueError(f"{kind} {name!r} acts on {body!r}, which is no body{hint(body, self.bodies)}.")
+                    raise FieldError(
+                        f"{kind} {name!r} acts on {body!r}, which is not a body{hint(body, self.bodies)}.", owner=name
+                    )
             for body in element.joints():
                 if not self.bodies[body].hinge.nv:
-                    raise ValueError(
-                        f"{type(element).__name__} {name!r}: body {body!r} is fixed, it has no joint to move."
+                    raise FieldError(
+                        f"{type(element).__name__} {name!r}: body {body!r} is fixed, it has no joint to move.",
+                        "joint",
+                        name,
                     )
 
 
@@ -216,8 +230,9 @@ def own_states(states: Mapping[str, Array], element: str) -> dict[str, Array]:
 def check_name(what: str, name: str) -> None:
     """An error if this cannot be a name: it would not fit into a path, or means something already."""
     if not isinstance(name, str) or not name or any(c in ".[]" or c.isspace() for c in name):
-        raise ValueError(
-            f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces."
+        raise FieldError(
+            f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces.",
+            "name",
         )
     if name in RESERVED:
-        raise ValueError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.")
+        raise FieldError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.", "name")

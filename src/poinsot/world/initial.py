@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism
@@ -61,9 +62,11 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
     if joint.type.attitude and body.position is None:
         return X.quaternion()
     if _is_open(X.R, X.p):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} hangs on a {joint.kind} joint: leave its coordinates free ({body.name}.q), not its "
-            "position or orientation."
+            "position or orientation.",
+            "q",
+            body.name,
         )
     for _ in range(50):
         off = _plain((joint.type.pose(joint, q).inverse() @ X).log())
@@ -78,10 +81,12 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
     angle = 0.0 if body.orientation is None else np.linalg.norm(off[:3])
     distance = 0.0 if body.position is None else np.linalg.norm(_plain(X.p - joint.type.pose(joint, q).p))
     if angle > TOLERANCE or distance > TOLERANCE * (1 + np.linalg.norm(_plain(X.p))):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} cannot start there: its {joint.kind} joint on {body.parent or 'the world'!r} keeps it "
             f"{distance:.3g} m and {angle:.3g} rad away. Give the joint's coordinates (q=...) instead, or move the "
-            "parent or the placement."
+            "parent or the placement.",
+            "orientation" if body.position is None else "position",
+            body.name,
         )
     return q
 
@@ -105,18 +110,22 @@ def _velocities(body: Body, X_WB: Pose, carried: Array, S: Array) -> Array:
     if joint.type.attitude and not linear:
         return (twist - carried)[:3]
     if _is_open(twist, S, carried):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} hangs on a {joint.kind} joint: leave its velocities free ({body.name}.v), not the "
-            "velocity or angular velocity."
+            "velocity or angular velocity.",
+            "v",
+            body.name,
         )
     rows = slice(0 if angular else 3, 6 if linear else 3)
     S, twist, carried = _plain(S), _plain(twist), _plain(carried)
     v = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
     left = np.abs((S @ v + carried - twist)[rows]).max(initial=0.0)
     if left > TOLERANCE * (1 + np.abs(twist).max()):
-        raise ValueError(
+        raise FieldError(
             f"body {body.name!r} cannot start like that: its {joint.kind} joint on {body.parent or 'the world'!r} does "
-            f"not let it move so; {left:.3g} rad/s or m/s are left. Give the joint's velocities (v=...) instead."
+            f"not allow that velocity; {left:.3g} rad/s or m/s are left. Give the joint's velocities (v=...) instead.",
+            "velocity" if linear else "angular_velocity",
+            body.name,
         )
     return v
 
@@ -134,4 +143,6 @@ def _plain(array: Any) -> Array:
 def _only(body: Body, given: str, *others: str) -> None:
     for other in others:
         if getattr(body, other) is not None:
-            raise ValueError(f"body {body.name!r}: give either {given} of its joint or its {other}, not both.")
+            raise FieldError(
+                f"body {body.name!r}: give either {given} of its joint or its {other}, not both.", other, body.name
+            )

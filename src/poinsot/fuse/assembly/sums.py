@@ -9,6 +9,7 @@ import numpy as np
 from poinsot.fuse.assembly.element_loop import assembly_module
 from poinsot.fuse.kernels import Kernel
 from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.target import this_machine
 
 _TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -116,7 +117,7 @@ class Assembly:
         program, (e, k), unit = self.f.program(), self.nodes.shape, min(self._widths) * dtype.itemsize
         if self._high * unit >= 2**32:
             raise ValueError(f"{self._high + 1} rows of {unit} bytes are too many; there may be {2**32 // unit}")
-        target = jit.target(dtype.itemsize)
+        target = this_machine(dtype.itemsize)
         *widths, r = self._widths
         text = assembly_module(program.graph, k, widths, r, target)
         address = jit.compile_module(text, f"assembly of {program.name} {program.signature} {dtype}")

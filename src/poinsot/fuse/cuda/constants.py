@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot.fuse.graph.nodes import Type
 
-TYPES = {"f": "T", "i": "int", "b": "bool"}
+TYPES: dict[Type, str] = {"f": "T", "i": "int", "b": "bool"}
 CACHED = 2048  # bytes of tables that the cache of constant memory holds
 CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
 ROWS = 28_000  # bytes of rows that go to shared memory: the blocks of a multiprocessor have a copy each

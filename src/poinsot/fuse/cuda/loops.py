@@ -95,7 +95,7 @@ def _places(
         elif isinstance(p.type, tuple):
             shared = plan.last[argument] > node.index or list(node.args).count(argument) > 1
             taken = refs[argument].is_constant or shared
-            places[p] = text.array(p.type) if taken else refs[argument]
+            places[p] = text.array(p.array_type) if taken else refs[argument]
             if taken:
                 copy(text, places[p], refs[argument], p.type[1], argument)
         else:
@@ -117,11 +117,11 @@ def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[
     for p, end in moved:
         detour = end
         if isinstance(end, tuple):  # the names of an array's elements
-            detour = tuple(text.value(p.type[0], element) for element in end)
+            detour = tuple(text.value(p.element, element) for element in end)
         elif not isinstance(p.type, tuple):
             detour = text.value(p.type, end)
         elif end in places.values():
-            detour = text.array(p.type)
+            detour = text.array(p.array_type)
             copy(text, detour, end, p.type[1])
         detours.append(detour)
     for (p, _), detour in zip(moved, detours, strict=True):
@@ -149,7 +149,7 @@ def _targets(text: Text, node: Node, joined: list[Node], plan: LoopPlan, refs: R
             if ends and a.type == n.type and not refs[a].is_constant and refs[a] not in targets.values():
                 targets[n] = refs[a]
         if n not in targets:
-            targets[n] = text.array(n.type)
+            targets[n] = text.array(n.array_type)
     return targets
 
 
@@ -192,7 +192,7 @@ def _index(text: Text, index: Node, counter: Node, at: str, inside: Refs) -> str
         return inside[index] if index in inside else str(index.data)
     if index.op == "get":
         table, place = index.args
-        return Place(text.unit.tables.name(table.data, table.type[0]) + "({})").at(
+        return Place(text.unit.tables.name(table.data, table.element) + "({})").at(
             _index(text, place, counter, at, inside)
         )
     arguments = (_index(text, arg, counter, at, inside) for arg in index.args)

@@ -32,6 +32,7 @@ ROWS: dict[str, str] = {
     "power": "pow({a}, {b})",
     "arctan2": "atan2({a}, {b})",
     "hypot": "hypot({a}, {b})",
+    "logaddexp": "greatest({a}, {b}) + log1p(exp({a} == {b} ? (T)0 : -absolute({a} - {b})))",
     "copysign": "copysign({a}, {b})",
     "abs": "absolute({a})",
     **{op: f"{op}({{a}})" for op in (

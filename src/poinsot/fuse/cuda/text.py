@@ -10,7 +10,7 @@ from typing import Any
 from poinsot.fuse.cuda.constants import TYPES, Tables, literal
 from poinsot.fuse.cuda.opcodes import FAST, PRELUDE, RECIPROCAL, ROWS, TURN
 from poinsot.fuse.graph.memory import UNSET
-from poinsot.fuse.graph.nodes import Graph, Node, Type
+from poinsot.fuse.graph.nodes import ArrayType, Graph, Node, Type
 from poinsot.fuse.graph.patterns import ArrayElement
 
 # What is known: of a number its name; of an array its `Place`, or the names of its elements, if they lie nowhere yet.
@@ -71,7 +71,7 @@ class Text:
         self.line(f"const {TYPES[type_]} {name} = {text};")
         return name
 
-    def array(self, type_: Type) -> Place:
+    def array(self, type_: ArrayType) -> Place:
         """A new array, in shared memory if there is room."""
         kind, size = type_
         for k, (first, end) in enumerate(self.free):
@@ -188,5 +188,5 @@ def copy(text: Text, target: Place, source: Place, size: int, node: Node | None 
         if all(x is UNSET for x in node.data):
             return
         if len(set(map(repr, node.data))) == 1:
-            value = text.unit.literal(node.data[0], node.type[0])
+            value = text.unit.literal(node.data[0], node.element)
     each(text, size, f"{target.at('k')} = {value};")

@@ -185,8 +185,8 @@ def _by_pattern(text: Text, node: Node, plan: LoopPlan, refs: Refs) -> None:
         ends = e.array is not None and plan.last[e.array] <= node.index and e.array.type == node.type
         if ends and all(o.first == 0 for o in parts if o.array is e.array) and not refs[e.array].is_constant:
             target = refs[e.array]
-    target = target or text.array(node.type)
-    each(text, node.type[1], f"{target.at('k')} = {element(text, pattern, refs)};")
+    target = target or text.array(node.array_type)
+    each(text, node.size, f"{target.at('k')} = {element(text, pattern, refs)};")
     refs[node] = target
 
 
@@ -194,13 +194,13 @@ def _array(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
     if node in text.skipped:
         refs[node] = tuple(refs[arg] for arg in node.args)
         return
-    refs[node] = text.array(node.type)
+    refs[node] = text.array(node.array_type)
     for k, arg in enumerate(node.args):
         text.line(f"{refs[node].at(k)} = {refs[arg]};")
 
 
 def _table(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
-    refs[node] = Place(text.unit.tables.name(node.data, node.type[0]) + "({})")
+    refs[node] = Place(text.unit.tables.name(node.data, node.element) + "({})")
 
 
 def _get(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
@@ -214,8 +214,8 @@ def _set(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
         refs[node] = array
         return
     if array.is_constant or last[node.args[0]] > node.index:  # the old array is needed again
-        fresh = text.array(node.type)
-        copy(text, fresh, array, node.type[1])
+        fresh = text.array(node.array_type)
+        copy(text, fresh, array, node.size)
         array = fresh
     text.line(f"{array.at(index)} = {value};")
     refs[node] = array

@@ -7,16 +7,20 @@ of their parameters by itself (`Graph.capture`).
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, cast, final
 
 from poinsot.fuse.graph.errors import TraceError
 
-Type: TypeAlias = Any  # "f" float, "i" integer, "b" boolean, (type, n) array of n in memory, tuple of types: "t"
-Value: TypeAlias = Any  # a Node, or a Python number while it is still known
+Scalar: TypeAlias = Literal["f", "i", "b"]  # float, integer, boolean
+ArrayType: TypeAlias = tuple[Scalar, int]  # an array in memory: the type and the number of its elements
+Type: TypeAlias = Scalar | ArrayType | Literal["t"]  # "t": several results, each of them a `proj` of the node
+
+PYTHON: dict[Type, Callable[[float], float]] = {"f": float, "i": int, "b": bool}
 
 
+@final
 class Node:
     """One operation: `op` on `args`, with static `data` (a constant, a body, a parameter's number)."""
 
@@ -29,12 +33,32 @@ class Node:
         data = "" if self.data is None else f" {self.data!r}"
         return f"%{self.index} = {self.op}{data} {' '.join(f'%{a.index}' for a in self.args)} : {self.type}"
 
+    @property
+    def array_type(self) -> ArrayType:
+        """The type of an array in memory."""
+        return cast(ArrayType, self.type)
+
+    @property
+    def element(self) -> Scalar:
+        """The type of the elements of an array in memory."""
+        return self.array_type[0]
+
+    @property
+    def size(self) -> int:
+        """The number of elements of an array in memory."""
+        return self.array_type[1]
+
     def _has_no_value(self) -> NoReturn:
         raise TraceError(
             "a traced value is used where plain numbers are needed", "see the list of NumPy functions in the docs"
         )
 
     __bool__ = __float__ = __int__ = __index__ = _has_no_value
+
+    def loop_args(self) -> tuple["Node", tuple["Node", ...], tuple["Node", ...]]:
+        """The trip count, the initial values of the carry, and the captured values of this loop."""
+        carries = len(self.data.outputs)
+        return self.args[0], self.args[1 : 1 + carries], self.args[1 + carries :]
 
     def results(self) -> list["Node"]:
         """All results of this loop, call or slow path, as nodes."""
@@ -43,6 +67,9 @@ class Node:
     def used_results(self) -> list["Node"]:
         """Those results of this loop, call or slow path that some node uses; `data` tells which."""
         return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
+
+
+Value: TypeAlias = Node | float  # a node, or a Python number (float, int, bool) that is known while tracing
 
 
 class Graph:
@@ -70,8 +97,8 @@ class Graph:
         self.params.append(node)
         return node
 
-    def constant(self, value: float | int | bool, type: Type) -> Node:
-        value = {"f": float, "i": int, "b": bool}[type](value)
+    def constant(self, value: float, type: Type) -> Node:
+        value = PYTHON[type](value)
         key = (type, value if value else repr(value)) if value == value else (type, "nan")  # 0.0 is not -0.0
         node = self._memo.get(key)
         if node is None:
@@ -107,6 +134,12 @@ class Graph:
         if outer not in self.captures:
             self.captures[outer] = self.param(outer.type)
         return self.captures[outer]
+
+    @property
+    def carried(self) -> list[Node]:
+        """The parameters of a loop's body that stand for its carry: all but the counter and the captured ones."""
+        captured = set(self.captures.values())
+        return [param for param in self.params[1:] if param not in captured]
 
     @property
     def outputs(self) -> list[Node]:
@@ -205,3 +238,9 @@ def type_of(value: Value) -> Type:
     if type(value) is Node:
         return value.type
     return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+
+
+def common_type(values: Iterable[Value]) -> Scalar:
+    """The type that can hold all of these scalars."""
+    types = {type_of(value) for value in values}
+    return "f" if "f" in types else "i" if "i" in types else "b"

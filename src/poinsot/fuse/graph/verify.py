@@ -1,6 +1,6 @@
-"""The grammar of graphs: what a well-formed one looks like, checked node by node."""
+"""The grammar of graphs: the rules of a well-formed one, checked node by node."""
 
-from poinsot.fuse.graph.nodes import Graph, Node
+from poinsot.fuse.graph.nodes import PYTHON, Graph, Node
 from poinsot.fuse.graph.ops import OPS, STRUCTURE
 
 _SCALARS = ("f", "i", "b")
@@ -15,7 +15,7 @@ def verify(graph: Graph) -> Graph:
             _require(arg.graph is graph and arg.index < node.index, node, "uses only earlier nodes of its own graph")
         if node.op in OPS:
             types = tuple(arg.type for arg in node.args)
-            *wanted, result = OPS[node.op].types(*types)
+            wanted, result = OPS[node.op].types(*types)
             matches = all(w in ("?", t) for w, t in zip(wanted, types, strict=True))
             _require(matches and node.type == result, node, f"takes {wanted} and gives {result}")
         else:
@@ -32,16 +32,15 @@ def verify(graph: Graph) -> Graph:
 def _structure(node: Node) -> None:
     types = [arg.type for arg in node.args]
     if node.op == "const":
-        python = {"f": float, "i": int, "b": bool}[node.type]
-        _require(type(node.data) is python, node, f"holds a {python.__name__}")
+        _require(type(node.data) is PYTHON[node.type], node, "holds a Python number of its own type")
     elif node.op == "table":
-        _require(len(node.data) == node.type[1], node, "has as many entries as its type says")
+        _require(len(node.data) == node.size, node, "has as many entries as its type says")
     elif node.op == "array":
-        _require(types == [node.type[0]] * node.type[1], node, "gathers scalars of its own type")
+        _require(types == [node.element] * node.size, node, "gathers scalars of its own type")
     elif node.op == "get":
-        _require(types[0][0] == node.type and types[1] == "i", node, "reads an array at an integer")
+        _require(node.args[0].element == node.type and types[1] == "i", node, "reads an array at an integer")
     elif node.op == "set":
-        _require(types == [node.type, "i", node.type[0]], node, "writes a scalar into an array at an integer")
+        _require(types == [node.type, "i", node.element], node, "writes a scalar into an array at an integer")
     elif node.op == "proj":
         source = node.args[0]
         _require(source.op in ("loop", "call", "slow_path"), node, "takes a result of a loop, call or slow path")

@@ -76,6 +76,15 @@ def exp(m: Arithmetic, x: Any) -> Any:
     return m.slow_path(~(m.abs(x) <= limits(m)[0]), y, exp_extreme, x)
 
 
+def exp_pair(m: Arithmetic, x: Any, x_low: Any) -> tuple[Any, Any]:
+    """e^(x + x_low) in two parts, where it is normal. |x_low| is at most the last place of x."""
+    r, r_low, k = reduce_ln2(m, x)
+    rr = r * r
+    y, y_low = fast_two_sum(1.0, r + m.fma(rr, two_halves(m, r, rr, pick(m, EXP)), r_low + x_low))
+    scale = power_of_two(m, k)
+    return y * scale, y_low * scale
+
+
 def exp2_parts(m: Arithmetic, x: Any, x_low: Any = None) -> tuple[Any, Any]:
     """2^(x + x_low) = y 2^k: y and an integer with k in its low bits. |x_low| is at most the last place of x."""
     n, k = nearest_integer(m, x, 1.0)

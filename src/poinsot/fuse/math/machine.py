@@ -1,5 +1,6 @@
 """The abstract machine that the elementary functions are written for: exact operations on one number of the graph."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -68,11 +69,9 @@ class Machine:
         """Every operation of the table by its name: fma, sqrt, abs, rint, copysign, where, bits, from_bits ..."""
         return lambda *args: _apply(op, *args)
 
-    def gather(self, table: tuple[Any, ...], index: Any) -> Number:
+    def gather(self, table: tuple[float, ...], index: Any) -> Number:
         """The entry of a constant table at a run-time index."""
-        kind = type_of(table[0])
-        node = current().node("table", (), (kind, len(table)), table)
-        return Number(memory.get(node, _value(index)))
+        return Number(memory.get(memory.table(table), _value(index)))
 
     def slow_path(self, mask: Any, default: Any, function: Callable[..., Any], *args: Any) -> Any:
         """where(mask, function(*args), default), the function evaluated only if the mask holds somewhere.
@@ -93,9 +92,9 @@ class Machine:
         return chosen if several else chosen[0]
 
 
-def trace_elementary(function: Callable[..., Any], arity: int, float64: bool) -> Graph:
+def trace_elementary(function: Callable[..., Any], float64: bool) -> Graph:
     """The graph of one elementary function."""
-    graph = Graph(name=function.__name__)
+    graph, arity = Graph(name=function.__name__), len(inspect.signature(function).parameters) - 1
     with tracing_into(graph):
         results = function(Machine(float64), *(Number(graph.param("f")) for _ in range(arity)))
         results = results if isinstance(results, tuple) else (results,)

@@ -12,7 +12,7 @@ import numpy as np
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Graph, Node, Type, current, tracing, tracing_into, type_of
+from poinsot.fuse.graph.nodes import Graph, Node, Scalar, Type, common_type, current, tracing, tracing_into
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
@@ -42,16 +42,13 @@ class _Spec:
     def __init__(self, array: Traced, by_scalars: bool = False) -> None:
         self.shape, self.size = array.shape, array.size
         self.memory = array._memory is not None and not by_scalars
-        self.type: Type = "f"
-        if array.size:
-            kinds = {type_of(v) for v in array.data.ravel()}
-            self.type = "f" if "f" in kinds else "i" if "i" in kinds else "b"
+        self.type: Scalar = common_type(array.data.ravel()) if array.size else "f"
 
     def enter(self, array: Traced) -> list[Node]:
         """The nodes that carry the array."""
         if self.memory:
             node = array._in_memory()
-            same = node.type[0] == self.type
+            same = node.element == self.type
             return [node if same else memory.array_of([lift(v, self.type) for v in array.data.ravel()])]
         return [lift(v, self.type) for v in array.data.ravel()]
 

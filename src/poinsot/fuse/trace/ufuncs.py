@@ -31,9 +31,13 @@ def _invert(a: Value) -> Value:
     return build("not", a) if type_of(a) == "b" else build("bit_xor", a, -1)
 
 
+def _is_whole(a: Value) -> bool:
+    return type_of(a) != "f"
+
+
 def _rounded(name: str) -> Callable[[Value], Value]:
     """floor, trunc and rint leave integers as they are."""
-    return lambda a: a if type_of(a) in "ib" else build(name, a)
+    return lambda a: a if _is_whole(a) else build(name, a)
 
 
 def _ceil(a: Value) -> Value:
@@ -46,14 +50,14 @@ def _sign(a: Value) -> Value:
 
 
 def _floor_divide(a: Value, b: Value) -> Value:
-    if type_of(a) in "ib" and type_of(b) in "ib":
+    if _is_whole(a) and _is_whole(b):
         return build("floordiv", a, b)
     return build("rint", build("div", build("sub", a, _remainder(a, b)), b))
 
 
 def _remainder(a: Value, b: Value) -> Value:
     """a - floor(a/b) b, of the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
-    if type_of(a) in "ib" and type_of(b) in "ib":
+    if _is_whole(a) and _is_whole(b):
         return build("modulo", a, b)
     r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
     outside = build("less", build("mul", build("copysign", 1.0, b), r), 0)
@@ -92,7 +96,7 @@ SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
         "arcsinh arccosh arctanh"
     ).split()},
     **{getattr(np, name): _op(name) for name in (
-        "arctan2 power hypot copysign less less_equal equal not_equal minimum maximum"
+        "arctan2 power hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
     ).split()},
     np.add: _op("add"), np.subtract: _op("sub"), np.multiply: _op("mul"), np.divide: _op("div"),
     np.float_power: _op("power"), np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
