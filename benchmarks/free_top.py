@@ -13,7 +13,7 @@ import numpy as np
 
 from case import Work
 from poinsot.body.exact.free_top import FreeTop
-from poinsot.integrate import adaptive
+from poinsot.integrate import dop853
 from poinsot.integrate.single import compiled
 from poinsot.spatial import Inertia, quaternion
 
@@ -75,11 +75,12 @@ def ours(method: str, steps: float, bodies: int = 1, duration: float = DURATION,
 
 def ours_adaptive(tolerance: float, bodies: int = 1) -> Work:
     """SciPy's DOP853 on our compiled derivative."""
-    problems = [adaptive._Problem(BRICK, None, [*omega, 0, 0, 0], None) for omega in spins(bodies)]
+    problems = [dop853.BodyProblem(BRICK, None, [*omega, 0, 0, 0], None) for omega in spins(bodies)]
 
     def end(problem: Any) -> np.ndarray:
-        solver = problem.solver(0.0, problem.start, DURATION, tolerance, 1e-2 * tolerance, None)
-        problem.run(solver)
+        solver = dop853.solver(problem.derivative, 0.0, problem.start, DURATION, tolerance, 1e-2 * tolerance)
+        for _ in dop853.steps(solver):
+            pass
         return solver.y[3:7]
 
     return lambda: unit(np.array([end(problem) for problem in problems]))

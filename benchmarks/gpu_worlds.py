@@ -58,9 +58,13 @@ CASES = {
 
 
 def found(run: pt.Run) -> dict[str, Any]:
-    """What is compared: rows, when joints parted, and the remainders of the ledger."""
-    limits = {f"{name}.{key}": row[key] for name, row in run.limits.found.items() for key in ("latched", "latched_at")}
-    return {"y": run.y[:, :CHECKED], "ledger": run.ledger.relative.max()} | {k: x[:CHECKED] for k, x in limits.items()}
+    """What is compared: states, when joints parted, and the residuals of the ledger."""
+    limits = {
+        f"{name}.{key}": latch[key] for name, latch in run.limits.latches.items() for key in ("latched", "latched_at")
+    }
+    return {"y": run.y[:, :CHECKED], "ledger": run.ledger.relative_residual.max()} | {
+        k: x[:CHECKED] for k, x in limits.items()
+    }
 
 
 def timed(case: Case, count: int, device: str) -> tuple[pt.Run, float, float]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from case import Case, Contender, Entry, Missing, RemoteEntry, count_processor_time
 from poinsot import fuse
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.target import host
 
 PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka jax jaxlib numexpr".split()
 
@@ -121,7 +121,7 @@ def machine() -> Iterator[str]:
         model = re.search(r"model name\s*: (.*)", text).group(1)  # type: ignore[union-attr]
     except (OSError, AttributeError):
         model = platform.processor() or platform.machine()
-    name, _, width, _ = jit.host()
+    name, _, width, _ = host()
     system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     yield f"- {time.strftime('%Y-%m-%d %H:%M')}, {system}"
     yield f"- {model} ({name}), {os.cpu_count()} cores, vectors of {width} bytes; load {load()}"

@@ -64,9 +64,10 @@ from poinsot.parts import (
     pulse,
     rpm,
 )
-from poinsot.run import LimitWarning, Run, normal, simulate, uniform
+from poinsot.run import LimitWarning, Normal, Run, Uniform, simulate
 from poinsot.spatial import Inertia, Pose
-from poinsot.study import load_sweep, sweep
+from poinsot.study.sweeps import sweep
+from poinsot.study.swept import load_sweep
 from poinsot.world import State, World
 
 __all__ = [
@@ -90,6 +91,7 @@ __all__ = [
     "Link",
     "Mechanism",
     "Motor",
+    "Normal",
     "Particles",
     "Pose",
     "Rotor",
@@ -104,6 +106,7 @@ __all__ = [
     "Thruster",
     "Torque",
     "TraceError",
+    "Uniform",
     "World",
     "beyond",
     "cylindrical",
@@ -127,7 +130,6 @@ __all__ = [
     "load_urdf",
     "mass_matrix",
     "mechanism",
-    "normal",
     "once",
     "particles",
     "planar",
@@ -143,7 +145,6 @@ __all__ = [
     "sweep",
     "threads",
     "translation",
-    "uniform",
     "universal",
     "vjp",
 ]

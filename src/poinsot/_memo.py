@@ -3,11 +3,17 @@
 from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
 Owner = TypeVar("Owner")
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
+
+
+class Remembered(dict[Hashable, Any]):
+    """The results that belong to one object. Pickles and deep copies of the object start with an empty one."""
+
+    def __reduce__(self) -> tuple[type["Remembered"], tuple[()]]:
+        return Remembered, ()
 
 
 def memo(
@@ -15,18 +21,30 @@ def memo(
 ) -> Callable[Concatenate[Owner, Rest], Result]:
     """Compute f(owner, *key) once for each owner and key, and forget it together with the owner.
 
-    The owner is told by identity and held weakly, so it must be an object that hashes by identity (a frozen dataclass
-    with eq=False); the other arguments are positional and hashable. For a value without a key, that belongs to a class,
-    use `functools.cached_property`.
+    The results are kept on the owner, so they may refer to it; it must not change (a frozen dataclass, or a class). The
+    other arguments are hashable. For a value without a key, that belongs to a class, use `functools.cached_property`.
     """
-    results: WeakKeyDictionary[Any, dict[Hashable, Result]] = WeakKeyDictionary()
 
     @wraps(function)
-    def remembered(owner: Owner, *key: Rest.args, **named: Rest.kwargs) -> Result:
-        known = results.setdefault(owner, {})
-        place = (key, tuple(sorted(named.items())))
+    def remembered(owner: Owner, /, *key: Rest.args, **named: Rest.kwargs) -> Result:
+        known = owner.__dict__.get("_remembered")
+        if known is None:
+            known = Remembered()
+            (type if isinstance(owner, type) else object).__setattr__(owner, "_remembered", known)  # frozen, maybe
+        place = (function, key, tuple(sorted(named.items())))
         if place not in known:
             known[place] = function(owner, *key, **named)
-        return known[place]
+        result: Result = known[place]
+        return result
 
     return remembered
+
+
+def is_known(owner: object, name: str) -> bool:
+    """Whether a cached property has been computed or set."""
+    return name in owner.__dict__
+
+
+def set_known(owner: object, name: str, value: Any) -> None:
+    """Set a cached property, also of a frozen object, to a value that is known already."""
+    owner.__dict__[name] = value

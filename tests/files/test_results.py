@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,8 @@ import pytest
 import xarray
 
 import poinsot as pt
-from poinsot.files import results
-from poinsot.run import simulate
-from poinsot.run.result import OPTIONS
+from poinsot.files import saving
+from poinsot.run import RunOptions, simulate
 
 FORMATS = ("x.nc", "x.zarr")
 
@@ -45,8 +44,8 @@ def low(t: Any, scene: pt.Scene) -> Any:
 RUNS = {
     "single": {},
     "recorded": {"record": ["position", "reaction"], "every": 0.1},
-    "batch": {"batch": 3, "vary": {"box.mass": pt.normal(2, 0.1), "ball.position": [(1.0, 0, k) for k in range(3)]}},
-    "batch with ledger": {"batch": 2, "seed": 4, "vary": {"box.mass": pt.uniform(1, 2)}, "ledger": True, "every": 0.1},
+    "batch": {"batch": 3, "vary": {"box.mass": pt.Normal(2, 0.1), "ball.position": [(1.0, 0, k) for k in range(3)]}},
+    "batch with ledger": {"batch": 2, "seed": 4, "vary": {"box.mass": pt.Uniform(1, 2)}, "ledger": True, "every": 0.1},
     "inputs": {"inputs": {"u": ([0.0, 0.2], [0.0, 1.0])}},
     "tabulated": {"inputs": {"u": pt.Tabulated([0.0, 0.5], [0.0, 1.0])}},
     "free number": {"vary": {"box.mass": 2.5}, "method": "midpoint"},
@@ -69,7 +68,7 @@ def test_a_run_comes_back(run: pt.Run, name: str, tmp_path: Path) -> None:
             assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
         assert (back.stop.reason, back.stop.text, back.stop.notes) == (run.stop.reason, run.stop.text, run.stop.notes)
         assert np.array_equal(back.stop.time, run.stop.time)
-        if run.rows.booked:
+        if run.compiled.keeps_ledger:
             assert str(back.ledger) == str(run.ledger)
         else:
             with pytest.raises(ValueError, match="no ledger was kept"):
@@ -92,7 +91,7 @@ def test_a_run_can_be_repeated(run: pt.Run, tmp_path: Path) -> None:
 
 
 def test_a_run_can_be_repeated_by_another_process(tmp_path: Path) -> None:
-    run = world().simulate(0.2, 1e-3, seed=1, batch=5, vary={"box.mass": pt.normal(2, 0.1)})
+    run = world().simulate(0.2, 1e-3, seed=1, batch=5, vary={"box.mass": pt.Normal(2, 0.1)})
     run.save(tmp_path / "x.nc")
     code = "import poinsot as pt; pt.load_run('x.nc').repeat().save('y.nc')"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
@@ -100,7 +99,7 @@ def test_a_run_can_be_repeated_by_another_process(tmp_path: Path) -> None:
 
 
 def test_all_options_of_simulate_are_kept() -> None:
-    assert set(OPTIONS) == set(signature(simulate).parameters) - {"world", "progress", "save"}
+    assert {f.name for f in fields(RunOptions)} == set(signature(simulate).parameters) - {"world", "progress", "save"}
 
 
 def test_a_loaded_run_can_be_saved_again(run: pt.Run, tmp_path: Path) -> None:
@@ -113,7 +112,7 @@ def test_a_loaded_run_can_be_saved_again(run: pt.Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "engine"), [("x.nc", "h5netcdf"), ("x.zarr", "zarr")])
 def test_everybody_can_read_the_file(name: str, engine: str, tmp_path: Path) -> None:
-    run = world().simulate(0.1, 1e-3, batch=3, vary={"box.mass": pt.normal(2, 0.1)}, every=0.01)
+    run = world().simulate(0.1, 1e-3, batch=3, vary={"box.mass": pt.Normal(2, 0.1)}, every=0.01)
     run.save(tmp_path / name)
     code = (
         f"import xarray, sys; d = xarray.open_dataset('{name}', engine='{engine}')\n"
@@ -222,7 +221,7 @@ def test_a_run_with_a_function_that_has_no_name(tmp_path: Path) -> None:
 
 def test_a_newer_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as later:
-        later.setattr(results, "FORMAT", results.FORMAT + 1)
+        later.setattr(saving, "FORMAT", saving.FORMAT + 1)
         world().simulate(0.1).save(tmp_path / "x.nc")
     with pytest.raises(ValueError, match=r"x.nc' was written by Poinsot .* in format 2; .*Update Poinsot"):
         pt.load_run(tmp_path / "x.nc")
@@ -243,20 +242,20 @@ def test_what_is_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"there is no file '.*x.nc'"):
         pt.load_run(tmp_path / "x.nc")
     (tmp_path / "x.nc").write_text("nothing")
-    with pytest.raises(ValueError, match=r"x.nc' is no run that was saved by Poinsot"):
+    with pytest.raises(ValueError, match=r"x.nc' is not a run saved by Poinsot"):
         pt.load_run(tmp_path / "x.nc")
     xarray.Dataset({"a": ("x", np.arange(3))}).to_netcdf(tmp_path / "y.nc", engine="h5netcdf")
-    with pytest.raises(ValueError, match=r"y.nc' is no run that was saved by Poinsot"):
+    with pytest.raises(ValueError, match=r"y.nc' is not a run saved by Poinsot"):
         pt.load_run(tmp_path / "y.nc")
     (tmp_path / "x.zarr").mkdir()
-    with pytest.raises(ValueError, match=r"x.zarr' is no run that was saved by Poinsot"):
+    with pytest.raises(ValueError, match=r"x.zarr' is not a run saved by Poinsot"):
         pt.load_run(tmp_path / "x.zarr")
     run = world().simulate(0.1)
     run.save(tmp_path / "z.nc")
     whole = (tmp_path / "z.nc").read_bytes()
     for part in (0.1, 0.5, 0.9, 0.99):
         (tmp_path / "z.nc").write_bytes(whole[: int(part * len(whole))])
-        with pytest.raises(ValueError, match=r"z.nc' is no run that was saved by Poinsot"):
+        with pytest.raises(ValueError, match=r"z.nc' is not a run saved by Poinsot"):
             pt.load_run(tmp_path / "z.nc")
 
 
@@ -271,7 +270,7 @@ def test_where_a_run_cannot_go(tmp_path: Path) -> None:
     for name in FORMATS:
         (tmp_path / name).mkdir()
         (tmp_path / name / "precious").write_text("mine")
-        with pytest.raises(FileExistsError, match="is there, and is no saved run"):
+        with pytest.raises(FileExistsError, match="exists and is not a saved run"):
             run.save(tmp_path / name)
         assert (tmp_path / name / "precious").read_text() == "mine"
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(FORMATS)

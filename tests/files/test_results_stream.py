@@ -11,7 +11,7 @@ import pytest
 import xarray
 
 import poinsot as pt
-from poinsot.files import Writer, results
+from poinsot.files import Writer, saving
 from poinsot.run import Stop
 
 FORMATS = ("x.nc", "x.zarr")
@@ -29,7 +29,7 @@ def world() -> pt.World:
 
 RUNS = {
     "single": {},
-    "batch": {"batch": 3, "vary": {"box.mass": pt.normal(2, 0.1)}, "every": 0.01, "ledger": True},
+    "batch": {"batch": 3, "vary": {"box.mass": pt.Normal(2, 0.1)}, "every": 0.01, "ledger": True},
     "inputs": {"inputs": {"u": ([0.0, 0.7], [0.0, 1.0])}, "record": ["orientation", "reaction"]},
 }
 
@@ -41,7 +41,7 @@ def run(request: pytest.FixtureRequest) -> pt.Run:
 
 def streamed(run: pt.Run, path: Path, size: int, stop: Stop | None = None) -> pt.Run:
     """A run written to a file by some records at a time."""
-    with Writer(path, run.world, run.rows, run.settings, run.record) as writer:
+    with Writer(path, run.world, run.compiled, run.settings, run.record) as writer:
         for k in range(0, len(run.time), size):
             piece = slice(k, k + size)
             writer.add(run.time[piece], run.y[piece], run.p[piece] if run.p.ndim == run.y.ndim else run.p)
@@ -54,10 +54,10 @@ def streamed(run: pt.Run, path: Path, size: int, stop: Stop | None = None) -> pt
 def test_a_streamed_run_is_the_run(
     run: pt.Run, name: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "PIECE", piece)
+    monkeypatch.setattr(saving, "PIECE", piece)
     short = slice(0, 12 if piece == 1 else None)
     part = pt.Run(
-        run.world, run.rows, run.time[short], run.y[short], _some(run, short), run.settings, run.stop, run.record
+        run.world, run.compiled, run.time[short], run.y[short], _some(run, short), run.settings, run.stop, run.record
     )
     mine = streamed(part, tmp_path / name, 1 if piece == 1 else 7)
     assert [p.name for p in tmp_path.iterdir()] == [name]
@@ -66,7 +66,7 @@ def test_a_streamed_run_is_the_run(
         assert np.asarray(back.y).tobytes() == part.y.tobytes()
         assert back.p.tobytes() == part.p.tobytes()
         assert (str(back.stop), back.stop.reason) == (str(part.stop), part.stop.reason)
-        if run.rows.booked:
+        if run.compiled.keeps_ledger:
             assert str(back.ledger) == str(part.ledger)
 
 
@@ -88,12 +88,12 @@ def test_a_streamed_run_can_be_repeated(run: pt.Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_memory_is_bounded(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """40 MB of records, in pieces of 1 MB: what is made of a piece is a few times as large, the whole is not."""
-    monkeypatch.setattr(results, "PIECE", 2**20)
+    monkeypatch.setattr(saving, "PIECE", 2**20)
     run = world().simulate(1.0, 1e-3)
     k = 1000
     time, y = np.arange(k) * 1e-3, np.repeat(run.y[-1:], k, axis=0)
     pieces = 40 * 2**20 // y.nbytes
-    with Writer(tmp_path / name, run.world, run.rows, run.settings) as writer:
+    with Writer(tmp_path / name, run.world, run.compiled, run.settings) as writer:
         for _ in range(3):  # everything is compiled and imported once
             writer.add(time, y, run.p)
         tracemalloc.start()
@@ -136,7 +136,7 @@ def test_a_partial_run_is_kept_with_its_reason(name: str, reason: str, tmp_path:
 @pytest.mark.parametrize("name", FORMATS)
 def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The piece is finished first; what came before is kept."""
-    monkeypatch.setattr(results, "PIECE", 10_000)
+    monkeypatch.setattr(saving, "PIECE", 10_000)
     run = world().simulate(1.0, 1e-3)
     put = Writer.put
 
@@ -144,7 +144,7 @@ def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch:
         os.kill(os.getpid(), signal.SIGINT)
         put(*arguments)
 
-    with Writer(tmp_path / name, run.world, run.rows, run.settings) as writer:
+    with Writer(tmp_path / name, run.world, run.compiled, run.settings) as writer:
         monkeypatch.setattr(Writer, "put", interrupted)
         with pytest.raises(KeyboardInterrupt):
             writer.add(run.time[:60], run.y[:60], run.p)
@@ -158,14 +158,14 @@ def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_abandoned_run_leaves_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "PIECE", 1)
+    monkeypatch.setattr(saving, "PIECE", 1)
     run = world().simulate(0.1, 1e-3)
-    writer = Writer(tmp_path / name, run.world, run.rows, run.settings)
+    writer = Writer(tmp_path / name, run.world, run.compiled, run.settings)
     writer.add(run.time, run.y, run.p)
     assert len(list(tmp_path.iterdir())) == 1
     writer.abandon()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ValueError, match="a run without records"):
-        Writer(tmp_path / name, run.world, run.rows, run.settings).finish(run.stop)
+        Writer(tmp_path / name, run.world, run.compiled, run.settings).finish(run.stop)
     with pytest.raises(FileNotFoundError, match="does not exist"):
-        Writer(tmp_path / "nowhere" / name, run.world, run.rows, run.settings)
+        Writer(tmp_path / "nowhere" / name, run.world, run.compiled, run.settings)

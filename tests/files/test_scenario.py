@@ -12,10 +12,11 @@ import poinsot as pt
 from poinsot._fields import units_of
 from poinsot.files import kinds
 from poinsot.files.building import Scenario
-from poinsot.files.dimensions import units_at
+from poinsot.files.dimensions import table_name, units_at
+from poinsot.files.element_tables import elements
 from poinsot.files.problems import ScenarioError
-from poinsot.files.scenario import changes_of, read_scenario
-from poinsot.files.schema import schema
+from poinsot.files.scenario import parse_changes, read_scenario
+from poinsot.files.schema import scenario_schema
 from poinsot.files.varied import varied
 from poinsot.files.written import scenario_text
 from poinsot.mechanism.joints import TYPES
@@ -150,7 +151,7 @@ def test_every_number_of_every_element_has_a_unit() -> None:
     flags = {"settles", "combined", "piece", "carries", "n"}
     missing = [
         f"{kind}.{f.name}"
-        for kind, cls in {**kinds.elements(), "beam": pt.Beam}.items()
+        for kind, cls in {**elements(), "beam": pt.Beam}.items()
         for f in fields(cls)
         if f.name not in words | flags and f.name not in units_of(cls)
     ]
@@ -160,7 +161,7 @@ def test_every_number_of_every_element_has_a_unit() -> None:
 def test_every_kind_of_element_has_a_table() -> None:
     public = [x for x in (getattr(pt, name) for name in pt.__all__) if isinstance(x, type)]
     public = [x for x in public if issubclass(x, pt.Element) and x is not pt.Element]
-    assert {kinds.table_name(cls) for cls in public} - {"central_gravity"} <= set(kinds.lists())
+    assert {table_name(cls) for cls in public} - {"central_gravity"} <= set(kinds.lists())
 
 
 def test_units_of_numbers_of_worlds() -> None:
@@ -177,7 +178,7 @@ def test_units_of_numbers_of_worlds() -> None:
 
 def test_changes_by_path() -> None:
     text = BOX + '[[spring]]\nname = "s"\na = "box"\nstiffness = 1\n'
-    changes = changes_of(
+    changes = parse_changes(
         ["run.duration=500 ms", "box.mass=3 kg", "s.stiffness='2 N/cm'", "body[0].velocity=[1, 0, 0]",
          "box.position[2]=4", "spring[s].damping=7", "gravity=0"]
     )  # fmt: skip
@@ -250,7 +251,7 @@ def test_limits_of_zero_are_written() -> None:
 def test_the_schema_knows_every_key_of_the_examples() -> None:
     import tomllib
 
-    whole = schema()
+    whole = scenario_schema()
 
     def check(data: Any, rule: dict[str, Any], where: str) -> None:
         if "$ref" in rule:
@@ -287,8 +288,8 @@ def _is_kind(data: dict[str, Any], rule: dict[str, Any]) -> bool:
         ("1:2:3", [1.0, 1.5, 2.0]),
         ("1 kg : 2000 g : 2", [1.0, 2.0]),
         ("[1, '2']".replace("'", ""), [1.0, 2.0]),
-        ("normal(2 kg, 100 g)", pt.normal(2.0, 0.1)),
-        ("uniform(1, 2)", pt.uniform(1.0, 2.0)),
+        ("normal(2 kg, 100 g)", pt.Normal(2.0, 0.1)),
+        ("uniform(1, 2)", pt.Uniform(1.0, 2.0)),
     ],
 )
 def test_what_is_varied(text: str, expected: Any) -> None:

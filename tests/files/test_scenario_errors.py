@@ -1,15 +1,20 @@
 """Scenarios that are wrong: what is said about each is what the page docs/scenario-errors.md says."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import poinsot as pt
+from poinsot._errors import FieldError, UnknownNameError
 from poinsot.files.problems import ScenarioError
-from poinsot.files.scenario import changes_of, load_scenario, read_scenario
+from poinsot.files.scenario import load_scenario, parse_changes, read_scenario
 
 PAGE = Path(__file__).parents[2] / "docs" / "scenario-errors.md"
 CASES = re.findall(r"^## (.*?)\n```toml\n(.*?)\n?```\n```text\n(.*?)\n```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+BODY = pt.Inertia.box(1.0, (1, 2, 3))
 RUN = "[run]\nduration = 1\n"
 BOX = '[[body]]\nname = "box"\nshape = [{ kind = "box", size = [0.1, 0.2, 0.3], mass = 1 }]\n'
 
@@ -61,6 +66,34 @@ def test_every_shape_of_a_body_is_looked_at() -> None:
     assert [m.split(": ")[1] for m in found] == ["body[0].shape[0].radius = -1", "body[0].shape[1].height = -2"]
 
 
+@pytest.mark.parametrize(
+    ("make", "field", "owner"),
+    [
+        (lambda: pt.Spring("s", "a", "b", stiffness=-1), "stiffness", ""),
+        (lambda: pt.Contact("c", "a", slip=0.0), "slip", ""),
+        (lambda: pt.Inertia(-1.0, np.zeros(3), np.eye(3)), "mass", ""),
+        (lambda: pt.Inertia.box(1.0, (1, 1)), "size", ""),
+        (lambda: pt.revolute((0, 0, 0)), "axis", ""),
+        (lambda: pt.Link("arm", BODY, None, pt.revolute((0, 0, 1), armature=-1)), "joint.armature", "arm"),
+        (lambda: pt.World().add_body("box", BODY, q=[1, 2]), "q", "box"),
+        (lambda: pt.World().add_body("a.b", BODY), "name", ""),
+    ],
+)
+def test_an_error_carries_the_field_that_it_is_about(make: Callable[[], object], field: str, owner: str) -> None:
+    with pytest.raises(FieldError) as error:
+        make()
+    assert (error.value.field, error.value.owner) == (field, owner)
+
+
+def test_an_error_of_the_whole_world_names_its_owner() -> None:
+    world = pt.World()
+    world.add_body("box", BODY)
+    world.add(pt.Thruster("engine", "box", tank="tnk"))
+    with pytest.raises(UnknownNameError, match="there is no element 'tnk'") as error:
+        world.system()
+    assert (error.value.name, error.value.owner) == ("tnk", "engine")
+
+
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(FileNotFoundError, match=r"there is no file 'nothing\.toml'"):
         load_scenario("nothing.toml")
@@ -77,9 +110,9 @@ def test_a_missing_file_is_named() -> None:
     ],
 )
 def test_a_wrong_change_is_told(change: str, expected: str) -> None:
-    assert messages(RUN + BOX, changes=changes_of([change])) == [expected]
+    assert messages(RUN + BOX, changes=parse_changes([change])) == [expected]
 
 
 def test_a_change_without_value_is_told() -> None:
     with pytest.raises(ValueError, match=r"expected path=value, such as run\.duration=5"):
-        changes_of(["run.duration"])
+        parse_changes(["run.duration"])

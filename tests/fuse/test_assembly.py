@@ -7,10 +7,9 @@ import pytest
 
 from poinsot.fuse import Assembly, aligned_zeros, kernel, set_threads
 from poinsot.fuse.assembly.element_loop import assembly_module
-from poinsot.fuse.llvm import jit
-from poinsot.fuse.llvm.instructions import Target
+from poinsot.fuse.llvm import target
 
-WIDTH = jit.host()[2] // 8
+WIDTH = target.host().vector_bytes // 8
 
 
 @kernel("(2,4),(3)->(2,4)")
@@ -98,8 +97,8 @@ def test_the_sums_are_those_of_numpy(name, e, dtype):
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_vectors_of_any_length(name, size, monkeypatch):
     """Also rows that are longer than a vector, or shorter by any factor."""
-    cpu, features, most, family = jit.host()
-    monkeypatch.setattr(jit, "host", lambda: (cpu, features, min(size, most), family))
+    host = target.host()
+    monkeypatch.setattr(target, "host", lambda: host._replace(vector_bytes=min(size, host.vector_bytes)))
     assembly, start, args = make(name, 203)
     sums = start.copy()
     assembly.add_to(sums, *args)
@@ -136,7 +135,9 @@ def test_the_same_bits_every_time():
 
 def test_differences_and_reactions_are_transposed_once():
     """The rows of `pull` are subtracted before they are transposed, and its second results are the first ones."""
-    shuffles = [assembly_module(f.program().graph, 2, [4], 4, Target(8)).count("shufflevector") for f in (pull, push)]
+    shuffles = [
+        assembly_module(f.program().graph, 2, [4], 4, target.Target(8)).count("shufflevector") for f in (pull, push)
+    ]
     gather, scatter = 4 + 4 * 2, 4 * 2 + 8  # pairs of rows side by side, two rounds; two rounds, and rows apart
     splats = 1  # of the number of elements left
     assert shuffles == [gather + scatter + splats, 2 * gather + 2 * scatter + splats]
@@ -210,9 +211,14 @@ def test_aligned_zeros():
         (pull, [[0, 1, 2]], 1, r"nodes must be integers of shape \(e, 2\), .* int64 of shape \(1, 3\)"),
         (pull, [[0.0, 1.0]], 1, r"got an array of float64 of shape \(1, 2\)"),
         (pull, [[0, -3]], 1, "node -3 does not exist: rows count from 0"),
-        (pull, [[0, 1]], 2, r"no function of an element; its signature must be like \(k,c\),\(k,c\),\.\.\.->\(k,r\)"),
-        (kernel("(2,3)->(2,4)")(lambda x: np.zeros((2, 4))), [[0, 1]], 1, "rows of 3 numbers; fill them up with zeros"),
-        (kernel("(2,4)->(4)")(lambda x: x[0]), [[0, 1]], 1, "no function of an element"),
+        (
+            pull,
+            [[0, 1]],
+            2,
+            r"not a function of an element; its signature must be like \(k,c\),\(k,c\),\.\.\.->\(k,r\)",
+        ),
+        (kernel("(2,3)->(2,4)")(lambda x: np.zeros((2, 4))), [[0, 1]], 1, "rows of 3 numbers; pad them with zeros"),
+        (kernel("(2,4)->(4)")(lambda x: x[0]), [[0, 1]], 1, "not a function of an element"),
     ],
 )
 def test_what_is_no_assembly_is_refused(f, nodes, rows, message):

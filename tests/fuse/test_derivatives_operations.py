@@ -39,6 +39,7 @@ BINARY = {
     "minimum": (np.minimum, min, PAIRS), "maximum": (np.maximum, max, PAIRS),
     "arctan2": (np.arctan2, mpmath.atan2, PAIRS), "hypot": (np.hypot, mpmath.hypot, PAIRS),
     "power": (np.power, mpmath.power, FIRST_POSITIVE),
+    "logaddexp": (np.logaddexp, lambda x, y: mpmath.log(mpmath.exp(x) + mpmath.exp(y)), PAIRS),
     "copysign": (np.copysign, lambda x, y: abs(x) * mpmath.sign(y), PAIRS),
     "mod": (np.mod, lambda x, y: x - y * mpmath.floor(x / y), PAIRS),
     "fmin": (np.fmin, min, PAIRS),

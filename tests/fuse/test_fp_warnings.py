@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from poinsot.fuse import fori_loop, gradient, kernel, set_threads
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.target import host
 
-WIDTH = jit.host()[2] // 8
+WIDTH = host().vector_bytes // 8
 
 # Functions that are fine everywhere, though the branch not taken would divide by zero, overflow or take a bad root.
 QUIET = {

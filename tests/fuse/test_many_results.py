@@ -5,11 +5,10 @@ import pytest
 
 import poinsot as pt
 from poinsot.fuse import kernel
-from poinsot.fuse.llvm import jit
 from poinsot.fuse.llvm.abi import inner_loop as loop
-from poinsot.fuse.llvm.instructions import Target
+from poinsot.fuse.llvm.target import Target, host
 
-WIDTH = jit.host()[2] // 8
+WIDTH = host().vector_bytes // 8
 SIZES = [2, 3, 7, 12, 13, 16, 20]  # n x n results: few, many, rows of whole lines of the cache and others
 
 

@@ -8,13 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poinsot as pt
-from poinsot.fuse.llvm import structure as llvm_structure
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
-from poinsot.fuse.llvm.instructions import Target
+from poinsot.fuse.llvm.target import Target
 from poinsot.fuse.plan import registers
 from poinsot.fuse.plan.registers import Registers
-
-assert llvm_structure  # fills the table of operations that `kernel_module` writes
 
 
 class Log:
@@ -24,12 +21,12 @@ class Log:
         self.stored: set[str] = set()
         self.loads = self.stores = 0
 
-    def store(self, node: str) -> None:
+    def spill(self, node: str) -> None:
         assert node not in self.stored
         self.stored.add(node)
         self.stores += 1
 
-    def load(self, node: str) -> None:
+    def reload(self, node: str) -> None:
         assert node in self.stored
         self.loads += 1
 
@@ -56,13 +53,13 @@ def follow(operations: list[set[str]], room: int) -> tuple[Log, int]:
     log, most = Log(), 0
     plan = Registers(uses, room, log)
     for value in uses:
-        plan.lies_in_memory(value)
+        plan.is_in_memory(value)
         log.stored.add(value)
     for each in operations:
-        plan.need(sorted(each))
+        plan.require(sorted(each))
         assert all(plan.holds(value) for value in each)
         most = max(most, plan.held)
-        plan.used(sorted(each))
+        plan.use(sorted(each))
     assert plan.held == 0
     return log, most
 
@@ -96,15 +93,15 @@ def test_what_is_moved_out_is_stored_once():
     log = Log()
     plan = Registers(uses, 4, log)
     for k in range(8):
-        plan.used([])
-        plan.made(Value(k))
-        plan.need([Value(k)])
-        plan.used([Value(k)])
+        plan.use([])
+        plan.define(Value(k))
+        plan.require([Value(k)])
+        plan.use([Value(k)])
     for k in range(8):
-        plan.need([Value(k)])
-        plan.used([Value(k)])
+        plan.require([Value(k)])
+        plan.use([Value(k)])
     assert plan.held <= 4
-    plan.clear()
+    plan.spill_all()
     assert plan.held == 0
     assert log.stores == 8
 
@@ -114,15 +111,15 @@ def test_what_lies_in_memory_is_given_up_first_unless_it_is_needed_much_sooner(o
     near, far, new = Value(0), Value(1), Value(2)
     log = Log()
     plan = Registers({near: [30], far: [other], new: [3]}, 2, log)
-    plan.lies_in_memory(near)
+    plan.is_in_memory(near)
     for value in (near, far, new):
-        plan.made(value)
+        plan.define(value)
     assert log.stores == stored
     assert plan.holds(near) == bool(stored)
     assert plan.holds(far) == (not stored)
 
 
-def most_alive(row: registers.Row, nodes: list) -> int:
+def most_alive(row: registers.Schedule, nodes: list) -> int:
     """Between any two operations, if they come in this order."""
     last = {arg: k for k, node in enumerate(nodes) for arg in row.needs[node]}
     begins = {node: k for k, node in enumerate(nodes) if node in last}
@@ -132,14 +129,14 @@ def most_alive(row: registers.Row, nodes: list) -> int:
 @pytest.mark.parametrize("seed", range(3))
 def test_operations_in_another_order_come_after_their_operands(seed):
     graph = pt.kernel("(40)->(50)")(many(400, np.random.default_rng(seed))).program().graph
-    given, row = (registers.row(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True))
+    given, row = (registers.schedule(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True))
     assert set(row.nodes) == set(given.nodes)
     assert len(row.nodes) == len(given.nodes)
-    assert (row.needs, row.taken_in) == (given.needs, given.taken_in)
+    assert (row.needs, row.fused) == (given.needs, given.fused)
     place = {node: k for k, node in enumerate(row.nodes)}
-    inside = {inner for taken in row.taken_in.values() for inner in taken}
+    inside = {inner for taken in row.fused.values() for inner in taken}
     for node in row.nodes:
-        args = [arg for part in (node, *row.taken_in.get(node, ())) for arg in part.args]
+        args = [arg for part in (node, *row.fused.get(node, ())) for arg in part.args]
         assert all(place[arg] < place[node] for arg in args if arg not in inside)
 
 
@@ -149,8 +146,8 @@ def test_fewer_values_wait_in_that_order():
         return roots[:4] * roots[4:]
 
     graph = pt.kernel("(5)->(4,5)")(function).program().graph
-    row = registers.row(graph.live(), graph.outputs, set(), True, reorder=True)
-    given = registers.row(graph.live(), graph.outputs, set(), True, reorder=False)
+    row = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=True)
+    given = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=False)
     assert most_alive(given, given.nodes) > 35
     assert most_alive(row, row.nodes) < 30
 
@@ -158,7 +155,7 @@ def test_fewer_values_wait_in_that_order():
 def test_a_product_that_one_sum_needs_is_taken_into_it():
     graph = pt.kernel("(),(),()->(),()")(lambda a, b, c: (a * b + c, b * c - a * (b * c))).program().graph
     live = graph.live()
-    taken = registers.contracted(live, graph.outputs)
+    taken = registers.fused_products(live, graph.outputs)
     assert sorted(node.op for node in taken) == ["add", "sub"]
     assert all(sum(product in node.args for node in live) == 1 for (product,) in taken.values())
 
@@ -170,7 +167,7 @@ def test_so_is_a_sum_that_only_its_negative_needs():
 
     kernel = pt.kernel("(),(),()->(),(),(),(),()")(function)
     graph = kernel.program().graph
-    taken = registers.contracted(graph.live(), graph.outputs)
+    taken = registers.fused_products(graph.live(), graph.outputs)
     assert sorted((node.op, len(inner)) for node, inner in taken.items()) == [("neg", 2), ("sub", 1)]
     args = np.random.default_rng(3).uniform(0.5, 2.0, (3, 40))
     for found, expected in zip(kernel(*args), function(*args), strict=True):

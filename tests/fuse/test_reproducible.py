@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poinsot.fuse import fori_loop, jacobian, kernel, once, set_threads
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm import target
 
-WIDTH = jit.host()[2] // 8
+WIDTH = target.host().vector_bytes // 8
 LINKS = random_chain(3)
 
 
@@ -108,20 +108,19 @@ def test_from_one_process_to_the_next(python):
 @pytest.mark.parametrize("width", [16, 32, 64])
 def test_whatever_the_vector_width(width, monkeypatch):
     """As on a processor with shorter or longer vectors."""
-    cpu, features, _, family = jit.host()
-    want = everything(POOL)
-    monkeypatch.setattr(jit, "host", lambda: (cpu, features, width, family))
+    host, want = target.host(), everything(POOL)
+    monkeypatch.setattr(target, "host", lambda: host._replace(vector_bytes=width))
     assert bits(kernel("(3)->(3)")(everything.function)(POOL)) == bits(want)
 
 
-@pytest.mark.skipif(jit.host()[3] != "x86", reason="names of x86 processors")
+@pytest.mark.skipif(target.host().family != "x86", reason="names of x86 processors")
 def test_on_a_processor_without_fused_multiply_add(python):
     """Where products and sums are not fused the last bits differ; elementary functions still call for exact fma."""
     code = """if True:
     import numpy as np
     from poinsot.fuse import kernel
-    from poinsot.fuse.llvm import jit
-    jit.host = lambda: ("x86-64", "", 16, "x86")
+    from poinsot.fuse.llvm import target
+    target.host = lambda: target.Host("x86-64", "", 16, "x86")
     x = np.linspace(0.1, 3, 41)
     for name in "sin exp tanh cbrt arctan log1p".split():
         f = getattr(np, name)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from poinsot.fuse import kernel
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.target import host
 
-WIDTH = jit.host()[2] // 8
+WIDTH = host().vector_bytes // 8
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 19]
 
 

@@ -26,6 +26,7 @@ SCALAR = {  # functions of two scalars
     "roots": lambda x, y: np.sqrt(np.abs(x)) + np.cbrt(y) + np.hypot(x, y),
     "exponentials": lambda x, y: np.exp(x) + np.exp2(y) + np.expm1(x) + np.sinh(y) + np.cosh(x) + np.tanh(y),
     "logarithms": lambda x, y: (lambda a: np.log(a) + np.log2(a) + np.log10(a) + np.log1p(a))(x * x + 0.1),
+    "sums of exponentials": lambda x, y: np.logaddexp(x, y) + np.logaddexp(300 * x, y) + np.logaddexp(x, x),
     "circles": lambda x, y: np.sin(x) + np.cos(y) + np.tan(x),
     "arcs": lambda x, y: np.arcsin(np.tanh(x)) + np.arccos(np.tanh(y)) + np.arctan(x) + np.arctan2(y, x),
     "hyperbolic arcs": lambda x, y: np.arcsinh(x) + np.arccosh(1 + y * y) + np.arctanh(np.tanh(x)),

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from poinsot.fuse import kernel, set_threads
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm.target import host
 
-WIDTH = jit.host()[2] // 8  # lanes of float64
+WIDTH = host().vector_bytes // 8  # lanes of float64
 
 
 @kernel("(3),(3)->(3),()")

@@ -80,22 +80,22 @@ def broken(change):
     [
         (
             lambda I: I.__setitem__((2, 2), (0, 0, -7)),
-            r"I\[2, 2\] = \(0, 0, -7\) N: mass 2 would put a force on itself. Rule 1 of definition 3.2",
+            r"I\[2, 2\] = \(0, 0, -7\) N: mass 2 would exert a force on itself. Rule 1 of definition 3.2",
         ),
         (
             lambda I: I.__setitem__((1, 0), (0, 0, 0)),
             r"I\[0, 1\] = \(4, 0, 0\) N, but I\[1, 0\] = \(0, 0, 0\) N: the forces between masses 0 and 1 are not "
-            r"opposite. Rule 3 of definition 3.2: .* If only one of them feels a force, it is external",
+            r"opposite. Rule 3 of definition 3.2: .* A force on one of them only is external",
         ),
         (
             lambda I: (I.__setitem__((0, 2), (0, 3, 1)), I.__setitem__((2, 0), (0, -3, -1))),
-            r"I\[0, 2\] = \(0, 3, 1\) N is not along x_2 - x_0 = \(0, 2, 0\) m: 1 N act across it. Rule 2 of "
-            r"definition 3.2",
+            r"I\[0, 2\] = \(0, 3, 1\) N is not along x_2 - x_0 = \(0, 2, 0\) m: 1 N are perpendicular to "
+            r"it. Rule 2 of definition 3.2",
         ),
-        (lambda I: I.__setitem__((0, 2), (np.nan, 0, 0)), r"I\[0, 2\] = \(nan, 0, 0\) N is no force"),
+        (lambda I: I.__setitem__((0, 2), (np.nan, 0, 0)), r"I\[0, 2\] = \(nan, 0, 0\) N is not a finite force"),
     ],
 )
-def test_what_is_no_internal_force_matrix_is_refused(change, message):
+def test_what_is_not_an_internal_force_matrix_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         internal_forces(*broken(change))
 
@@ -108,7 +108,7 @@ def test_rounding_of_a_large_force_does_not_hide_a_small_violation():
         internal_forces(o, I)
 
 
-def test_a_force_between_masses_in_one_place_is_refused():
+def test_a_force_between_masses_at_one_position_is_refused():
     o = Particles([1, 1], [(1, 2, 3), (1, 2, 3)])
     I = np.zeros((2, 2, 3))
     I[0, 1], I[1, 0] = (1, 0, 0), (-1, 0, 0)
@@ -132,6 +132,6 @@ def test_shapes_are_checked():
         ([0, 1], r"pairs must be integers of shape \(e, 2\)"),
     ],
 )
-def test_what_is_no_pair_is_refused(pairs, message):
+def test_what_is_not_a_pair_is_refused(pairs, message):
     with pytest.raises(ValueError, match=message):
         central_forces(make_object(1, 3), pairs, 1.0)

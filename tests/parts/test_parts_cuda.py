@@ -28,7 +28,7 @@ def test_the_gpu_moves_a_vehicle_as_the_cpu_does() -> None:
     world = vehicle()
     vary = {"hull.fuel.contents": np.linspace(5.0, 18.0, 64), "stub.limit.bending": np.linspace(2.0, 12.0, 64)}
     cpu, gpu = (world.simulate(0.5, 5e-4, vary=vary, device=device) for device in ("cpu", "cuda"))
-    n = cpu.rows.system.nq + cpu.rows.system.nv
+    n = cpu.compiled.system.nq + cpu.compiled.system.nv
     np.testing.assert_array_equal(gpu.limits["stub.limit"]["latched"], cpu.limits["stub.limit"]["latched"])
     assert 0 < cpu.limits["stub.limit"]["latched"].sum() < 64
     np.testing.assert_allclose(gpu.y[-1, :, :n], cpu.y[-1, :, :n], rtol=1e-11, atol=1e-11)

@@ -62,12 +62,12 @@ def test_what_is_held_changes_by_what_comes_in(seed: int) -> None:
     system = System(vehicle(seed).description)
     start = system.start()
     moved = system.motion(0.0, start)
-    rate, flows = system.rate(moved), ledger.flows(system, moved)
+    rate, flows = system.rate(moved), ledger.inflow_rates(system, moved)
 
     def held(h: float) -> np.ndarray:
         q = kinematics.integrate(system.mechanism, start.q, h * (start.v + h / 2 * rate.v))
         m = system.motion(h, State(q, start.v + h * rate.v, start.parts + h * rate.parts))
-        return ledger.held(m.scene, m.effects)
+        return ledger.conserved_quantities(m.scene, m.effects)
 
     h = 1e-5
     change = (held(h) - held(-h)) / (2 * h)

@@ -193,7 +193,7 @@ def test_a_wing_parts_and_momentum_is_continuous() -> None:
     left, right = (run.limits[f"{name}.limit"] for name in ("left", "right"))
     assert (left["latched"], right["latched"]) == (1, 0)
     assert 0.5 < left["latched_at"] < 1.0
-    assert run.ledger.relative.max() < 1e-11
+    assert run.ledger.relative_residual.max() < 1e-11
     before = run.time < float(left["latched_at"])
     off = np.linalg.norm(run["left"].position.values - run["hull"].position.values, axis=1)
     np.testing.assert_allclose(off[before], 2.6, rtol=1e-13)
@@ -202,7 +202,7 @@ def test_a_wing_parts_and_momentum_is_continuous() -> None:
     np.testing.assert_allclose(run.data["left.root.wrench"].values[after], 0.0, atol=1e-8)
     # On its own, the wing goes where gravity and its lift take it, about its centre of mass.
     f = run.data["left_lift.force"].values[after][-1]
-    m = run.world.system().motion(run.time[-1], run.rows.unpack(run.y[-1]).state)
+    m = run.world.system().motion(run.time[-1], run.compiled.unpack(run.y[-1]).state)
     turn = m["left"].pose.R @ m.acceleration("left")[3:] + np.cross(
         m["left"].pose.R @ m["left"].twist[:3], m["left"].velocity
     )
@@ -239,7 +239,7 @@ def test_each_of_a_batch_parts_on_its_own() -> None:
     np.testing.assert_allclose(found["latched_at"][:3], expected, rtol=1e-6)
     for k in range(4):
         one = world.simulate(2.0, 1e-3, vary={"arm.limit.axial": limits[k]}, ledger=False)
-        np.testing.assert_array_equal(run.y[-1, k, : run.rows.system.nq + run.rows.system.nv], one.y[-1][:26])
+        np.testing.assert_array_equal(run.y[-1, k, : run.compiled.system.nq + run.compiled.system.nv], one.y[-1][:26])
 
 
 def test_errors_name_the_cut_and_the_limit() -> None:
@@ -251,7 +251,7 @@ def test_errors_name_the_cut_and_the_limit() -> None:
         pt.Limit("a", cut="c", shear=-1.0)
     world = wall()
     world.add(pt.Limit("limit", "arms", cut="root", shear=1.0, then="part"))
-    with pytest.raises(ValueError, match="Limit 'limit' acts on 'arms', which is no body; did you mean 'arm'"):
+    with pytest.raises(ValueError, match="Limit 'limit' acts on 'arms', which is not a body; did you mean 'arm'"):
         world.motion()
     world = wall(joint=pt.free(), v=[0, 0, 0, 1.0, 0, 0])
     world.add(pt.Cut("root", "arm"))

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 import poinsot as pt
 from poinsot.fuse import Kernel
-from poinsot.run import compiled as rows
+from poinsot.run import compiled
 from poinsot.study import sweeps
 from poinsot.study.quantities import names, pick
 from poinsot.study.sweeps import points, sweep
@@ -32,14 +32,14 @@ def world() -> pt.World:
     return w
 
 
-VARY = {"box.mass": np.array([1.0, 2.0, 3.0]), "box.velocity[2]": pt.normal(2.0, 0.1)}
+VARY = {"box.mass": np.array([1.0, 2.0, 3.0]), "box.velocity[2]": pt.Normal(2.0, 0.1)}
 
 
 def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point() -> None:
     vary = {
         "box.mass": np.array([1.0, 2.0]),
         "box.velocity[0]": np.array([5.0, 6.0, 7.0]),
-        "box.velocity[2]": pt.uniform(0, 1),
+        "box.velocity[2]": pt.Uniform(0, 1),
     }
     found = points(world(), vary, samples=4, seed=1)
     assert list(found) == list(vary)
@@ -47,7 +47,7 @@ def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point() -> None:
     pairs = list(zip(found["box.mass"], found["box.velocity[0]"], strict=True))
     assert pairs == [(m, v) for m in (1.0, 2.0) for v in (5.0, 6.0, 7.0) for _ in range(4)]
     assert len(set(found["box.velocity[2]"])) == 24
-    more = points(world(), {**vary, "box.velocity[1]": pt.uniform(0, 1)}, samples=4, seed=1)
+    more = points(world(), {**vary, "box.velocity[1]": pt.Uniform(0, 1)}, samples=4, seed=1)
     assert np.array_equal(more["box.velocity[2]"], found["box.velocity[2]"])  # another number changes no draw
 
 
@@ -77,7 +77,7 @@ def test_a_sweep_can_run_on_another_device(tmp_path: Path, monkeypatch: pytest.M
         return lambda x, *others: sent.append(len(x)) or kernel(x, *others)
 
     monkeypatch.setattr(Kernel, "to", lambda kernel, backend: kernel)
-    monkeypatch.setattr(rows, "_on_device", on_device)
+    monkeypatch.setattr(compiled, "_on_device", on_device)
     there = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, device="cuda", **OPTIONS)
     assert set(sent) == {1, 32, 26}  # the first one, to lay out the store, and 90 in chunks
     here = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=32, **OPTIONS)
@@ -182,7 +182,7 @@ def test_a_condition_that_ends_all_of_a_chunk(tmp_path: Path) -> None:
         ({"vary": {}}, "nothing is varied"),
         ({"vary": {"box.mas": np.ones(2)}}, "box.mas"),
         ({"vary": {"box.velocity": np.ones(2)}}, "has the shape"),
-        ({"vary": {"box.velocity": pt.normal(0, 1)}}, "vary its entries"),
+        ({"vary": {"box.velocity": pt.Normal(0, 1)}}, "vary its entries"),
         ({"vary": {"box.mass": np.array([1.0, np.nan])}}, "not finite"),
         ({"samples": 0}, "samples must be a positive whole number"),
         ({"engine": "spark"}, "engine must be one of local, dask"),

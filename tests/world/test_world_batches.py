@@ -73,13 +73,13 @@ def test_looking_does_not_change_the_run(method: str) -> None:
 
 def test_seeds() -> None:
     world = flyers()
-    vary = {"box.mass": pt.normal(2.0, 0.1), "rope.stiffness": pt.uniform(40.0, 60.0)}
+    vary = {"box.mass": pt.Normal(2.0, 0.1), "rope.stiffness": pt.Uniform(40.0, 60.0)}
     options = {"batch": 6, "method": "rk4"}
     a = world.simulate(0.05, vary=vary, seed=3, **options)
     np.testing.assert_array_equal(a.y, world.simulate(0.05, vary=vary, seed=3, **options).y)
     assert np.all(a.varied["box.mass"] != world.simulate(0.05, vary=vary, seed=4, **options).varied["box.mass"])
     # The numbers that are drawn for one path do not depend on what else is drawn.
-    alone = world.simulate(0.05, vary={"box.mass": pt.normal(2.0, 0.1)}, seed=3, **options)
+    alone = world.simulate(0.05, vary={"box.mass": pt.Normal(2.0, 0.1)}, seed=3, **options)
     np.testing.assert_array_equal(alone.varied["box.mass"], a.varied["box.mass"])
     masses = world.simulate(0.01, vary=vary, seed=1, batch=4000, method="euler").varied["box.mass"]
     assert masses.mean() == pytest.approx(2.0, abs=4 * 0.1 / np.sqrt(4000))
@@ -190,7 +190,7 @@ def test_uncompiled_derivative_is_the_compiled_one() -> None:
 
 
 def test_settings_say_how_to_repeat_a_run() -> None:
-    run = flyers().simulate(0.05, 1e-3, batch=4, vary={"box.mass": pt.normal(2, 0.1)}, seed=7, method="rk4")
+    run = flyers().simulate(0.05, 1e-3, batch=4, vary={"box.mass": pt.Normal(2, 0.1)}, seed=7, method="rk4")
     said = run.data.attrs
     assert {k: said[k] for k in ("duration", "step", "seed", "method", "batch", "device")} == {
         "duration": 0.05, "step": 1e-3, "seed": 7, "method": "rk4", "batch": 4, "device": "cpu",

@@ -25,7 +25,7 @@ def test_spring_and_damper_of_a_joint() -> None:
     w = np.sqrt(k / J - d**2)
     q = rest - rest * np.exp(-d * run.time) * (np.cos(w * run.time) + d / w * np.sin(w * run.time))
     close(run.data.q[:, 0], q, 1e-11)
-    assert run.ledger.relative.max() < 1e-10
+    assert run.ledger.relative_residual.max() < 1e-10
 
 
 def test_dry_friction_of_a_joint_stops_it() -> None:
@@ -151,7 +151,7 @@ def test_stop_turns_a_joint_back() -> None:
     folded = np.interp(run.time[run.time < period], run.time, q)
     later = np.interp(run.time[run.time < period] + 5 * period, run.time, q)
     close(later, folded, 1e-3)  # of interpolation between records
-    assert run.ledger.relative[3] < 1e-6  # the corner where the bumper sets in
+    assert run.ledger.relative_residual[3] < 1e-6  # the corner where the bumper sets in
 
 
 def test_stop_never_pulls_and_takes_energy() -> None:
@@ -165,7 +165,7 @@ def test_stop_never_pulls_and_takes_energy() -> None:
     assert v + w == pytest.approx(np.log((1 + c * v) / (1 - c * w)) / c, rel=1e-6)
     assert run.data["bumper.torque"].max() <= 0.0
     assert np.diff(run.data.energy).max() < 1e-9
-    assert run.ledger.relative[3] < 1e-6
+    assert run.ledger.relative_residual[3] < 1e-6
 
 
 def test_stop_holds_a_pendulum_and_has_limits_of_its_own() -> None:
@@ -269,4 +269,4 @@ def test_mechanism_on_a_body_of_the_world() -> None:
     close(scene["left_lower"].position - scene["right_lower"].position, (0, 0.6, 0), 1e-14)
     run = world.simulate(0.5, 1e-3)
     close(run.data.q.sel(coordinate="left_lower"), run.data.q.sel(coordinate="right_lower"), 1e-12)  # mirror images
-    assert run.ledger.relative.max() < 1e-9
+    assert run.ledger.relative_residual.max() < 1e-9

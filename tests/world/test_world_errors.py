@@ -81,7 +81,7 @@ BUILDING: dict[str, tuple[Call, str]] = {
     "no element": (lambda w: w.add("spring"), "'spring' cannot be added to a world; it needs a pt.Element"),
     "part without a body": (
         lambda w: w.add_body("a", BOX).add(pt.Spring("s", "box", "ball", 1.0)),
-        "is no part of one body; put it into the world with world.add(...).",
+        "is not a part of one body; add it to the world with world.add(...).",
     ),
     "part named as a number": (
         lambda w: w.add_body("a", BOX).add(pt.Force("mass", "", (0, 0, 1))),
@@ -151,7 +151,7 @@ BUILDING: dict[str, tuple[Call, str]] = {
     # Paths.
     "unknown path": (lambda w: w["box.mas"], "box.mas: 'mas' does not exist there"),
     "unknown owner": (lambda w: w["bux.mass"], "bux.mass: nothing is called 'bux'. Did you mean 'box.mass'?"),
-    "no path": (lambda w: w["box..mass"], "'box..mass' is no path to a number; paths look like 'wing.mass'"),
+    "no path": (lambda w: w["box..mass"], "'box..mass' is not a path to a number; paths look like 'wing.mass'"),
     "no number": (lambda w: w["box.joint"], "box.joint is free(), not a number that could be varied."),
     "index too large": (lambda w: w["box.position[3]"], "box.position[3]: 3 does not exist there"),
     "wrong shape": (
@@ -166,29 +166,29 @@ BUILDING: dict[str, tuple[Call, str]] = {
 }  # fmt: skip
 STARTING: dict[str, tuple[Call, str]] = {
     "unknown body": (
-        lambda w: w.add_force("f", "bix", (0, 0, 1)), "Force 'f' acts on 'bix', which is no body; did you mean 'box'?"
+        lambda w: w.add_force("f", "bix", (0, 0, 1)), "Force 'f' acts on 'bix', which is not a body; did you mean 'box"
     ),
     "unknown end": (
         lambda w: w.add_spring("s", "box", "bal", 1.0),
-        "Spring 's' acts on 'bal', which is no body; did you",
+        "Spring 's' acts on 'bal', which is not a body; did you",
     ),
     "unknown joint": (
         lambda w: w.add_motor("m", "arn", 1.0),
-        "Motor 'm' acts on 'arn', which is no body; did you mean",
+        "Motor 'm' acts on 'arn', which is not a body; did you mean",
     ),
     "fixed joint": (
         lambda w: w.add_motor("m", "plate", 1.0),
         "Motor 'm': body 'plate' is fixed, it has no joint to move.",
     ),
     "one number as a force": (
-        lambda w: w.add_force("f", "box", 5.0), "force 'f' gives an array of shape (); it needs (3,)."
+        lambda w: w.add_force("f", "box", 5.0), "value of force 'f' has shape (); it must have shape (3,)."
     ),
     "two torques for a hinge": (
-        lambda w: w.add_motor("m", "arm", (1.0, 2.0)), "motor 'm' gives an array of shape (2,); it needs (1,)."
+        lambda w: w.add_motor("m", "arm", (1.0, 2.0)), "value of motor 'm' has shape (2,); it must have shape (1,)."
     ),
     "one number as a quaternion": (
         lambda w: w.add_feedback("pd", "box", 1.0, 1.0, target=0.0),
-        "PD 'pd' gives an array of shape (); it needs (7,).",
+        "target of PD 'pd' has shape (); it must have shape (7,).",
     ),
     "unknown input": (
         lambda w: w.add_motor("m", "arm", pt.Input("throtle")),
@@ -207,7 +207,7 @@ STARTING: dict[str, tuple[Call, str]] = {
     ),
     "not along the joint": (
         lambda w: w.add_body("a", BOX, joint=pt.prismatic((0, 0, 1)), velocity=(0.5, 0, 1)),
-        "body 'a' cannot start like that: its prismatic joint on 'the world' does not let it move so; 0.5 rad/s or m/s",
+        "body 'a' cannot start like that: its prismatic joint on 'the world' does not allow that velocity; 0.5",
     ),
     "turned against a hinge": (
         lambda w: w.add_body("a", BOX, "arm", pt.revolute((0, 0, 1)), orientation=(0.8, 0.6, 0, 0)),
@@ -266,10 +266,10 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
         "box.mass varies over 2 values, but the batch has 5.",
     ),
     "no batch": ({"batch": 0}, "batch must be a positive whole number, not 0."),
-    "how many": ({"vary": {"box.mass": pt.normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
+    "how many": ({"vary": {"box.mass": pt.Normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
     "numbers for a vector": (
-        {"batch": 2, "vary": {"box.position": pt.normal(2, 0.1)}},
-        "box.position has the shape (3,), but values of shape () were drawn; draw such as fit, or vary its entries.",
+        {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},
+        "box.position has the shape (3,), but values of shape () were drawn; draw values that fit",
     ),
     "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite."),
     "no input": (

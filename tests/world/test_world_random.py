@@ -80,9 +80,9 @@ def test_what_is_held_changes_by_what_flows_in(k: int, central: bool, seed: int)
     def held(t: float) -> np.ndarray:
         q, v = path(t)
         at = system.motion(0.0, State(q, v, np.zeros(0)))
-        return ledger.held(at.scene, at.effects)
+        return ledger.conserved_quantities(at.scene, at.effects)
 
-    flows = ledger.flows(system, moved)
+    flows = ledger.inflow_rates(system, moved)
     close(rate(held, 3e-4), flows.sum(axis=0), 1e-9)
 
 
@@ -141,4 +141,4 @@ def test_ledger_of_random_worlds(k: int, central: bool) -> None:
     """From end to end, compiled: RK4 at a fine step leaves next to nothing unexplained."""
     run = a_world(k, central).simulate(0.2, 1e-4)
     assert run.stop.reason == "duration"
-    assert run.ledger.relative.max() < 1e-6  # contact sets in with a corner
+    assert run.ledger.relative_residual.max() < 1e-6  # contact sets in with a corner

@@ -5,9 +5,9 @@ import pytest
 from world_models import G, close
 
 import poinsot as pt
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
 
-STEPS = ("_onward", "_onward_until")  # the functions that make steps
+STEPS = ("_advance", "_advance_until")  # the functions that make steps
 
 
 def falling(height: float = 10.0) -> pt.World:
@@ -38,7 +38,7 @@ def test_condition_is_located_in_time() -> None:
     close(run["stone"].position[-1], [0, 0, 0], 1e-11)
     close(run["stone"].velocity[-1], [0, 0, -G * t], 1e-12)
     assert np.all(np.diff(run.time) > 0)
-    assert run.ledger.relative.max() < 1e-13  # the ledger ends where the run ends
+    assert run.ledger.relative_residual.max() < 1e-13  # the ledger ends where the run ends
 
 
 def test_condition_may_be_a_number_that_becomes_positive() -> None:
@@ -131,9 +131,9 @@ def test_a_state_that_is_no_number_cannot_start() -> None:
 
 def test_interrupted_run_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the third call of the kernel."""
-    plain, calls = Rows.compiled, []
+    plain, calls = CompiledSystem.compile, []
 
-    def compiled(self, function, *args, **kwargs):
+    def compile_(self, function, *args, **kwargs):
         kernel = plain(self, function, *args, **kwargs)
 
         def call(*arguments):
@@ -144,7 +144,7 @@ def test_interrupted_run_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> N
 
         return call if function.__name__ in STEPS else kernel
 
-    monkeypatch.setattr(Rows, "compiled", compiled)
+    monkeypatch.setattr(CompiledSystem, "compile", compile_)
     run = falling().simulate(5.0, 1e-3, method="rk4", every=0.01)
     assert run.stop.reason == "interrupted"
     assert 0 < run.time[-1] < 5.0

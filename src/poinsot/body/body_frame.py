@@ -1,8 +1,8 @@
 """The body-frame formulation: a position, a quaternion and a rigid speed function, as de Nivelle, section 4.
 
-The frame sits at the centre of mass and turns with the body, so the inertia matrix stays as it is. The velocity of the
-centre of mass can be kept in body axes, where the term omega x V of equation (8) stands (the boxed term), or in
-world axes, where the reference point has moved along and the term is gone.
+The frame sits at the centre of mass and rotates with the body, so the inertia matrix is constant. The velocity of the
+centre of mass can be kept in body axes, where equation (8) has the term omega x V (the boxed term), or in world axes,
+where the reference point moves along and the term drops out.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class BodyFrameState:
 
 @dataclass(frozen=True)
 class BodyFrameRate:
-    """The velocity V and angular velocity omega, and how they change, each (3,) in body axes."""
+    """The velocity V and angular velocity omega, and their derivatives, each (3,) in body axes."""
 
     V: Array
     omega: Array
@@ -69,10 +69,10 @@ def derivative(t: float, state: BodyFrameState, inertia: Inertia, load: Load) ->
 def step(
     t: float, state: BodyFrameState, h: float, inertia: Inertia, load: Load, moving_reference: bool = False
 ) -> BodyFrameState:
-    """The five-step procedure of section 4.3, put right: one step h [s] of Euler's method.
+    """The five-step procedure of section 4.3, corrected: one step h [s] of Euler's method.
 
     With `moving_reference` the rigid speed function is corrected for the new position of the centre of mass (step 5):
-    V is stepped in world axes, without the boxed term, and turned into the new body axes. First order either way.
+    V is stepped in world axes, without the boxed term, and rotated into the new body axes. First order either way.
     """
     k = rate(t, state, inertia, load)
     q = quaternion.integrate(state.q, state.omega, h)
@@ -85,7 +85,7 @@ def step(
 
 
 def integrate(state: BodyFrameState, k: BodyFrameRate, h: float = 1.0) -> BodyFrameState:
-    """The state after the time h at constant rates; the centre of mass goes straight on in the direction of V now."""
+    """The state after the time h at constant rates; the centre of mass moves on a straight line along the present V."""
     return BodyFrameState(
         state.X + quaternion.rotate(state.q, h * k.V),
         quaternion.integrate(state.q, k.omega, h),

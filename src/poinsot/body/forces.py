@@ -1,6 +1,6 @@
-"""Forces on a body: where they act, in whose axes they are given, and what they add up to.
+"""Forces and torques on one body, and their total wrench.
 
-Collect all forces and their acting points, and compute total force and total torque: step 2 of de Nivelle, section 4.3.
+Collect all forces and their points of application, and sum force and torque: step 2 of de Nivelle, section 4.3.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ _AXES = ("world", "body")
 
 @dataclass(frozen=True)
 class AppliedForce:
-    """A force [N] at a point [m] of the body, given in B. Its value may be a function of (t, X_WB, V_WB_B)."""
+    """A force [N] at a point [m] of the body, in B's coordinates. Its value may be a function of (t, X_WB, V_WB_B)."""
 
     value: Value
     point: ArrayLike = (0.0, 0.0, 0.0)
@@ -39,7 +39,7 @@ class AppliedForce:
 
 @dataclass(frozen=True)
 class AppliedTorque:
-    """A pure couple [N m]; it acts on the body as a whole, at no point."""
+    """A pure couple [N m] on the body, without a point of application. Its value may be a function as for a force."""
 
     value: Value
     axes: str = "world"
@@ -59,7 +59,7 @@ def weight(inertia: Inertia, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> AppliedF
 
 
 def total(loads: Iterable[AppliedForce | AppliedTorque]) -> Load:
-    """The wrench of all the forces and torques together, about B's origin in B's axes."""
+    """The sum of the wrenches of all forces and torques, about B's origin in B's axes."""
     loads = tuple(loads)
 
     def load(t: float, X_WB: Pose, V_WB_B: Array) -> Array:

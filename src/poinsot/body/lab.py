@@ -1,7 +1,7 @@
 """The lab-frame scheme of Peskin, equations (30) to (62): everything in the coordinates of the laboratory.
 
-The angular momentum is stepped, and the angular velocity solved for when it is needed: I Omega = L. Of the body's
-points only those are tracked at which forces act, and three marks that tell how the body is turned.
+The angular momentum is stepped, and the angular velocity follows from I Omega = L where it is needed. Only the points
+at which forces act are tracked, and three marks that give the orientation.
 """
 
 from collections.abc import Callable
@@ -37,33 +37,33 @@ class LabState:
 
 
 def drift(state: LabState, dt: float, masses: Array | None = None) -> LabState:
-    """The body moves on: (37) to (39), and its inertia is turned along, (62).
+    """The body moves without forces, (37) to (39), and its inertia rotates with it, (62).
 
-    `masses` (n,): if given, the tracked points are all there is, and I is summed over them anew, (59).
+    `masses` (n,): if given, the tracked points are the whole body, and I is summed over them again, (59).
     """
     Omega = angular_velocity(state)
     R = rotation.exact(Omega, dt)  # (52)
     X, marks = state.X @ R.T, state.marks @ R.T  # (38)
     X_cm = state.X_cm + dt * state.U_cm  # (39)
     I = R @ state.I @ R.T if masses is None else moment_of((masses[:, None] * X).T @ X)  # (62) or (59)
-    shape = 1.5 * np.eye(3) - 0.5 * (marks.T @ marks)  # keeps the marks at right angles against rounding
+    shape = 1.5 * np.eye(3) - 0.5 * (marks.T @ marks)  # keeps the marks orthogonal in spite of rounding
     return LabState(X_cm, state.U_cm, X @ shape, state.L, (I + I.T) / 2, marks @ shape)
 
 
 def kick(state: LabState, dt: float, mass: float, F: Array, tau: Array) -> LabState:
-    """Total force F [N] and torque tau [N m] about the centre of mass change the momenta: (40), (41)."""
+    """The total force F [N] and torque tau [N m] about the centre of mass change the momenta: (40), (41)."""
     return LabState(state.X_cm, state.U_cm + dt / mass * F, state.X, state.L + dt * tau, state.I, state.marks)
 
 
 def step(t: float, state: LabState, dt: float, mass: float, forces: Forces, masses: Array | None = None) -> LabState:
-    """One time step under forces at the tracked points. First order; L is changed by torque alone."""
+    """One time step under forces at the tracked points. First order; only torque changes L."""
     state = drift(state, dt, masses)
     F = forces(t + dt, state.X_cm + state.X, state.U_cm + np.cross(angular_velocity(state), state.X))
     return kick(state, dt, mass, np.sum(F, axis=0), np.sum(np.cross(state.X, F), axis=0))
 
 
 def step_under_load(t: float, state: LabState, dt: float, inertia: Inertia, load: Load) -> LabState:
-    """One time step under forces that are given as one wrench on the body."""
+    """One time step under a load, the total wrench on the body."""
     state = drift(state, dt)
     X_WB, V_WB_B = to_motion(state, inertia)
     return kick(state, dt, inertia.mass, *at_centre(load(t + dt, X_WB, V_WB_B), inertia, X_WB))
@@ -75,7 +75,7 @@ def angular_velocity(state: LabState) -> Array:
 
 
 def from_points(masses: Array, positions: Array, velocity: Array, omega: Array) -> LabState:
-    """Point masses (n,) at positions (n, 3), moving together with the velocity of their centre and Omega. (4)-(28)"""
+    """Point masses (n,) at positions (n, 3) in rigid motion, from the velocity of their centre and Omega. (4)-(28)"""
     body = Inertia.points(masses, positions)
     body.require_regular("the points")
     return LabState(body.com, velocity, positions - body.com, body.moment @ omega, body.moment, np.eye(3))
@@ -91,7 +91,7 @@ def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array, points: Array | Non
 
 
 def to_motion(state: LabState, inertia: Inertia) -> tuple[Pose, Array]:
-    """The pose X_WB and the twist V_WB_B (6,) of the body frame, read off the marks."""
+    """The pose X_WB and the twist V_WB_B (6,) of the body frame, with the orientation from the marks."""
     R = state.marks.T
     omega = R.T @ solve_spd(state.I, state.L)
     v = R.T @ state.U_cm - np.cross(omega, inertia.com)

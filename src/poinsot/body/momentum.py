@@ -1,7 +1,7 @@
 """The momentum formulation: Y = (x, R or q, P, L), as in the notes on unconstrained rigid bodies.
 
-Force and torque change the momenta; velocities are worked out from them when they are needed. Without force and torque
-P and L are constants of the numbers, not only of the equations.
+Force and torque change the momenta; velocities follow from the momenta where they are needed. Without force and torque
+P and L are constant to the last bit.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class MomentumState:
 
 @dataclass(frozen=True)
 class MomentumRate:
-    """How Y changes: v [m/s], omega [rad/s], F [N], tau [N m], each (3,) in world axes."""
+    """The rate of Y: v [m/s], omega [rad/s], F [N], tau [N m], each (3,) in world axes."""
 
     v: Array
     omega: Array
@@ -36,7 +36,7 @@ class MomentumRate:
 
 
 def matrix(attitude: Array) -> Array:
-    """R_WB, from itself or from a quaternion."""
+    """R_WB of an attitude: a rotation matrix or a quaternion."""
     return attitude if attitude.ndim == 2 else quaternion.to_matrix(attitude)
 
 
@@ -62,24 +62,24 @@ def derivative(t: float, state: MomentumState, inertia: Inertia, load: Load) -> 
 
 
 def integrate(state: MomentumState, k: MomentumRate, h: float = 1.0) -> MomentumState:
-    """Y after the time h at constant rates: turned by exp(h omega), shifted and pushed in proportion."""
-    turned = (
+    """Y after the time h at constant rates: rotated by exp(h omega); x, P and L change by h times their rates."""
+    attitude = (
         rotation.exact(k.omega, h) @ state.attitude
         if state.attitude.ndim == 2
         else quaternion.integrate_world(state.attitude, k.omega, h)
     )
-    return MomentumState(state.x + h * k.v, turned, state.P + h * k.F, state.L + h * k.tau)
+    return MomentumState(state.x + h * k.v, attitude, state.P + h * k.F, state.L + h * k.tau)
 
 
 def normalize(state: MomentumState) -> MomentumState:
-    """The same state, its attitude made a rotation again after a step that leaves the group."""
+    """The same state with its attitude projected back onto the group after a step that leaves it."""
     attitude = state.attitude
     attitude = rotation.orthonormalise(attitude, 2) if attitude.ndim == 2 else quaternion.normalize(attitude)
     return MomentumState(state.x, attitude, state.P, state.L)
 
 
 def bracket(a: MomentumRate, b: MomentumRate) -> MomentumRate:
-    """The commutator of two rates: turns about different axes do not commute, [a, b] = a x b; all else does."""
+    """The commutator of two rates: rotations do not commute, [a, b] = a x b; all other components do."""
     zero = np.zeros(3)
     return MomentumRate(zero, np.cross(a.omega, b.omega), zero, zero)
 

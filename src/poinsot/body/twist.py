@@ -1,7 +1,7 @@
 """The twist formulation: F = G V' - ad(V)^T G V, in the body frame or in any other frame fixed to the body.
 
 Lynch & Park, sections 2.2 and 2.3. The equation is the same in every frame {a}; only G_a = Ad^T G_b Ad changes. Here
-the frame is that in which the inertia is given, whose origin need not be the centre of mass.
+the frame is that of the inertia, whose origin need not be the centre of mass.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class TwistRate:
 
 
 def wrench(G: Array, V: Array, Vdot: Array) -> Array:
-    """F = G V' - ad(V)^T G V, (6,) [N m, N]: what it takes to move so. Lynch & Park (2.2)."""
+    """F = G V' - ad(V)^T G V, (6,) [N m, N]: the wrench that this motion requires. Lynch & Park (2.2)."""
     return G @ Vdot - motion.ad_dual(V, G @ V)
 
 
@@ -42,7 +42,7 @@ def acceleration(G: Array, V: Array, F: Array) -> Array:
 
 
 def rate(t: float, state: TwistState, inertia: Inertia, load: Load) -> TwistRate:
-    """The motion now, and how it changes."""
+    """The twist and its derivative."""
     X_WB, V = to_motion(state)
     return TwistRate(V, acceleration(inertia.spatial(), V, load(t, X_WB, V)))
 
@@ -61,17 +61,17 @@ def integrate(state: TwistState, k: TwistRate, h: float = 1.0) -> TwistState:
 
 
 def bracket(a: TwistRate, b: TwistRate) -> TwistRate:
-    """The commutator of two rates. The pose moves on the right, X exp(V): the sign is minus that of ad."""
+    """The commutator of two rates. Increments act from the right, X exp(V): the sign is opposite to that of ad."""
     return TwistRate(-motion.bracket(a.V, b.V), np.zeros(6))
 
 
 def normalize(state: TwistState) -> TwistState:
-    """The same state, its attitude made a rotation again after a step that leaves the group."""
+    """The same state with its attitude projected back onto the group after a step that leaves it."""
     return TwistState(rotation.orthonormalise(state.R, 2), state.p, state.V)
 
 
 def from_motion(inertia: Inertia, X_WB: Pose, V_WB_B: Array) -> TwistState:
-    """The state of a frame with the given pose and twist."""
+    """The state of a frame with this pose and twist."""
     return TwistState(X_WB.R, X_WB.p, V_WB_B)
 
 

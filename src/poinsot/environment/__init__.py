@@ -1,4 +1,4 @@
-"""What surrounds a world: gravity, ground."""
+"""The environment of a world: gravity, ground."""
 
 from poinsot.environment.gravity import CentralGravity
 from poinsot.environment.ground import Contact

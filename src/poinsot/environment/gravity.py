@@ -20,9 +20,9 @@ class CentralGravity(Element):
 
         U = -mu m/r - mu/(2 r^3) (tr I - 3 r^T I r / r^2)
 
-    (MacCullagh): what is left out is of the order (size/r)^4. Force and torque are the derivatives of this energy, so
-    that energy and angular momentum about the centre are kept, and long bodies feel the gravity gradient. The bodies do
-    not pull at each other, and the centre stays where it is.
+    (MacCullagh), up to terms of the order (size/r)^4. Force and torque are the derivatives of this energy: energy and
+    angular momentum about the centre are conserved, and the gravity gradient acts on long bodies. The bodies do not
+    attract each other, and the centre is fixed.
     """
 
     name: str = "gravity"
@@ -51,7 +51,7 @@ class CentralGravity(Element):
             moment = 3 * self.mu / r**3 * np.cross(u, Iu)
             wrenches[link.name] = np.concatenate([moment + np.cross(c, f), f])
             stored = stored - self.mu / r * (m + 0.5 / r**2 * (trace - 3 * uIu))
-            for gained, layer in gains(scene, link.name):  # mass that comes at rho takes its energy along
+            for gained, layer in gains(scene, link.name):  # mass gained at rho brings its energy along
                 rho = layer.com - c
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
                 dU = -self.mu / r * (1 + 0.5 / r**2 * (np.trace(dI) - 3 * (u @ dI @ u))) - f @ rho / m

@@ -1,10 +1,11 @@
-"""Ground contact: points, balls and wheels on a plane that gives way a little, with friction."""
+"""Ground contact: points, balls and wheels on a compliant plane, with friction."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
@@ -16,16 +17,16 @@ from poinsot.spatial.arrays import as_array
 class Contact(Element):
     """Points of a body that may touch the ground.
 
-    The ground is the plane n . x = height, n its upward normal. A point at the depth d below it is pushed back with
+    The ground is the plane n . x = height, n its upward normal. At the depth d below it, the normal force on a point is
 
         f_n = k d (1 + c d')      (Hunt and Crossley; never negative)
 
-    and slides against friction f_t = -mu f_n v / sqrt(v^2 + slip^2): Coulomb's law, smoothed over the speed `slip`.
+    and the friction f_t = -mu f_n v / sqrt(v^2 + slip^2): Coulomb's law, smoothed over the speed `slip`.
 
-    `points` (k, 3) [m] in the body's frame; with a `radius` [m] each is the centre of a ball, and with an `axis`, too,
-    of a thin wheel that turns with the body about it. `stiffness` k [N/m] and `damping` c [s/m] of each point,
+    `points` (k, 3) [m] in the body's frame; with a `radius` [m] each is the centre of a ball, and with an `axis` as
+    well, of a thin wheel about it, fixed to the body. `stiffness` k [N/m] and `damping` c [s/m] of each point,
     `friction` mu, `slip` [m/s]. A body at rest on n points sinks in by m g/(n k); on a slope of the angle a it creeps
-    down with the speed slip tan(a) / sqrt(mu^2 - tan(a)^2).
+    down at the speed slip tan(a) / sqrt(mu^2 - tan(a)^2).
     """
 
     body: str = ""
@@ -50,13 +51,13 @@ class Contact(Element):
                 continue
             require_finite(owner, **{name: direction})
             if np.shape(direction) != (3,) or not np.any(np.asarray(direction)):
-                raise ValueError(f"{name} of {owner} must be three numbers, not all zero; got {direction!r}.")
+                raise FieldError(f"{name} of {owner} must be three numbers, not all zero; got {direction!r}.", name)
         if np.shape(self.points) == (3,):
             object.__setattr__(self, "points", as_array(self.points)[None, :])
         if np.ndim(self.points) != 2 or np.shape(self.points)[1] != 3:
-            raise ValueError(f"points of {owner} must have shape (k, 3), not {np.shape(self.points)}.")
+            raise FieldError(f"points of {owner} must have shape (k, 3), not {np.shape(self.points)}.", "points")
         if not is_traced(self.slip) and not self.slip > 0:
-            raise ValueError(f"slip of {owner} must be a positive speed [m/s], not {self.slip!r}.")
+            raise FieldError(f"slip of {owner} must be a positive speed [m/s], not {self.slip!r}.", "slip")
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -69,15 +70,15 @@ class Contact(Element):
             p = centre + self._lowest(body, n)
             depth = self.height - n @ body.point(p)
             v = body.velocity_of(p)
-            rate = -(n @ v)  # d', where it touches
-            touches = depth > 0
-            elastic = self.stiffness * np.where(touches, depth, 0.0)
+            rate = -(n @ v)  # d' in contact
+            in_contact = depth > 0
+            elastic = self.stiffness * np.where(in_contact, depth, 0.0)
             normal = elastic * np.maximum(1 + self.damping * rate, 0.0)
             sliding = v + rate * n
             f_t = -self.friction * normal / np.sqrt(sliding @ sliding + self.slip**2) * sliding
             f = normal * n + f_t
             total, force = total + body.wrench(f, p), force + f
-            stored = stored + 0.5 * elastic * np.where(touches, depth, 0.0)
+            stored = stored + 0.5 * elastic * np.where(in_contact, depth, 0.0)
             power = power + (elastic - normal) * rate + f_t @ sliding
         return Effect({self.body: total}, stored=stored, power=power, shown={"force": force})
 
@@ -88,8 +89,8 @@ class Contact(Element):
         up = body.pose.R.T @ n
         if self.axis is not None:
             a = as_array(self.axis) / np.linalg.norm(as_array(self.axis))
-            across = up - (up @ a) * a
-            up = across / np.sqrt(across @ across + 1e-30)  # a wheel that lies flat touches with its centre
+            radial = up - (up @ a) * a
+            up = radial / np.sqrt(radial @ radial + 1e-30)  # a wheel that lies flat touches with its centre
         return -self.radius * up
 
     def units(self) -> dict[str, str]:

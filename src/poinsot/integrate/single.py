@@ -8,100 +8,93 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.body import body_frame, lab, momentum, twist
 from poinsot.body.forces import Load, at_centre
 from poinsot.fuse import Kernel, fori_loop, once
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate import schemes
 from poinsot.integrate.free_motion import free_motion
+from poinsot.integrate.kick_drift import FreeRotation, drifted, free_attitude, kicked
 from poinsot.integrate.splitting import free_rotation
-from poinsot.spatial import Inertia, Pose, quaternion
+from poinsot.spatial import Inertia, Pose
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, state, h) -> state at t + h
-Turn: TypeAlias = Callable[[Any, Any, Array, Any], Array]  # (q_WB, L, moments, h) -> q_WB after free rotation
 
 
 @dataclass(frozen=True)
-class Method:
-    """A formulation, the order that the scheme claims, and the maker of its step for a body under a load."""
+class BodyMethod:
+    """A formulation, the order that the scheme claims, and the function that makes its step for a body under a load."""
 
     formulation: ModuleType
     order: int
     step: Callable[[Inertia, Load], Step]
 
 
-def _embedded(formulation: ModuleType, tableau: schemes.Tableau) -> Method:
-    """A Runge-Kutta method on the components of the state, the attitude made a rotation again after each step."""
+def _embedded(formulation: ModuleType, tableau: schemes.Tableau) -> BodyMethod:
+    """A Runge-Kutta method on the components of the state, the attitude normalized after each step."""
 
     def make(inertia: Inertia, load: Load) -> Step:
         f = once(lambda t, y: formulation.derivative(t, y, inertia, load))
         return lambda t, y, h: formulation.normalize(schemes.runge_kutta(tableau, f, t, y, h))
 
-    return Method(formulation, tableau.order, make)
+    return BodyMethod(formulation, tableau.order, make)
 
 
-def _on_group(formulation: ModuleType, tableau: schemes.Tableau) -> Method:
-    """A Runge-Kutta method of Munthe-Kaas: every stage is a rotation."""
+def _on_group(formulation: ModuleType, tableau: schemes.Tableau) -> BodyMethod:
+    """A Runge-Kutta-Munthe-Kaas method: every stage is a rotation."""
 
     def make(inertia: Inertia, load: Load) -> Step:
         f = once(lambda t, y: formulation.rate(t, y, inertia, load))
         return partial(schemes.lie_runge_kutta, tableau, f, formulation.integrate, formulation.bracket)
 
-    return Method(formulation, tableau.order, make)
+    return BodyMethod(formulation, tableau.order, make)
 
 
-def _midpoint(formulation: ModuleType) -> Method:
+def _midpoint(formulation: ModuleType) -> BodyMethod:
     def make(inertia: Inertia, load: Load) -> Step:
-        def rate(t: Any, y: Any) -> Any:
+        def rate(t: Scalar, y: Any) -> Any:
             return formulation.rate(t, y, inertia, load)
 
         return partial(schemes.implicit_midpoint, rate, formulation.integrate)
 
-    return Method(formulation, 2, make)
+    return BodyMethod(formulation, 2, make)
 
 
-def _kick_and_drift(inertia: Inertia, load: Load, turn: Turn = free_rotation) -> tuple[Step, Step]:
-    """What forces do to a body that stands still, and what a body does without forces, in the momentum formulation."""
-    moments, R_BP = inertia.principal()
-    q_BP = quaternion.from_matrix(R_BP)
+def _kick_and_drift(inertia: Inertia, load: Load, rotate: FreeRotation = free_rotation) -> tuple[Step, Step]:
+    """The kick and the drift of one body, in the momentum formulation."""
+    rotated = free_attitude(inertia, rotate)
 
-    def kick(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
-        """The momenta follow P' = F, L' = tau while the body stands still, by RK4.
-
-        Of forces that do not depend on velocity the four stages are one and the same, and only one is compiled.
-        """
-
-        def forces(_: Any, momenta: tuple[Array, Array]) -> tuple[Array, Array]:
+    def kick(t: Any, y: momentum.MomentumState, h: Scalar) -> momentum.MomentumState:
+        def forces(momenta: tuple[Array, Array]) -> tuple[Array, Array]:
             X_WB, V_WB_B = momentum.to_motion(momentum.MomentumState(y.x, y.attitude, *momenta), inertia)
             return at_centre(load(t, X_WB, V_WB_B), inertia, X_WB)
 
-        return momentum.MomentumState(y.x, y.attitude, *schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L), h))
+        return momentum.MomentumState(y.x, y.attitude, *kicked(forces, t, (y.P, y.L), h))
 
-    def drift(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
-        q_WP = turn(quaternion.product(y.attitude, q_BP), y.L, moments, h)
-        q_WB = quaternion.product(q_WP, quaternion.conjugate(q_BP))
-        return momentum.MomentumState(y.x + h / inertia.mass * y.P, q_WB, y.P, y.L)
+    def drift(t: Scalar, y: momentum.MomentumState, h: Scalar) -> momentum.MomentumState:
+        q_WB = rotated(y.attitude, y.L, h)
+        return momentum.MomentumState(drifted(inertia, y.x, y.P, h), q_WB, y.P, y.L)
 
     return kick, drift
 
 
-def _splitting(order: int, turn: Turn = free_rotation) -> Method:
+def _splitting(order: int, rotate: FreeRotation = free_rotation) -> BodyMethod:
     def make(inertia: Inertia, load: Load) -> Step:
-        return partial(schemes.strang, *_kick_and_drift(inertia, load, turn), order=order)
+        return partial(schemes.strang, *_kick_and_drift(inertia, load, rotate), order=order)
 
-    return Method(momentum, order, make)
+    return BodyMethod(momentum, order, make)
 
 
 def _semi_implicit(inertia: Inertia, load: Load) -> Step:
     return partial(schemes.semi_implicit_euler, *_kick_and_drift(inertia, load))
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, BodyMethod] = {
     # the schemes of the texts
-    "peskin": Method(lab, 1, lambda i, f: lambda t, y, h: lab.step_under_load(t, y, h, i, f)),
-    "five-step": Method(body_frame, 1, lambda i, f: lambda t, y, h: body_frame.step(t, y, h, i, f)),
-    "five-step, moving reference": Method(
+    "peskin": BodyMethod(lab, 1, lambda i, f: lambda t, y, h: lab.step_under_load(t, y, h, i, f)),
+    "five-step": BodyMethod(body_frame, 1, lambda i, f: lambda t, y, h: body_frame.step(t, y, h, i, f)),
+    "five-step, moving reference": BodyMethod(
         body_frame, 1, lambda i, f: lambda t, y, h: body_frame.step(t, y, h, i, f, moving_reference=True)
     ),
     # on the components
@@ -116,7 +109,7 @@ METHODS: dict[str, Method] = {
     "rkmk4, twist": _on_group(twist, schemes.RK4),
     "implicit midpoint": _midpoint(momentum),
     # kicks and free motion
-    "semi-implicit euler": Method(momentum, 1, _semi_implicit),
+    "semi-implicit euler": BodyMethod(momentum, 1, _semi_implicit),
     "splitting": _splitting(2),
     "splitting4": _splitting(4),
     # the same, with free motion that is exact
@@ -126,8 +119,8 @@ METHODS: dict[str, Method] = {
 
 
 @dataclass(frozen=True)
-class Trajectory:
-    """What was recorded: time (n,), and for each time and body of the batch the body frame's motion.
+class BodyTrajectory:
+    """The records of one body: time (n,), and for each time and body of the batch the body frame's motion.
 
     position (..., n, 3) [m] of B's origin and velocity (..., n, 3) [m/s] in world axes, orientation (..., n, 4) wxyz,
     angular_velocity (..., n, 3) [rad/s] in body axes.
@@ -149,7 +142,7 @@ def simulate(
     duration: float = 1.0,
     step: float = 1e-3,
     records: int = 100,
-) -> Trajectory:
+) -> BodyTrajectory:
     """Let one body, or a batch of them that differ in their twists (..., 6), move from a pose under a load.
 
     The step is shortened a little so that a whole number of steps fits between two records.
@@ -171,18 +164,17 @@ def simulate(
         state = advance(*state, k * every * h, h, every)
         motions.append(leave(*state))
     p, q, v, omega = (np.stack(parts, axis=-2) for parts in zip(*motions, strict=True))
-    return Trajectory(h * every * np.arange(records + 1), p, q, v, omega)
+    return BodyTrajectory(h * every * np.arange(records + 1), p, q, v, omega)
 
 
 def compiled(method: str, inertia: Inertia, load: Load) -> tuple[Kernel, Kernel, Kernel]:
     """Three kernels: (R_WB, p_WB, V_WB_B) -> state, (state, t, h, n) -> state after n steps, state -> motion."""
-    row = METHODS[method]
-    formulation, step = row.formulation, row.step(inertia, load)
+    formulation, step = METHODS[method].formulation, METHODS[method].step(inertia, load)
     sample, rebuild_all = flatten(formulation.from_motion(inertia, Pose(), np.zeros(6)))
     core = ",".join("(" + ",".join(map(str, np.shape(leaf))) + ")" for leaf in sample if np.size(leaf))
 
     def leaves_of(state: Any) -> tuple[Any, ...]:
-        """The arrays of a state that are not empty; no kernel takes others."""
+        """The arrays of a state that are not empty; a kernel takes no empty ones."""
         return tuple(leaf for leaf in flatten(state)[0] if np.size(leaf))
 
     def rebuild(leaves: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joint_types import Constant, JointType
@@ -142,10 +143,10 @@ def _axes(*axes: ArrayLike) -> Array:
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != (len(axes), 3) or not np.all(np.isfinite(array)):
-        raise ValueError(f"the axis of a joint must be three finite numbers, not {axes}.")
+        raise FieldError(f"the axis of a joint must be three finite numbers, not {axes}.", "axis")
     largest = np.abs(array).max(axis=1, keepdims=True)
     if np.any(largest == 0):
-        raise ValueError("the axis of a joint must not be the zero vector.")
+        raise FieldError("the axis of a joint must not be the zero vector.", "axis")
     array = np.ldexp(array, -np.frexp(largest)[1])  # by powers of 2: no square is too large or too small a number
     return array / np.linalg.norm(array, axis=1, keepdims=True)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import TYPES, Joint
@@ -34,8 +35,11 @@ def check_link(link: Any) -> None:
     owner = f"the {joint.kind} joint of link {link.name!r}"
     if set(joint.parameters) != set(joint.type.parameters):
         needs = ", ".join(joint.type.parameters) or "none"
-        raise ValueError(f"{owner} has the parameters {', '.join(joint.parameters) or 'none'}; it needs {needs}.")
-    _check_numbers(joint, owner)
+        raise FieldError(
+            f"{owner} has the parameters {', '.join(joint.parameters) or 'none'}; it needs {needs}.", "joint", link.name
+        )
+    with about(link.name, "joint"):
+        _check_numbers(joint, owner)
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:
@@ -47,13 +51,15 @@ def _check_numbers(joint: Joint, owner: str) -> None:
         lengths = {**single, "lower": both, "upper": both}.get(name, (joint.nv,))
         if array.shape not in ((), *((n,) for n in lengths)):
             each = f", or {joint.nv}: one for each degree of freedom" if lengths else ""
-            raise ValueError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.")
+            raise FieldError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.", name)
         if np.any(np.isnan(array) if name in LIMITS else ~np.isfinite(array)):
-            raise ValueError(f"{name} of {owner} must be finite, not {getattr(joint, name)!r}.")
+            raise FieldError(f"{name} of {owner} must be finite, not {getattr(joint, name)!r}.", name)
     if np.any(numbers["armature"] < 0):
-        raise ValueError(f"armature of {owner} must be zero or more, not {joint.armature!r}.")
+        raise FieldError(f"armature of {owner} must be zero or more, not {joint.armature!r}.", "armature")
     if np.any(numbers["lower"] > numbers["upper"]):
-        raise ValueError(f"{owner} moves from {joint.lower!r} to {joint.upper!r}: the lower limit is above the upper.")
+        raise FieldError(
+            f"{owner} moves from {joint.lower!r} to {joint.upper!r}: the lower limit is above the upper.", "lower"
+        )
 
 
 def _known(joint: Joint, name: str, owner: str) -> Array:
@@ -62,4 +68,4 @@ def _known(joint: Joint, name: str, owner: str) -> Array:
     try:
         return np.zeros(()) if is_traced(value) else np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} of {owner} must be numbers, not {value!r}.") from None
+        raise FieldError(f"{name} of {owner} must be numbers, not {value!r}.", name) from None

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from poinsot._errors import FieldError, UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
@@ -86,7 +87,7 @@ class Mechanism:
     def index(self, name: str) -> int:
         """The number of the link with this name."""
         if name not in self._index:
-            raise KeyError(f"there is no link {name!r}{hint(name, self._index)}.")
+            raise UnknownNameError(f"there is no link {name!r}{hint(name, self._index)}.", name)
         return self._index[name]
 
     def link(self, name: str) -> Link:
@@ -107,10 +108,6 @@ class Mechanism:
         """The q (nq,) at which every link lies on its joint's frame."""
         parts = [link.joint.type.neutral(link.joint) for link in self.links]
         return np.concatenate([np.zeros(0), *parts])
-
-    def __getstate__(self) -> dict[str, object]:
-        """Without what is only kept to save time, and made of functions that do not pickle."""
-        return {name: value for name, value in self.__dict__.items() if name != "_canonical"}
 
     def __repr__(self) -> str:
         return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"
@@ -158,9 +155,11 @@ def _check_masses(mech: Mechanism) -> None:
     for i in reversed(range(len(mech))):
         link = mech.links[i]
         if not carried[i] and link.joint.nv and not _has_motor(link.joint):
-            raise ValueError(
+            raise FieldError(
                 f"link {link.name!r} moves on a {link.joint.kind} joint, but neither it nor any link that hangs on it "
-                "has mass. Give it an inertia, or make the joint fixed()."
+                "has mass. Give it an inertia, or make the joint fixed().",
+                "inertia",
+                link.name,
             )
         if carried[i] and mech.parents[i] >= 0:
             carried[mech.parents[i]] = True
@@ -174,10 +173,12 @@ def _check_masses(mech: Mechanism) -> None:
             q[sq] = link.joint.type.integrate(link.joint, q[sq], rng.uniform(-1, 1, link.joint.nv))
     worst = _first_singular(mech, q)
     if worst is not None:
-        raise ValueError(
+        raise FieldError(
             f"the inertia that the joint of link {worst!r} has to move is singular: the mass lies on the joint's axis, "
             "or in a line or point. Give the link (or one that hangs on it) an inertia with extent, or use a joint "
-            "with fewer degrees of freedom."
+            "with fewer degrees of freedom.",
+            "inertia",
+            worst,
         )
 
 
@@ -192,10 +193,9 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     That is the pivot of the mass matrix, S^T IA S with the articulated inertia IA, next to its diagonal S^T I S, with
     the inertia I of all that the joint carries.
     """
-    from poinsot.mechanism import articulated
-    from poinsot.mechanism.form import screws, tree
+    from poinsot.mechanism.form import canonical, screws, visits
 
-    T = tree.of(mech)
+    T = canonical.tree_of(mech)
     rigid = [body.G for body in T.bodies]
     loose = list(rigid)
     for i, body in reversed(list(enumerate(T.bodies))):
@@ -206,9 +206,9 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
         if S.shape[1] and (np.any(scale == 0) or np.linalg.eigvalsh(pivot / np.outer(scale, scale))[0] < 1e-12):
             return next(k.name for k, v in zip(mech.links, mech.v_slices, strict=True) if body.v.start in range(v.stop))
         if p >= 0:
-            _, _, felt, _ = articulated.inward(here, np.zeros(S.shape[1]), loose[i], np.zeros(6))
+            _, _, Ia, _ = visits.inward(here, np.zeros(S.shape[1]), loose[i], np.zeros(6))
             rigid[p] = rigid[p] + screws.inertia(here.moves, rigid[i])
-            loose[p] = loose[p] + screws.inertia(here.moves, felt)
+            loose[p] = loose[p] + screws.inertia(here.moves, Ia)
     return None
 
 

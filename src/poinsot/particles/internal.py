@@ -69,7 +69,7 @@ def accumulate(f: Array, ij: Array, n: int) -> Array:
 
 
 def internal_forces(particles: Particles, I: ArrayLike) -> Array:
-    """sum_j I_ij [N], (n, 3) in W, from an internal force matrix I (n, n, 3): I[i, j] is the force on mass i from mass j.
+    """sum_j I_ij [N], (n, 3) in W, from an internal force matrix I (n, n, 3): I[i, j] is the force on i from j.
 
     An error names the pair and the rule if I is not an internal force matrix by de Nivelle definition 3.2.
     """

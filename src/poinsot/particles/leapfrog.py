@@ -116,9 +116,7 @@ class Stepper:
         start: float = 0.0,
     ) -> None:
         if particles.positions.ndim != 2:
-            raise ValueError(
-                f"a Stepper takes one object, with positions of shape (n, 3); got {particles.positions.shape}."
-            )
+            raise ValueError(f"a Stepper takes one object, with positions (n, 3); got {particles.positions.shape}.")
         if not step > 0:
             raise ValueError(f"step must be positive [s]; got {step}.")
         self.step, self.start, self.steps = step, start, 0

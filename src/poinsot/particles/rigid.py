@@ -1,4 +1,4 @@
-"""The rigid speed function of an object: by definition 4.1 the object is rigid, at an instant, if its velocities fit one."""
+"""The rigid speed function nearest to an object: by definition 4.1 it moves rigidly if its velocities fit one."""
 
 from dataclasses import dataclass
 

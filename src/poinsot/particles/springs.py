@@ -27,7 +27,8 @@ class Springs:
 
     pairs (e, 2) are indices of masses; stiffness [N/m], rest_length [m] and damping [N s/m] are (e,) each, or one
     number for all. `tension` is a custom law in place of Hooke's: a plain NumPy function T(length, rate, stiffness,
-    rest_length, damping) [N], positive in tension; it may ignore some of the three parameters, as in `lambda length, rate, *_: 3.0 * length**2`.
+    rest_length, damping) [N], positive in tension; it may ignore some of the three parameters, as in
+    `lambda length, rate, *_: 3.0 * length**2`.
     """
 
     pairs: Array

@@ -1,4 +1,4 @@
-"""What worlds are made of beside bodies: forces, springs, motors, and what vehicles have."""
+"""Elements that act on bodies: forces, springs, motors, and the parts of vehicles."""
 
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.element import Effect, Element

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import Link, spherical, universal
@@ -21,11 +22,11 @@ Along = Annotated[float | Callable[[Array], Any], Arguments("x")]
 
 @dataclass(frozen=True, eq=False)
 class Flexure(Element):
-    """A spring and damper in a joint: tau = -J(phi)^-1 K phi - C v, phi being how far the joint is bent [rad, m].
+    """A spring and damper in a joint: tau = -J(phi)^-1 K phi - C v, with the displacement phi of the joint [rad, m].
 
     K: `stiffness`, C: `damping`, numbers or (nv,) [N m/rad, N m s/rad; N/m, N s/m]. In a spherical joint phi is the
-    rotation vector and J its left Jacobian, so that the spring is the gradient of phi^T K phi/2 at any angle; in others
-    J = 1. Not for planar and free joints, where phi would be a screw: use springs between points there.
+    rotation vector and J its left Jacobian, so that the spring torque is the gradient of phi^T K phi/2 at any angle; in
+    others J = 1. Not for planar and free joints, where phi would be a screw: use springs between points there.
     """
 
     joint: str = ""
@@ -43,8 +44,9 @@ class Flexure(Element):
     def effect(self, scene: Scene) -> Effect:
         joint = scene.mechanism.link(self.joint).joint
         if joint.type.is_group and not joint.type.is_rotation:
-            raise ValueError(
-                f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring."
+            raise FieldError(
+                f"flexure {self.name!r}: the {joint.kind} joint of body {self.joint!r} cannot be bent. Use pt.Spring.",
+                "joint",
             )
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
@@ -59,15 +61,15 @@ class Flexure(Element):
 
 @dataclass(frozen=True, eq=False)
 class Beam:
-    """A wing, boom or blade of a length [m] along the x axis of its frame, from its root, as n rigid segments.
+    """A wing, boom or blade along the x axis of its frame, from its root, of a length [m], as n rigid segments.
 
     EI [N m^2]: bending stiffness about y, in the x-z plane; `EI_side` about z, by default the same. GJ [N m^2]:
-    torsion; without it the beam does not twist. `mass_per_length` [kg/m]; `polar` [kg m]: moment of inertia about x of
-    each metre. All of them are numbers, or functions of x for a beam that tapers. `damping` [s]: of the joints, over
-    their stiffness.
+    torsional stiffness; without it the beam does not twist. `mass_per_length` [kg/m]; `polar` [kg m]: moment of inertia
+    about x per length. Each is a number, or a function of x for a tapered beam. `damping` [s]: of the joints, divided
+    by their stiffness.
 
-    Joint k, at x = k length/n, bends for the stretch of one segment around it, that at the root for half of one:
-    1/K = integral of dx/EI over it. What is found with n segments differs from Euler and Bernoulli's beam by O(1/n^2).
+    Joint k, at x = k length/n, has the compliance of one segment length around it, that at the root of half of one:
+    1/K = integral of dx/EI over it. With n segments, results differ from the Euler-Bernoulli beam by O(1/n^2).
     `world.add_beam(beam, parent, placement)` adds the bodies name0, name1, ..., from the root on.
     """
 
@@ -85,45 +87,48 @@ class Beam:
         owner = f"beam {self.name!r}"
         require_not_negative(owner, length=self.length, damping=self.damping)
         if not isinstance(self.n, int) or self.n < 1 or not self.length > 0:
-            raise ValueError(f"{owner} needs a length above zero and one segment or more, not {self.length}, {self.n}.")
+            field = "n" if self.length > 0 else "length"
+            raise FieldError(
+                f"{owner} needs a length above zero and one segment or more, not {self.length}, {self.n}.", field
+            )
         for name in ("EI", "mass_per_length", "GJ", "EI_side", *(["polar"] if self.GJ is not None else [])):
             if getattr(self, name) is not None and not np.all(self._at(name, np.linspace(0, self.length, 64)[:-1]) > 0):
-                raise ValueError(f"{name} of {owner} must be above zero all along it.")
+                raise FieldError(f"{name} of {owner} must be above zero all along it.", name)
 
     def links(self, parent: str | None = None, placement: Pose | None = None) -> list[Link]:
         """The segments, each with its frame at the joint that carries it; the root at `placement` in the parent."""
-        ell, found = self.length / self.n, []
+        ell, links = self.length / self.n, []
         for k in range(self.n):
             joint = spherical() if self.GJ is not None else universal((0, 1, 0), (0, 0, 1))
             X = (placement or Pose()) if k == 0 else Pose(p=(ell, 0.0, 0.0))
-            found.append(Link(f"{self.name}{k}", self._segment(k * ell, ell), parent, joint, X))
+            links.append(Link(f"{self.name}{k}", self._segment(k * ell, ell), parent, joint, X))
             parent = f"{self.name}{k}"
-        return found
+        return links
 
     def flexures(self) -> list[Flexure]:
         """The springs and dampers in its joints."""
-        ell, found = self.length / self.n, []
+        ell, flexures = self.length / self.n, []
         for k in range(self.n):
             a, b = max(0.0, (k - 0.5) * ell), (k + 0.5) * ell
             names = (["GJ"] if self.GJ is not None else []) + ["EI", "EI" if self.EI_side is None else "EI_side"]
-            K = np.array([1 / self._over(a, b, partial(self._softness, name)) for name in names])
-            found.append(Flexure(f"{self.name}{k}_flexure", f"{self.name}{k}", K, self.damping * K))
-        return found
+            K = np.array([1 / self._integral(a, b, partial(self._compliance, name)) for name in names])
+            flexures.append(Flexure(f"{self.name}{k}_flexure", f"{self.name}{k}", K, self.damping * K))
+        return flexures
 
     def _segment(self, start: float, ell: float) -> Inertia:
         """The mass properties of a segment, in its own frame."""
 
-        def mean(f: Callable[[Array], Array]) -> float:
-            return self._over(0.0, ell, lambda x: self._at("mass_per_length", start + x) * f(x))
+        def over_mass(f: Callable[[Array], Array]) -> float:
+            return self._integral(0.0, ell, lambda x: self._at("mass_per_length", start + x) * f(x))
 
-        mass = mean(np.ones_like)
-        centre = mean(lambda x: x) / mass
-        spread = mean(lambda x: (x - centre) ** 2)
-        polar = self._over(start, start + ell, lambda x: self._at("polar", x))
-        across = spread + polar / 2  # a flat section: its moments about y and z add up to that about x
-        return Inertia(mass, np.array([centre, 0.0, 0.0]), np.diag([polar, across, across]))
+        mass = over_mass(np.ones_like)
+        centre = over_mass(lambda x: x) / mass
+        second = over_mass(lambda x: (x - centre) ** 2)
+        polar = self._integral(start, start + ell, lambda x: self._at("polar", x))
+        transverse = second + polar / 2  # a flat section: its moments about y and z add up to that about x
+        return Inertia(mass, np.array([centre, 0.0, 0.0]), np.diag([polar, transverse, transverse]))
 
-    def _softness(self, name: str, x: Array) -> Array:
+    def _compliance(self, name: str, x: Array) -> Array:
         return 1 / self._at(name, x)
 
     def _at(self, name: str, x: Array) -> Array:
@@ -131,7 +136,7 @@ class Beam:
         return np.asarray(value(x), dtype=float) * np.ones_like(x) if callable(value) else value * np.ones_like(x)
 
     @staticmethod
-    def _over(a: float, b: float, f: Callable[[Array], Array]) -> float:
-        """The integral of f from a to b, by Gauss."""
+    def _integral(a: float, b: float, f: Callable[[Array], Array]) -> float:
+        """The integral of f from a to b, by Gauss quadrature."""
         nodes, weights = np.polynomial.legendre.leggauss(8)
         return float(0.5 * (b - a) * (weights @ f(0.5 * (a + b) + 0.5 * (b - a) * nodes)))

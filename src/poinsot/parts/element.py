@@ -1,4 +1,4 @@
-"""Elements: what acts on the bodies of a world. A new one is a frozen dataclass with a name and an effect."""
+"""Elements, which act on the bodies of a world: a new one is a frozen dataclass with a name and an effect."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import units_of
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
@@ -16,24 +17,24 @@ from poinsot.spatial.arrays import as_array
 Value: TypeAlias = ArrayLike | Callable[[Array, Scene], ArrayLike]
 """A constant, or a function of the time [s] and the scene."""
 
-Found: TypeAlias = Any
-"""A number or array, or, where accelerations or reactions are needed to find it, a function of the `Motion`."""
+Deferred: TypeAlias = Any
+"""A number or array; or a function of the `Motion`, if accelerations or reactions are needed to compute it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What an element does at one instant.
+    """The effect of an element at one instant.
 
     wrenches: F_B (6,) [N m, N] on bodies, about their origins in their own axes.
-    joint_forces: tau (nv,) [N m, N] in joints, by the name of the body that hangs on the joint.
-    stored: the energy [J] that it holds and gives back; None if it holds none.
-    power: what it adds to the energy of the system, its own store included [W]; by default, if it holds none, all that
-    its forces do.
-    rates: d/dt of its own states, by their names; what it adds to those of others, by their full names.
-    shown: what else it can say of itself, for the records.
-    carried: (L, p) (6,) [kg m^2/s, kg m/s], the momentum in bodies that moves relative to them, as wrenches are given.
-    outside: the part of the wrenches that comes from outside of the world; None: all, unless the element is internal.
-    mass: what comes into the world [kg/s].
+    joint_forces: tau (nv,) [N m, N] in joints, by the name of the body that the joint carries.
+    stored: the recoverable energy [J] in the element; None if it stores none.
+    power: what it adds to the energy of the system, its own store included [W]; by default, if it stores none, the
+    power of its forces.
+    rates: d/dt of its own states, by their names; contributions to those of others, by their full names.
+    shown: other quantities of the element that can be recorded.
+    carried: (L, p) (6,) [kg m^2/s, kg m/s], momentum relative to the bodies, about their origins in their own axes.
+    outside: the part of the wrenches that comes from outside the world; None: all, unless the element is internal.
+    mass: the mass flow into the world [kg/s].
 
     power, rates and shown may be functions of the motion that follows from all effects.
     """
@@ -41,33 +42,32 @@ class Effect:
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     joint_forces: Mapping[str, Array] = field(default_factory=dict)
     stored: Array | None = None
-    power: Found | None = None
-    rates: Mapping[str, Found] = field(default_factory=dict)
-    shown: Mapping[str, Found] = field(default_factory=dict)
+    power: Deferred | None = None
+    rates: Mapping[str, Deferred] = field(default_factory=dict)
+    shown: Mapping[str, Deferred] = field(default_factory=dict)
     carried: Mapping[str, Array] = field(default_factory=dict)
     outside: Mapping[str, Array] | None = None
     mass: Array | None = None
 
-    def found(self, motion: Any) -> "Effect":
-        """The same with all that had to wait for the motion."""
-        waiting = (self.power, *self.rates.values(), *self.shown.values())
-        if not any(callable(x) for x in waiting):
+    def evaluated(self, motion: Any) -> "Effect":
+        """The same effect, with the functions of the motion evaluated."""
+        if not any(callable(x) for x in (self.power, *self.rates.values(), *self.shown.values())):
             return self
 
-        def now(x: Found) -> Any:
+        def value(x: Deferred) -> Any:
             return x(motion) if callable(x) else x
 
-        rates, shown = ({key: now(x) for key, x in xs.items()} for xs in (self.rates, self.shown))
-        return replace(self, power=now(self.power), rates=rates, shown=shown)
+        rates, shown = ({key: value(x) for key, x in xs.items()} for xs in (self.rates, self.shown))
+        return replace(self, power=value(self.power), rates=rates, shown=shown)
 
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """A named thing that acts on bodies. Numbers among its fields can be left free, by "name.field"."""
+    """A named object that acts on bodies. Numbers among its fields can be left free, by "name.field"."""
 
     name: str
 
-    internal: ClassVar[bool] = False  # it acts between bodies of the world only: no momentum comes in
+    internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
 
     def effect(self, scene: Scene) -> Effect:
         """Plain NumPy that can be traced."""
@@ -82,39 +82,39 @@ class Element:
         return ()
 
     def states(self) -> Mapping[str, Array]:
-        """Its own states, and what they are at the start."""
+        """Its own states by name, with their initial values."""
         return {}
 
     def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
-        """The mass that it adds to bodies, in their frames, given its own states."""
+        """The mass properties that it adds to bodies, in their frames, as a function of its own states."""
         return {}
 
-    def turning(self) -> Mapping[str, Array]:
-        """The moments of inertia (3, 3) [kg m^2] that bodies do not feel, because they turn by themselves."""
+    def decoupled(self) -> Mapping[str, Array]:
+        """The moments of inertia (3, 3) [kg m^2], by body, that spin independently and do not add to the body's own."""
         return {}
 
     def holds(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
-        """The joints of bodies that may part: 1 while it holds one together, 0 once it has let it go."""
+        """The joints, by body, that may separate: 1 while the element holds one together, 0 once it has released it."""
         return {}
 
     def settle(self, motion: Any, states: Mapping[str, Array]) -> Mapping[str, Array]:
-        """Its own states after a step, where they do not follow from their rates alone: latches."""
+        """Its own states after a step, where they do not follow from their rates alone, as for latches."""
         return states
 
     def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
-        """When it lets something go between its own states before and after a step [s], and which of them are set then.
+        """The time [s] of a release between its states before and after a step, and its states that are set then.
 
-        Far in the future if it does not in this step, and None if it never does.
+        Far in the future if it releases nothing in this step, and None if it never does.
         """
         return None
 
     @property
     def latches(self) -> bool:
-        """Whether it has states that are set after a step, by `settle`."""
+        """Whether `settle` changes its states after a step."""
         return type(self).settle is not Element.settle
 
     def units(self) -> Mapping[str, str]:
-        """The units of its states and outputs that are not fields; those of a field stand in its type."""
+        """The units of its states and outputs that are not fields; those of a field are in its type."""
         return {}
 
 
@@ -123,27 +123,27 @@ def units_of_outputs(element: Element) -> dict[str, str]:
     return {name: ", ".join(units) for name, units in units_of(type(element)).items()} | dict(element.units())
 
 
-def value_of(value: Value, scene: Scene, shape: tuple[int, ...], owner: str, spread: bool = True) -> Array:
-    """A constant or the result of a function as an array of this shape; one number stands for all, if `spread`."""
+def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, owner: str, spread: bool = True) -> Array:
+    """A constant or the value of a function as an array of this shape; a single number is broadcast if `spread`."""
     array = as_array(value(scene.t, scene) if callable(value) else value)
     if array.shape == shape:
         return array
     if array.shape == () and spread:
         return array * np.ones(shape)
-    raise ValueError(f"{owner} gives an array of shape {array.shape}; it needs {shape}.")
+    raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
 
 
 def require_finite(owner: str, **numbers: Any) -> None:
-    """An error that names the number among these that is none, or not finite."""
+    """An error that names the value among these that is not a number, or not finite."""
     for name, value in numbers.items():
         if callable(value) or is_traced(value):
             continue
         try:
             array = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            raise ValueError(f"{name} of {owner} must be numbers, not {value!r}.") from None
+            raise FieldError(f"{name} of {owner} must be numbers, not {value!r}.", name) from None
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"{name} of {owner} must be finite, not {value!r}.")
+            raise FieldError(f"{name} of {owner} must be finite, not {value!r}.", name)
 
 
 def require_points(owner: str, **points: Any) -> None:
@@ -151,13 +151,13 @@ def require_points(owner: str, **points: Any) -> None:
     require_finite(owner, **points)
     for name, value in points.items():
         if np.shape(as_array(value)) != (3,):
-            raise ValueError(f"{name} of {owner} must be three numbers [m], not {value!r}.")
+            raise FieldError(f"{name} of {owner} must be three numbers [m], not {value!r}.", name)
 
 
 def require_limit(owner: str, limit: Any) -> None:
     """An error if a limit is negative or NaN; it may be infinite."""
     if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):
-        raise ValueError(f"limit of {owner} must be zero or more, not {limit!r}.")
+        raise FieldError(f"limit of {owner} must be zero or more, not {limit!r}.", "limit")
 
 
 def require_not_negative(owner: str, **numbers: Any) -> None:
@@ -165,4 +165,4 @@ def require_not_negative(owner: str, **numbers: Any) -> None:
     require_finite(owner, **numbers)
     for name, value in numbers.items():
         if not callable(value) and not is_traced(value) and np.any(np.asarray(value) < 0):
-            raise ValueError(f"{name} of {owner} must be zero or more, not {value!r}.")
+            raise FieldError(f"{name} of {owner} must be zero or more, not {value!r}.", name)

@@ -1,10 +1,11 @@
-"""Forces and torques from outside: constant, tabulated in time, given from outside, or functions of time and state."""
+"""External forces, torques and motors: constant, tabulated in time, inputs, or functions of time and state."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.parts.element import (
     Effect,
@@ -23,7 +24,7 @@ Axes: TypeAlias = Literal["world", "body"]
 
 @dataclass(frozen=True, eq=False)
 class Tabulated:
-    """A function of time: values (k,) or (k, n) at times (k,) [s], straight lines in between, constant outside."""
+    """A function of time: values (k,) or (k, n) at times (k,) [s], linear in between, constant outside."""
 
     times: Array
     values: Array
@@ -31,11 +32,12 @@ class Tabulated:
     def __post_init__(self) -> None:
         times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0) or not np.all(np.isfinite(times)):
-            raise ValueError(f"times of a table must be two or more increasing numbers [s], not {self.times}.")
+            raise FieldError(f"times of a table must be two or more increasing numbers [s], not {self.times}.", "times")
         if values.shape[:1] != times.shape or values.ndim > 2 or not np.all(np.isfinite(values)):
-            raise ValueError(
+            raise FieldError(
                 f"values of a table at {len(times)} times must be finite numbers of shape ({len(times)},) or "
-                f"({len(times)}, n), not of shape {values.shape}."
+                f"({len(times)}, n), not of shape {values.shape}.",
+                "values",
             )
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", values)
@@ -59,7 +61,7 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Force(Element):
-    """A force (3,) [N] at a point [m] of a body, given in the body's frame; its own axes are the world's or the body's.
+    """A force (3,) [N] in world or body axes, at a point [m] of a body in the body's frame.
 
     The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (3,).
     """
@@ -77,7 +79,7 @@ class Force(Element):
         return (self.body,)
 
     def effect(self, scene: Scene) -> Effect:
-        f = value_of(self.value, scene, (3,), f"force {self.name!r}", spread=False)
+        f = value_of(self.value, scene, (3,), "value", f"force {self.name!r}", spread=False)
         body = scene[self.body]
         if self.axes == "body":
             return Effect({self.body: np.concatenate([np.cross(as_array(self.point), f), f])}, shown={"force": f})
@@ -102,7 +104,7 @@ class Torque(Element):
         return (self.body,)
 
     def effect(self, scene: Scene) -> Effect:
-        m = value_of(self.value, scene, (3,), f"torque {self.name!r}", spread=False)
+        m = value_of(self.value, scene, (3,), "value", f"torque {self.name!r}", spread=False)
         m_B = m if self.axes == "body" else scene[self.body].pose.R.T @ m
         return Effect({self.body: np.concatenate([m_B, np.zeros(3)])}, shown={"torque": m})
 
@@ -114,7 +116,7 @@ class Torque(Element):
 class Motor(Element):
     """A motor in the joint of a body: a torque [N m] or force [N] for each of its degrees of freedom.
 
-    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (nv,). `limit`: the most it gives.
+    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (nv,). `limit`: its largest magnitude.
     """
 
     joint: str = ""
@@ -130,7 +132,7 @@ class Motor(Element):
 
     def effect(self, scene: Scene) -> Effect:
         n = scene.joint(self.joint)[1].shape
-        tau = limited(value_of(self.value, scene, n, f"motor {self.name!r}"), self.limit)
+        tau = limited(value_of(self.value, scene, n, "value", f"motor {self.name!r}"), self.limit)
         return Effect(joint_forces={self.joint: tau}, shown={"torque": tau})
 
     def units(self) -> dict[str, str]:
@@ -166,11 +168,11 @@ class PD(Element):
         joint = scene.mechanism.link(self.joint).joint
         q, v = scene.joint(self.joint)
         owner = f"PD {self.name!r}"
-        spread = joint.nq == joint.nv  # one number stands for all coordinates, but not for a quaternion
+        spread = joint.nq == joint.nv  # one number may stand for all coordinates, but not for a quaternion
         target = joint.type.neutral(joint) if self.target is None else self.target
-        goal = value_of(target, scene, q.shape, owner, spread)
+        goal = value_of(target, scene, q.shape, "target", owner, spread)
         error = joint.type.difference(joint, q, joint.type.normalize(joint, goal))
-        tau = self.kp * error + self.kd * (value_of(self.target_rate, scene, v.shape, owner) - v)
+        tau = self.kp * error + self.kd * (value_of(self.target_rate, scene, v.shape, "target_rate", owner) - v)
         tau = limited(tau, self.limit)
         return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
 
@@ -179,11 +181,11 @@ class PD(Element):
 
 
 def limited(tau: Array, limit: float) -> Array:
-    """Between -limit and +limit."""
+    """tau, clipped to +-limit."""
     return tau if isinstance(limit, float) and limit == np.inf else np.clip(tau, -limit, limit)
 
 
 def _check(element: Force | Torque, what: str) -> None:
     if element.axes not in get_args(Axes):
-        raise ValueError(f"axes of {what} {element.name!r} must be 'world' or 'body', not {element.axes!r}.")
+        raise FieldError(f"axes of {what} {element.name!r} must be 'world' or 'body', not {element.axes!r}.", "axes")
     require_finite(f"{what} {element.name!r}", value=element.value)

@@ -1,4 +1,4 @@
-"""Rotors: parts that spin about an axis of their body, with the momentum that they carry."""
+"""Rotors: parts that spin about an axis fixed in their body and carry angular momentum."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
@@ -19,21 +20,21 @@ STICTION = 1e-3  # rad/s, over which dry friction is smoothed
 
 @dataclass(frozen=True, eq=False)
 class Rotor(Element):
-    """A part of moment J [kg m^2] about its own axis s of symmetry, that spins at sigma [rad/s] relative to its body.
+    """A part with the moment J [kg m^2] about its axis of symmetry s, spinning at sigma [rad/s] relative to its body.
 
-    The body's inertia G includes the rotor, as if it stood still in it. The spin adds the momentum h = J sigma s:
+    The body's inertia G includes the rotor at rest. The spin adds the momentum h = J sigma s:
 
         F = G V' + J sigma' s - ad(V)^T (G V + h)     (de Nivelle, section 2, point 3; Stevens and Lewis)
 
-    `speed` alone: a motor keeps it, whatever that takes. A constant, or a function, `Tabulated` or `Input` that the
-    speed follows, from rest, with the time constant `lag` [s].
+    `speed` alone: a motor maintains it with whatever torque is needed. A constant; or a function, `Tabulated` or
+    `Input` that the speed follows, from rest, with the time constant `lag` [s].
 
-    With a `torque` [N m], a number or function, the motor turns the rotor with it, within +-max_torque and up to
-    +-max_speed, against `friction` [N m s/rad] and `dry_friction` [N m], starting from the number `speed`. Then
-    J (sigma' + s . omega') = torque, and the inertia of the body that is left is G - J s s^T.
+    With a `torque` [N m], a number or function, the motor drives the rotor, within +-max_torque and up to +-max_speed,
+    against `friction` [N m s/rad] and `dry_friction` [N m], starting from the number `speed`. Then
+    J (sigma' + s . omega') = torque, and the remaining inertia of the body is G - J s s^T.
 
-    `load`: a torque [N m] about the axis from outside, on the rotor: that of the air. `angle` [rad]: where it starts,
-    if the angle is to be followed. No step needs to be short because a rotor is fast.
+    `load`: an external torque [N m] about the axis on the rotor, as from the air. `angle` [rad]: its initial value, if
+    the angle is to be a state. A fast rotor does not require a short step.
     """
 
     body: str = ""
@@ -55,19 +56,21 @@ class Rotor(Element):
         if self.is_driven:
             require_finite(owner, torque=self.torque)
             if not is_traced(self.inertia) and self.inertia == 0:
-                raise ValueError(f"inertia of {owner} must be above zero [kg m^2], so that a torque can turn it.")
+                raise FieldError(
+                    f"inertia of {owner} must be above zero [kg m^2], so that a torque can turn it.", "inertia"
+                )
         numbers = {"inertia": self.inertia, "friction": self.friction, "dry_friction": self.dry_friction}
         require_not_negative(owner, lag=self.lag, **numbers)
         if np.shape(self.axis) != (3,) or not (is_traced(self.axis) or np.any(as_array(self.axis))):
-            raise ValueError(f"axis of {owner} must be three numbers, not all zero; it is {self.axis!r}.")
+            raise FieldError(f"axis of {owner} must be three numbers, not all zero; it is {self.axis!r}.", "axis")
         if self.torque is not None and callable(self.speed):
-            raise ValueError(f"{owner} has a torque: its speed must be a number, that with which it starts.")
+            raise FieldError(f"{owner} has a torque: its speed must be a number, that with which it starts.", "speed")
         if self.torque is None and callable(self.speed) and self.lag == 0:
-            raise ValueError(f"{owner} follows a function; give it a lag [s] above zero, in which it can.")
+            raise FieldError(f"{owner} follows a function; give it a lag [s] above zero, in which it can.", "lag")
 
     @property
     def is_driven(self) -> bool:
-        """By a torque, and free to speed up."""
+        """Whether a torque drives it, so that its speed is free."""
         return self.torque is not None
 
     def bodies(self) -> tuple[str, ...]:
@@ -81,17 +84,17 @@ class Rotor(Element):
             own["angle"] = as_array(self.angle)
         return own
 
-    def turning(self) -> Mapping[str, Array]:
+    def decoupled(self) -> Mapping[str, Array]:
         s = self._axis()
         return {self.body: self.inertia * np.outer(s, s)} if self.is_driven else {}
 
     def effect(self, scene: Scene) -> Effect:
         sigma = scene.states.get(f"{self.name}.speed", self.speed)
-        effect = self._driven(scene, sigma) if self.is_driven else self._kept(scene, as_array(sigma))  # type: ignore[arg-type]
+        effect = self._driven(scene, sigma) if self.is_driven else self._prescribed(scene, as_array(sigma))  # type: ignore[arg-type]
         return effect if self.angle is None else replace(effect, rates={**effect.rates, "angle": sigma})
 
     def _driven(self, scene: Scene, sigma: Array) -> Effect:
-        """Turned by a torque: the body feels the torque, and the momentum J (sigma + s . omega) s."""
+        """Driven by a torque: on the body act its reaction, and that of the momentum J (sigma + s . omega) s."""
         s, J, V, load = self._at(scene)
         tau, spin = self._motor(scene, sigma), sigma + s @ V[:3]
         h = _moment(J * spin * s)
@@ -105,12 +108,12 @@ class Rotor(Element):
             outside={self.body: _moment(load * s)},
         )
 
-    def _kept(self, scene: Scene, sigma: Array) -> Effect:
-        """Kept at a speed: the body feels the change of h = J sigma s, and its turning with the body."""
+    def _prescribed(self, scene: Scene, sigma: Array) -> Effect:
+        """At a prescribed speed: on the body act the rate of h = J sigma s, and the gyroscopic moment."""
         s, J, V, load = self._at(scene)
         change = np.zeros(())
         if callable(self.speed):
-            change = (value_of(self.speed, scene, (), f"speed of rotor {self.name!r}") - sigma) / self.lag
+            change = (value_of(self.speed, scene, (), "speed", f"rotor {self.name!r}") - sigma) / self.lag
         h = _moment(J * sigma * s)
 
         def torque(m: Any) -> Array:
@@ -128,14 +131,14 @@ class Rotor(Element):
 
     def _at(self, scene: Scene) -> tuple[Array, float, Array, Array]:
         """Axis s, moment J, the body's twist V, and the load."""
-        load = value_of(self.load, scene, (), f"load of rotor {self.name!r}")
+        load = value_of(self.load, scene, (), "load", f"rotor {self.name!r}")
         return self._axis(), self.inertia, scene[self.body].twist, load
 
     def _motor(self, scene: Scene, sigma: Array) -> Array:
-        """The motor's torque [N m] less what friction takes."""
+        """The torque of the motor less friction [N m]."""
         assert self.torque is not None
-        tau = limited(value_of(self.torque, scene, (), f"torque of rotor {self.name!r}"), self.max_torque)
-        if is_traced(self.max_speed) or self.max_speed < np.inf:  # near the limit it lets go, over a hundredth of it
+        tau = limited(value_of(self.torque, scene, (), "torque", f"rotor {self.name!r}"), self.max_torque)
+        if is_traced(self.max_speed) or self.max_speed < np.inf:  # fades over the last hundredth of the limit
             left = np.clip(100 * (1 - np.abs(sigma) / self.max_speed), 0.0, 1.0)
             tau = np.where(tau * sigma > 0, left * tau, tau)
         return tau - self.friction * sigma - self.dry_friction * np.tanh(sigma / STICTION)
@@ -145,11 +148,11 @@ class Rotor(Element):
         return s / np.linalg.norm(s)
 
 
-def rpm(turns: float) -> float:
-    """Turns per minute as rad/s."""
-    return turns * (2 * np.pi / 60)
+def rpm(revolutions: float) -> float:
+    """Revolutions per minute in rad/s."""
+    return revolutions * (2 * np.pi / 60)
 
 
 def _moment(m: Array) -> Array:
-    """A wrench, or a momentum, with no linear part (6,)."""
+    """A wrench or momentum (6,) without a linear part."""
     return np.concatenate([m, np.zeros(3)])

@@ -1,4 +1,4 @@
-"""One instant of a world, as the things in it see it: where every body is and how it moves."""
+"""One instant of a world, as its elements see it: the state of every body, inputs and part states."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import kinematics
@@ -15,12 +16,12 @@ from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
 
 WORLD = "world"  # the name of the frame that does not move
-MOUNT = ".mount"  # the end of the names of links that are no bodies: the mounts of joints that may part
+MOUNT = ".mount"  # the end of the names of links that are not bodies: the mounts of joints that may separate
 
 
 @dataclass(frozen=True, eq=False)
 class BodyState:
-    """A body at one instant: X_WB and V_WB_B, its pose in the world and its twist, in its own axes; and its inertia."""
+    """A body at one instant: its pose X_WB in the world, its twist V_WB_B in its own axes, and its inertia."""
 
     pose: Pose
     twist: Array
@@ -28,7 +29,7 @@ class BodyState:
 
     @property
     def position(self) -> Array:
-        """Of the body frame's origin (3,) [m] in the world."""
+        """The position of the body frame's origin (3,) [m] in the world."""
         return self.pose.p
 
     @property
@@ -38,24 +39,24 @@ class BodyState:
 
     @property
     def velocity(self) -> Array:
-        """Of the body frame's origin (3,) [m/s], in world axes."""
+        """The velocity of the body frame's origin (3,) [m/s], in world axes."""
         return self.pose.R @ self.twist[3:]
 
     @property
     def angular_velocity(self) -> Array:
-        """(3,) [rad/s], in body axes."""
+        """The angular velocity (3,) [rad/s], in body axes."""
         return self.twist[:3]
 
     def point(self, p_B: ArrayLike) -> Array:
-        """Where the point p_B (3,) [m] of the body is, in the world."""
+        """The position in the world of the point p_B (3,) [m] of the body."""
         return self.pose @ as_array(p_B)
 
     def velocity_of(self, p_B: ArrayLike) -> Array:
-        """How the point p_B of the body moves (3,) [m/s], in world axes."""
+        """The velocity of the point p_B of the body (3,) [m/s], in world axes."""
         return self.pose.R @ (self.twist[3:] + np.cross(self.twist[:3], as_array(p_B)))
 
     def wrench(self, force: ArrayLike, p_B: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """F_B (6,) of a force [N], given in world axes, at the point p_B of the body."""
+        """F_B (6,) of a force [N] in world axes, at the point p_B of the body."""
         f = self.pose.R.T @ as_array(force)
         return np.concatenate([np.cross(as_array(p_B), f), f])
 
@@ -125,19 +126,19 @@ class Scene:
         return self.mechanism.link(name).inertia
 
     def joint(self, name: str) -> tuple[Array, Array]:
-        """Coordinates and velocities of the joint on which the body with this name hangs."""
+        """Coordinates and velocities of the joint that carries the body with this name."""
         k = self.mechanism.index(name)
         return self.q[self.mechanism.q_slices[k]], self.v[self.mechanism.v_slices[k]]
 
     def element(self, name: str, body: str = "") -> Any:
-        """The element with this name, or with that of a body in front of it."""
+        """The element with this name, or with the name of a body in front of it."""
         for full in (name, f"{body}.{name}"):
             if full in self.elements:
                 return self.elements[full]
-        raise KeyError(f"there is no element {name!r}{hint(name, self.elements)}.")
+        raise UnknownNameError(f"there is no element {name!r}{hint(name, self.elements)}.", name)
 
     def input(self, name: str) -> Array:
         """The value of the input with this name."""
         if name not in self.inputs:
-            raise KeyError(f"there is no input {name!r}{hint(name, self.inputs)}.")
+            raise UnknownNameError(f"there is no input {name!r}{hint(name, self.inputs)}.", name)
         return self.inputs[name]

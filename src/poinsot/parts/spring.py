@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.particles.internal import length_and_direction
@@ -15,10 +16,10 @@ from poinsot.parts.scene import WORLD, Scene
 
 @dataclass(frozen=True, eq=False)
 class Spring(Element):
-    """Pulls at both ends with T = stiffness (l - rest_length) + damping l' [N], l [m] being their distance.
+    """A spring with the tension T = stiffness (l - rest_length) + damping l' [N], l [m] being the distance of its ends.
 
     `a`, `b`: the names of two bodies, "world" for a point at rest; `point_a`, `point_b`: points [m] in their frames.
-    `tension`: a law of one's own, (length, rate, stiffness, rest_length, damping) -> T.
+    `tension`: a custom law, (length, rate, stiffness, rest_length, damping) -> T.
     """
 
     a: str = WORLD
@@ -37,7 +38,9 @@ class Spring(Element):
         require_points(owner, point_a=self.point_a, point_b=self.point_b)
         require_not_negative(owner, rest_length=self.rest_length, damping=self.damping, stiffness=self.stiffness)
         if self.a == self.b:
-            raise ValueError(f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.")
+            raise FieldError(
+                f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.", "b"
+            )
 
     @property
     def internal(self) -> bool:  # type: ignore[override]

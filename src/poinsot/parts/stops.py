@@ -5,6 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative
@@ -14,14 +15,14 @@ from poinsot.spatial.arrays import as_array
 
 @dataclass(frozen=True, eq=False)
 class JointStop(Element):
-    """Bumpers at the limits of the joint of a body.
+    """Elastic stops at the limits of the joint of a body.
 
-    A coordinate that is by d > 0 beyond a limit is pushed back with
+    A coordinate at d > 0 beyond a limit is pushed back by
 
         tau = k d (1 + c d')      (Hunt and Crossley; never negative)
 
     `stiffness` k [N m/rad, N/m] and `damping` c [s/rad, s/m], numbers or (nv,). `lower`, `upper` [rad, m], numbers or
-    (nv,): those of the joint, if not given. For joints whose velocities are the rates of their coordinates.
+    (nv,): by default those of the joint. For joints whose velocities are the rates of their coordinates.
     """
 
     joint: str = ""
@@ -33,9 +34,9 @@ class JointStop(Element):
     def __post_init__(self) -> None:
         owner = f"joint stop {self.name!r}"
         require_not_negative(owner, stiffness=self.stiffness, damping=self.damping)
-        given = [x for x in (self.lower, self.upper) if x is not None]
-        if np.any([np.any(np.isnan(np.asarray(x, dtype=float))) for x in given if not is_traced(x)]):
-            raise ValueError(f"limits of {owner} must be numbers, not {self.lower!r} and {self.upper!r}.")
+        limits = [x for x in (self.lower, self.upper) if x is not None]
+        if np.any([np.any(np.isnan(np.asarray(x, dtype=float))) for x in limits if not is_traced(x)]):
+            raise FieldError(f"limits of {owner} must be numbers, not {self.lower!r} and {self.upper!r}.", "lower")
 
     def joints(self) -> tuple[str, ...]:
         return (self.joint,)
@@ -57,15 +58,17 @@ class JointStop(Element):
         joint = scene.mechanism.link(self.joint).joint
         owner = f"joint stop {self.name!r}"
         if joint.type.is_group:
-            raise ValueError(f"{owner}: there are no stops for the {joint.kind} joint of body {self.joint!r}.")
+            raise FieldError(f"{owner}: there are no stops for the {joint.kind} joint of body {self.joint!r}.", "joint")
         lower = joint.lower if self.lower is None else self.lower
         upper = joint.upper if self.upper is None else self.upper
         if not is_traced(lower, upper):
             if not np.all(np.asarray(lower) < np.asarray(upper)):
-                raise ValueError(f"{owner}: the lower limit {lower!r} must be less than the upper limit {upper!r}.")
+                raise FieldError(
+                    f"{owner}: the lower limit {lower!r} must be less than the upper limit {upper!r}.", "lower"
+                )
             if not np.any(np.isfinite(lower)) and not np.any(np.isfinite(upper)):
-                raise ValueError(
-                    f"{owner}: the joint of body {self.joint!r} has no limits; give lower=... or upper=..."
+                raise FieldError(
+                    f"{owner}: the joint of body {self.joint!r} has no limits; give lower=... or upper=...", "joint"
                 )
         return np.ones(joint.nv) * as_array(lower), np.ones(joint.nv) * as_array(upper)
 

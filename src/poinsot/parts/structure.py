@@ -1,4 +1,4 @@
-"""Structure: the loads inside of bodies and in their joints, and limits that they may pass.
+"""Structure: internal loads of bodies and joints, and their limits.
 
 Rigid objects only remain rigid if you treat them nice: de Nivelle, section 2, point 2.
 """
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
@@ -29,12 +30,12 @@ Then: TypeAlias = Literal["warn", "stop", "part"]
 class Cut(Element):
     """A cut through the joint of a body, or, if a `piece` is given, through the body itself.
 
-    It shows the wrench (6,) that the outer part gets from the inner one, about the point `at` (3,) [m] in the body's
-    frame and axes; and of it, with the outward normal `axis`: axial force and shear [N], bending and torsion [N m].
-    Through a joint, the outer part is the body with all that hangs on it. Through a body, it is the `piece` of its
-    mass, given in the body's frame, with the elements and bodies that it `carries`, by their names:
+    It shows the wrench (6,) on the outer part from the inner one, about the point `at` (3,) [m] in the body's frame and
+    axes; and its components for the outward normal `axis`: axial force and shear [N], bending and torsion [N m].
+    Through a joint, the outer part is the body with all its descendants. Through a body, it is the `piece` of its mass,
+    in the body's frame, with the elements and bodies that it `carries`, by their names:
 
-        F = G A - ad(V)^T G V - (what acts on the piece),     A = V' less gravity
+        F = G A - ad(V)^T G V - (wrenches on the piece),     A = V' less gravity
     """
 
     body: str = ""
@@ -46,8 +47,8 @@ class Cut(Element):
     def __post_init__(self) -> None:
         require_points(f"cut {self.name!r}", at=self.at, axis=self.axis)
         if self.carries and self.piece is None:
-            raise ValueError(
-                f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it."
+            raise FieldError(
+                f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it.", "carries"
             )
 
     def bodies(self) -> tuple[str, ...]:
@@ -66,12 +67,12 @@ class Cut(Element):
         return motion.wrench_at(F, as_array(self.at))
 
     def components(self, m: Any) -> dict[str, Array]:
-        """Axial force and shear [N], bending and torsion [N m]; axial is positive where it pulls."""
+        """Axial force and shear [N], bending and torsion [N m]; axial is positive in tension."""
         n = as_array(self.axis) / np.linalg.norm(as_array(self.axis))
         F = self.wrench(m)
-        moment, f = -F[:3], -F[3:]  # what the outer part does to the inner one: positive axial forces pull
-        across, bending = f - (f @ n) * n, moment - (moment @ n) * n
-        shear, bend = np.sqrt(across @ across), np.sqrt(bending @ bending)
+        moment, f = -F[:3], -F[3:]  # of the outer part on the inner one: axial is positive in tension
+        transverse, bending = f - (f @ n) * n, moment - (moment @ n) * n
+        shear, bend = np.sqrt(transverse @ transverse), np.sqrt(bending @ bending)
         return {"axial": f @ n, "shear": shear, "bending": bend, "torsion": moment @ n}
 
     def _component(self, name: str) -> Callable[[Any], Array]:
@@ -98,7 +99,7 @@ class Cut(Element):
 
 
 def beyond(inertia: Inertia, axis: ArrayLike, station: float) -> Inertia:
-    """The part of a body, made of shapes, whose centres lie beyond a station [m] along an axis: the piece of a cut."""
+    """The shapes of a body whose centres are beyond a station [m] along an axis: the piece of a cut."""
     n = as_array(axis) / np.linalg.norm(as_array(axis))
     pieces = [solid.inertia() for solid in inertia.solids]
     outer = [piece for piece in pieces if piece.com @ n > station]
@@ -109,15 +110,15 @@ def beyond(inertia: Inertia, axis: ArrayLike, station: float) -> Inertia:
 
 @dataclass(frozen=True, eq=False)
 class Limit(Element):
-    """The most that a cut bears: `axial` and `shear` [N], `bending` and `torsion` [N m], each without its sign.
+    """The strength of a cut: `axial` and `shear` [N], `bending` and `torsion` [N m], as absolute values.
 
-    The load is the largest of the ratios to these limits; with `combined`, the root of the sum of their squares; with a
-    function `load` of the wrench (6,), what that gives. Above 1 the limit is passed: `latched` becomes 1 and stays so,
-    at the time `latched_at` [s]. `worst` is the largest load so far, of all steps, at `worst_at` [s]; `case` tells
-    which of the limits it was, counted from 0 in the order above.
+    The load is the largest of the ratios to these limits; with `combined`, the root of the sum of their squares; or the
+    value of a function `load` of the wrench (6,). Above 1 the limit is exceeded: `latched` becomes 1 at the time
+    `latched_at` [s], and stays 1. `worst` is the largest load of all steps so far, at `worst_at` [s]; `case` is the
+    number of the limit concerned, from 0 in the order above.
 
-    then: "warn"; "stop" the run; or "part": the joint of the `body`, fixed or moving, lets go at that time. A free
-    joint is held until then, as if it were fixed.
+    then: "warn"; "stop" the run; or "part": the joint of the `body`, fixed or moving, is released at that time. A free
+    joint is held as if fixed until then.
     """
 
     body: str = ""
@@ -133,11 +134,11 @@ class Limit(Element):
     def __post_init__(self) -> None:
         owner = f"limit {self.name!r}"
         if self.then not in get_args(Then):
-            raise ValueError(f"then of {owner} must be one of {', '.join(get_args(Then))}, not {self.then!r}.")
+            raise FieldError(f"then of {owner} must be one of {', '.join(get_args(Then))}, not {self.then!r}.", "then")
         limits = [getattr(self, name) for name in COMPONENTS]
         for name, x in zip(COMPONENTS, limits, strict=True):
             if not is_traced(x) and not x > 0:
-                raise ValueError(f"{name} of {owner} must be above zero, not {x!r}.")
+                raise FieldError(f"{name} of {owner} must be above zero, not {x!r}.", name)
         if self.load is None and not is_traced(*limits) and min(limits) == np.inf:
             raise ValueError(f"{owner} limits nothing; give it one of {', '.join(COMPONENTS)}, or a load.")
 
@@ -157,7 +158,7 @@ class Limit(Element):
         return Effect(power=np.zeros(()), shown={"margin": lambda m: 1.0 - self.loads(m)[0]})
 
     def loads(self, m: Any) -> tuple[Array, Array]:
-        """The load, 1 at the limit, and which of the limits it is."""
+        """The load, 1 at the limit, and the number of the limit concerned."""
         cut = self._cut(m.scene)
         if self.load is not None:
             return as_array(self.load(cut.wrench(m))), np.zeros(())
@@ -175,7 +176,7 @@ class Limit(Element):
         passed = (load >= 1.0) & (states["latched"] < 0.5)
         rise = load - states["last"]
         since = np.clip((1.0 - states["last"]) / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
-        at = states["last_at"] + since * (t - states["last_at"])  # between the two steps, on a straight line
+        at = states["last_at"] + since * (t - states["last_at"])  # between the two steps, by linear interpolation
         worse = (load > states["worst"]) & (states["latched"] < 0.5 if self.then == "part" else load > 0)
         return {
             "latched": np.where(passed, 1.0, states["latched"]),
@@ -194,16 +195,17 @@ class Limit(Element):
         return at, {"latched": np.ones(()), "latched_at": after["latched_at"]}
 
     def _check(self, scene: Scene, cut: Cut) -> None:
-        """The joint that it lets go must be that of its cut; a free one is held still until then."""
+        """The joint that it releases must be that of its cut; a free one is held until then."""
         owner = f"limit {self.name!r} lets the joint of {self.body!r} go"
         if cut.body != self.body:
-            raise ValueError(
-                f"{owner}, but its cut {self.cut!r} goes through {cut.body!r}; put the cut on {self.body!r}."
+            raise FieldError(
+                f"{owner}, but its cut {self.cut!r} goes through {cut.body!r}; put the cut on {self.body!r}.", "cut"
             )
         if cut.piece is not None:
-            raise ValueError(
+            raise FieldError(
                 f"{owner}, but its cut {self.cut!r} goes through the body itself. Make the piece a body of its own, "
-                "fixed to the other one, and cut through its joint."
+                "fixed to the other one, and cut through its joint.",
+                "cut",
             )
         v, latched = scene.joint(self.body)[1], scene.states[f"{self.name}.latched"]
         is_free = scene.mechanism.link(self.body).joint.type.is_free
@@ -216,7 +218,7 @@ class Limit(Element):
     def _cut(self, scene: Scene) -> Cut:
         cut = scene.element(self.cut, self.body)
         if not isinstance(cut, Cut):
-            raise ValueError(f"limit {self.name!r} needs a cut; {self.cut!r} is a {type(cut).__name__}.")
+            raise FieldError(f"limit {self.name!r} needs a cut; {self.cut!r} is a {type(cut).__name__}.", "cut")
         return cut
 
     def units(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Tanks: mass on a body that may come and go. The contents are a state; mass, centre and inertia follow from them."""
+"""Tanks: variable mass on a body. The contents are a state; mass, centre of mass and inertia follow from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
@@ -20,8 +21,9 @@ class Tank(Element):
     """Contents [kg] of a body, up to a capacity [kg], in a container centred at `position` (3,) [m] of the body.
 
     The container is a point, a box of `size` (3,) [m], a cylinder of `radius` and `height` [m] along z, or a ball of
-    `radius`. Its contents fill all of it, and grow thin, as a charge that burns everywhere; or, if it `settles`, a box
-    or cylinder is filled from its bottom, at -z of the body, up to a level. `Flow` and `Thruster` move the contents.
+    `radius`. The contents fill all of it at decreasing density, like a charge that burns throughout; or, if it
+    `settles`, they fill a box or cylinder from the bottom, at -z of the body, up to a level. `Flow` and `Thruster` move
+    the contents.
     """
 
     body: str = ""
@@ -38,13 +40,15 @@ class Tank(Element):
         require_points(owner, position=self.position)
         require_not_negative(owner, contents=self.contents)
         if not is_traced(self.capacity, self.contents) and not 0 <= self.contents <= self.capacity:
-            raise ValueError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.")
+            raise FieldError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.", "contents")
         if (self.size is not None and self.radius is not None) or (self.height is not None and self.radius is None):
             raise ValueError(
                 f"{owner} is a box (size), a cylinder (radius, height) or a ball (radius); give one of them."
             )
         if self.settles and (self._tallness is None or not self.is_bounded):
-            raise ValueError(f"{owner} settles: it needs a size, or a radius and a height, and a capacity [kg].")
+            raise FieldError(
+                f"{owner} settles: it needs a size, or a radius and a height, and a capacity [kg].", "settles"
+            )
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -62,7 +66,7 @@ class Tank(Element):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it can be full."""
+        """Whether it has a finite capacity."""
         return is_traced(self.capacity) or self.capacity < np.inf
 
     def of(self, scene: Scene) -> Array:
@@ -79,12 +83,12 @@ class Tank(Element):
         return Inertia(contents, centre, contents * moment)  # type: ignore[arg-type]
 
     def layer(self, contents: Array) -> Inertia:
-        """dG/dm, the mass properties of the next kilogram to leave or come: a layer at the level, or some of it all."""
+        """dG/dm, the mass properties per kilogram that leaves or enters: a layer at the level, or a part of it all."""
         level = _up(self._tallness * (contents / self.capacity - 0.5)) if self.settles else np.zeros(3)
         return Inertia(1.0, as_array(self.position) + level, self._unit_moment())
 
     def climb(self) -> Array:
-        """How the centre of that layer moves with the contents (3,) [m/kg]."""
+        """The derivative of the centre of that layer with respect to the contents (3,) [m/kg]."""
         return _up(self._tallness / self.capacity) if self.settles else np.zeros(3)
 
     @property
@@ -93,7 +97,7 @@ class Tank(Element):
         return self.height if self.size is None else as_array(self.size)[2]  # type: ignore[return-value]
 
     def _unit_moment(self) -> Array:
-        """The moment (3, 3) [m^2] of each kilogram about its centre; of a flat layer, if it settles."""
+        """The moment (3, 3) [m^2] per kilogram about its centre; of a flat layer, if it settles."""
         if self.size is not None:
             x, y, z = as_array(self.size)
             return (Plate((x, y)) if self.settles else Box((x, y, z))).unit_moment

@@ -1,4 +1,4 @@
-"""Thrusters: engines that push by what they throw out."""
+"""Thrusters: engines whose thrust is the reaction of their exhaust."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
@@ -16,13 +17,13 @@ from poinsot.spatial.arrays import as_array
 
 @dataclass(frozen=True, eq=False)
 class Thruster(Element):
-    """An engine at a `point` (3,) [m] of a body that pushes along a `direction` (3,) in body axes.
+    """An engine at a `point` (3,) [m] of a body, with its thrust along a `direction` (3,) in body axes.
 
     `thrust` [N]: a constant, a function, a `Tabulated` or an `Input`. It burns thrust / exhaust_speed [kg/s] from its
-    `tank`, follows with the time constant `lag` [s], and dies out with the tank. The effective `exhaust_speed` [m/s],
-    relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a nozzle
-    that swivels. It starts with `flowing` [kg/s], by default with a thrust that is a number, else from rest. Without a
-    tank it is a force, and never runs dry.
+    `tank`, follows with the time constant `lag` [s], and ends with the tank. The effective `exhaust_speed` [m/s],
+    relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a
+    gimballed nozzle. The initial flow is `flowing` [kg/s], by default that of a constant thrust, else zero. Without a
+    tank it is a force without end.
     """
 
     body: str = ""
@@ -40,14 +41,16 @@ class Thruster(Element):
         require_finite(owner, direction=self.direction)
         require_not_negative(owner, thrust=self.thrust)
         if not is_traced(self.exhaust_speed) and not 0 < self.exhaust_speed < np.inf:
-            raise ValueError(f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.")
+            raise FieldError(
+                f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.", "exhaust_speed"
+            )
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
 
     @property
     def flow(self) -> Flow | None:
-        """The propellant's way out."""
+        """The flow of propellant out of the nozzle."""
         if self.tank is None:
             return None
 
@@ -63,14 +66,14 @@ class Thruster(Element):
 
     def effect(self, scene: Scene) -> Effect:
         if self.flow is None:
-            f = value_of(self.thrust, scene, (), f"thrust of {self.name!r}") * self._direction(scene)
+            f = value_of(self.thrust, scene, (), "thrust", f"thruster {self.name!r}") * self._direction(scene)
             return Effect({self.body: np.concatenate([np.cross(as_array(self.point), f), f])}, shown={"force": f})
         effect = self.flow.effect(scene)
         f = scene.states[f"{self.name}.rate"] * self.exhaust_speed * self._direction(scene)
         return replace(effect, shown={"force": f})
 
     def _direction(self, scene: Scene) -> Array:
-        d = value_of(self.direction, scene, (3,), f"direction of thruster {self.name!r}")
+        d = value_of(self.direction, scene, (3,), "direction", f"thruster {self.name!r}")
         return d / np.linalg.norm(d)
 
     def units(self) -> dict[str, str]:

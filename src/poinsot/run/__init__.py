@@ -1,11 +1,23 @@
 """Simulate one world or a million; record; keep the ledger."""
 
-from poinsot.run.driver import simulate
+from poinsot.run.distributions import Normal, Uniform
+from poinsot.run.driver import RunOptions, simulate
 from poinsot.run.ledger import Ledger
 from poinsot.run.limits import Limits, LimitWarning
 from poinsot.run.observe import OBSERVABLES
-from poinsot.run.plan import normal, uniform
 from poinsot.run.result import Run, Stop
 from poinsot.run.stepping import METHODS
 
-__all__ = ["METHODS", "OBSERVABLES", "Ledger", "LimitWarning", "Limits", "Run", "Stop", "normal", "simulate", "uniform"]
+__all__ = [
+    "METHODS",
+    "OBSERVABLES",
+    "Ledger",
+    "LimitWarning",
+    "Limits",
+    "Normal",
+    "Run",
+    "RunOptions",
+    "Stop",
+    "Uniform",
+    "simulate",
+]

@@ -1,7 +1,7 @@
-"""A world's states as rows of numbers, and its equations as kernels over them.
+"""A system of equations, compiled: a world's state as one flat array, and kernels that start, advance and measure it.
 
-A row y holds q, v, the states of the parts and, if a ledger is kept, what came in so far. A row p holds the free
-numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
+The flat state y holds q, v, the states of the parts and, if a ledger is kept, the inflow so far. The parameters p are
+the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
 import traceback
@@ -10,23 +10,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel, fori_loop
+from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run import ledger
-from poinsot.run.stepping import METHODS, Booked, Setting
+from poinsot.run.stepping import METHODS, LedgerState, Method, StepContext
 from poinsot.world import State, System
 from poinsot.world.paths import entries
-from poinsot.world.system import pack, unpack
+from poinsot.world.system import Values, pack, unpack
 
-Condition = Callable[[Any, Any], Any]  # (t, scene) -> true or false
+Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
+Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
+INPUT = "input "  # in front of an input's name among the parameters
 
 
 class UncompiledWarning(UserWarning):
@@ -34,238 +37,284 @@ class UncompiledWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The equations of a system over rows: a method of stepping, functions of time for inputs, a ledger or none."""
+class CompiledSystem:
+    """The equations of a system with a method of stepping, functions of time for inputs, and a ledger or none."""
 
     system: System
     method: str
     functions: Mapping[str, Callable[..., Any]]
-    booked: bool
+    keeps_ledger: bool
     until: Condition | None = None
     device: str = "cpu"
 
-    # What the numbers in a row mean.
+    # The layout of flat states and parameters.
 
     @cached_property
-    def given(self) -> dict[str, tuple[int, ...]]:
-        """The names and shapes of what a row p holds."""
+    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The names and shapes of the parameters p."""
         s = self.system
         shapes = {path: np.shape(value) for path, value in s.numbers.items()}
-        return shapes | {f"input {k}": np.shape(v) for k, v in s.inputs.items() if k not in self.functions}
+        return shapes | {f"{INPUT}{k}": np.shape(v) for k, v in s.inputs.items() if k not in self.functions}
 
     @property
     def np(self) -> int:
-        return max(1, sum(int(np.prod(shape)) for shape in self.given.values()))
+        return max(1, sum(int(np.prod(shape)) for shape in self.parameter_shapes.values()))
 
     @cached_property
     def ny(self) -> int:
-        s = self.system
-        return s.nq + s.nv + s.ns + len(self.places)
+        return self.n_state + len(self.inflow_indices)
 
-    @cached_property
-    def places(self) -> Array:
-        """Where, in the table of sources and accounts taken row by row, something can come in; empty without ledger.
-
-        Through a spring between two bodies, say, comes no momentum: what is zero for any state is not kept.
-        """
-        s = self.system
-        if not self.booked:
-            return np.zeros(0, int)
-
-        def flows(t: Any, y: Array, p: Array) -> Array:
-            setting = self.setting(p, np.zeros(0, int))
-            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
-            return np.ravel(ledger.flows(s, s.motion(t, state, setting.parameters, setting.given_inputs(t))))
-
-        size = ledger.WIDTH * len(ledger.sources(s))
-        try:
-            outputs = Kernel(flows, f"(),({s.nq + s.nv + s.ns}),({self.np})->({size})").program().graph.outputs
-        except Exception:  # a function that cannot be traced: any of them
-            return np.arange(size)
-        kept = [node.op != "const" or node.data != 0 for node in outputs]
-        kept[ledger.losses(s)] |= len(s.bodies) < len(s.mechanism)  # the rotor of a motor stops where a joint parts
-        return np.flatnonzero(kept)
+    @property
+    def n_state(self) -> int:
+        """How many numbers of y are the state itself, without the ledger."""
+        return self.system.nq + self.system.nv + self.system.ns
 
     @cached_property
     def nx(self) -> int:
-        return sum(int(np.prod(shape)) for shape in self._form[0])
+        return sum(int(np.prod(shape)) for shape in self._stepped_form[0])
 
-    @property
-    def _converts(self) -> bool:
-        return METHODS[self.method].free_bodies_only
+    @cached_property
+    def inflow_indices(self) -> Array:
+        """Where, in the flattened table of sources and conserved quantities, inflow is possible; empty without ledger.
+
+        A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
+        """
+        s = self.system
+        size = ledger.WIDTH * len(ledger.sources(s))
+        if not self.keeps_ledger:
+            return np.zeros(0, int)
+        if self._ledger_trace is None:
+            return np.arange(size)
+        kept = self._ledger_trace[1].copy()
+        kept[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where a joint parts
+        return np.flatnonzero(kept)
+
+    @cached_property
+    def _ledger_trace(self) -> tuple[Program, Array] | None:
+        """One trace for the ledger: the program of the conserved quantities (8,), and which inflow rates can differ
+        from zero. None if a user's function cannot be traced."""
+        s, width = self.system, ledger.WIDTH
+
+        def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
+            context = self.context(p, np.zeros(0, int))
+            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
+            motion = s.motion(t, state, context.parameters, context.inputs_at(t))
+            conserved = ledger.conserved_quantities(motion.scene, motion.effects)
+            return conserved, np.ravel(ledger.inflow_rates(s, motion))
+
+        size = width * len(ledger.sources(s))
+        try:
+            traced = Kernel(quantities, f"(),({self.n_state}),({self.np})->({width}),({size})").program()
+        except Exception:  # whatever a user's function raises on numbers that are not known yet
+            return None
+        graph = traced.graph
+        possible = np.array([node.op != "const" or node.data != 0 for node in graph.outputs[width:]], dtype=bool)
+        graph.outputs = graph.outputs[:width]
+        return Program(graph, traced.inputs, traced.outputs[:1], "conserved", ""), possible
 
     def labels(self) -> list[str]:
-        """What each number of a row y is, in words."""
+        """The meaning of each number of y, in words."""
         s = self.system
         joints = [f"{x}{k} of body {name!r}" for x in "qv" for name, k in coordinates(s.mechanism, x)]
-        booked = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
-        return [*joints, *entries(s.states), *(booked[k] for k in self.places)]
+        inflow = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
+        return [*joints, *entries(s.states), *(inflow[k] for k in self.inflow_indices)]
 
-    def row(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any], batch: tuple[int, ...] = ()) -> Array:
-        """p (np,) from numbers by path and inputs by name, with what is not given as it is in the description.
+    def parameters(self, numbers: Values, inputs: Values, batch: tuple[int, ...] = ()) -> Array:
+        """p (np,) from numbers by path and inputs by name; the others keep the values of the description.
 
-        Of a batch, (..., np): each value is one for all, or has the batch's shape in front.
+        For a batch (..., np): each value is shared by all instances, or has the batch's shape in front.
         """
         values = {**self.system.numbers, **numbers}
-        values |= {f"input {k}": v for k, v in {**self.system.inputs, **inputs}.items()}
-        if not self.given:
+        values |= {f"{INPUT}{k}": v for k, v in {**self.system.inputs, **inputs}.items()}
+        if not self.parameter_shapes:
             return np.zeros((*batch, 1))
         if not batch:
-            return pack({name: values[name] for name in self.given})
-        full = [np.broadcast_to(values[name], (*batch, *core)) for name, core in self.given.items()]
+            return pack({name: values[name] for name in self.parameter_shapes})
+        full = [np.broadcast_to(values[name], (*batch, *core)) for name, core in self.parameter_shapes.items()]
         return np.concatenate([np.reshape(value, (*batch, -1)) for value in full], axis=-1)
 
-    def setting(self, p: Array, places: Array | None = None) -> Setting:
-        values = unpack(p, self.given)
-        inputs = {k.removeprefix("input "): v for k, v in values.items() if k.startswith("input ")}
-        parameters = {k: v for k, v in values.items() if not k.startswith("input ")}
-        return Setting(self.system, parameters, inputs, self.places if places is None else places, self.functions)
+    def free_numbers(self, p: Array) -> dict[str, Array]:
+        """The free numbers by their paths, (..., *shape), that parameters p (..., np) hold."""
+        numbers, start = {}, 0
+        for path, shape in self.parameter_shapes.items():
+            size = int(np.prod(shape))
+            if not path.startswith(INPUT):
+                numbers[path] = p[..., start : start + size].reshape((*p.shape[:-1], *shape))
+            start += size
+        return numbers
 
-    def pack(self, y: Booked) -> Array:
+    def context(self, p: Array, inflow_indices: Array | None = None) -> StepContext:
+        """The step context for these parameters."""
+        values = unpack(p, self.parameter_shapes)
+        inputs = {k.removeprefix(INPUT): v for k, v in values.items() if k.startswith(INPUT)}
+        numbers = {k: v for k, v in values.items() if not k.startswith(INPUT)}
+        indices = self.inflow_indices if inflow_indices is None else inflow_indices
+        return StepContext(self.system, numbers, inputs, indices, self.functions)
+
+    def pack(self, y: LedgerState) -> Array:
+        """The flat state (ny,)."""
         return np.concatenate([y.state.q, y.state.v, y.state.parts, y.inflow])
 
-    def unpack(self, row: Array) -> Booked:
+    def unpack(self, y: Array) -> LedgerState:
+        """State and ledger of a flat state."""
         s = self.system
-        q, v, parts, inflow = np.split(row, np.cumsum([s.nq, s.nv, s.ns]))
-        return Booked(State(q, v, parts), inflow)
+        q, v, parts, inflow = np.split(y, np.cumsum([s.nq, s.nv, s.ns]))
+        return LedgerState(State(q, v, parts), inflow)
 
     # Functions of one instance.
 
+    @property
+    def _scheme(self) -> Method:
+        return METHODS[self.method]
+
     def _start(self, p: Array) -> Array:
-        setting = self.setting(p)
-        return self.pack(
-            setting.settled(0.0, Booked(self.system.start(setting.parameters), np.zeros(len(self.places))))
-        )
+        context = self.context(p)
+        start = LedgerState(self.system.start(context.parameters), np.zeros(len(self.inflow_indices)))
+        return self.pack(context.settled(0.0, start))
 
-    def _enter(self, y: Array, p: Array) -> Array:
-        """A row y as a row x (nx,) of the form in which the method steps a state."""
-        return _flat(METHODS[self.method].enter(self.setting(p), self.unpack(y)))
+    def _to_stepped(self, y: Array, p: Array) -> Array:
+        """The flat state in the form x (nx,) that the method steps."""
+        return _flat(self._scheme.to_stepped(self.context(p), self.unpack(y)))
 
-    def _leave(self, x: Array, p: Array) -> Array:
-        """The way back."""
-        return self.pack(METHODS[self.method].leave(self.setting(p), self._formed(x)))
+    def _from_stepped(self, x: Array, p: Array) -> Array:
+        return self.pack(self._scheme.from_stepped(self.context(p), self._unflatten(x)))
 
     @cached_property
-    def _form(self) -> tuple[list[tuple[int, ...]], Callable[[Sequence[Any]], Any]]:
-        """The shapes of the arrays that a method steps, and the function that puts such arrays in their places."""
-        p = self.row({}, {})
-        leaves, put = flatten(METHODS[self.method].enter(self.setting(p), self.unpack(self._start(p))))
-        return [np.shape(leaf) for leaf in leaves], put
+    def _stepped_form(self) -> tuple[list[tuple[int, ...]], Callable[[Sequence[Any]], Any]]:
+        """The shapes of the arrays that the method steps, and the function that assembles its form from them."""
+        p = self.parameters({}, {})
+        leaves, assemble = flatten(self._scheme.to_stepped(self.context(p), self.unpack(self._start(p))))
+        return [np.shape(leaf) for leaf in leaves], assemble
 
-    def _formed(self, x: Array) -> Any:
-        shapes, put = self._form
+    def _unflatten(self, x: Array) -> Any:
+        shapes, assemble = self._stepped_form
         parts = np.split(x, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
-        return put([np.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)])
+        return assemble([np.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)])
 
-    def _onward(self, x: Array, p: Array, t: Any, first: Any, h: Any, n: Any) -> Array:
-        """n steps from number `first` on, counted from the time t: so the times do not depend on the calls."""
-        step = METHODS[self.method].step(self.setting(p))
-        return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._formed(x)))
+    def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
+        """n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
+        step = self._scheme.step(self.context(p))
+        return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._unflatten(x)))
 
-    def _onward_until(self, x: Array, p: Array, first: Any, h: Any, n: Any) -> tuple[Array, Array]:
-        """The row before the condition comes true, and how many steps were made to there."""
-        step = METHODS[self.method].step(self.setting(p))
+    def _advance_until(self, x: Array, p: Array, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
+        """x before the condition becomes true, and the number of steps made to there."""
+        step = self._scheme.step(self.context(p))
 
-        def body(i: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             x, made = carry
-            new = _flat(step((first + i) * h, self._formed(x), h))
-            goes_on = (made == i) & ~self._holds((first + i + 1) * h, self._leave(new, p), p)
+            new = _flat(step((first + i) * h, self._unflatten(x), h))
+            goes_on = (made == i) & ~self._is_met((first + i + 1) * h, self._from_stepped(new, p), p)
             return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
 
-        return fori_loop(n, body, (x, np.zeros(())))
+        before: tuple[Array, Array] = fori_loop(n, body, (x, np.zeros(())))
+        return before
 
-    def _advance(self, y: Array, p: Array, t: Any, h: Any, n: Any) -> Array:
-        return self._leave(self._onward(self._enter(y, p), p, t, 0, h, n), p)
+    def _advance_state(self, y: Array, p: Array, t: Scalar, h: Scalar, n: Scalar) -> Array:
+        return self._from_stepped(self._advance(self._to_stepped(y, p), p, t, 0, h, n), p)
 
-    def _holds(self, t: Any, y: Array, p: Array) -> Any:
+    def _is_met(self, t: Scalar, y: Array, p: Array) -> Any:
         """Whether the condition is true; a number counts as true if it is positive."""
         assert self.until is not None
-        setting = self.setting(p)
-        scene, _ = self.system.scene(t, self.unpack(y).state, setting.parameters, setting.given_inputs(t))
+        context = self.context(p)
+        scene, _ = self.system.scene(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
         value = self.until(t, scene)
         is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
         return value if is_bool else value > 0
 
-    def _derivative(self, t: Any, y: Array, p: Array) -> Array:
-        return self.pack(self.setting(p).rate(t, self.unpack(y)))
+    def _derivative(self, t: Scalar, y: Array, p: Array) -> Array:
+        return self.pack(self.context(p).rate(t, self.unpack(y)))
 
-    def _unit(self, y: Array) -> Array:
-        x = self.unpack(y)
-        q = kinematics.normalize(self.system.mechanism, x.state.q)
-        return self.pack(Booked(State(q, x.state.v, x.state.parts), x.inflow))
+    def _normalize(self, y: Array) -> Array:
+        at = self.unpack(y)
+        q = kinematics.normalize(self.system.mechanism, at.state.q)
+        return self.pack(LedgerState(State(q, at.state.v, at.state.parts), at.inflow))
 
-    def _condition(self, t: Any, y: Array, p: Array) -> Array:
-        return np.where(self._holds(t, y, p), 1.0, 0.0)
+    def _condition(self, t: Scalar, y: Array, p: Array) -> Array:
+        return np.where(self._is_met(t, y, p), 1.0, 0.0)
 
-    def _held(self, t: Any, y: Array, p: Array) -> Array:
-        return ledger.held(*self.moved(t, y, p))
-
-    def moved(self, t: Any, y: Array, p: Array) -> tuple[Any, Any]:
-        """Scene and effects at one instant."""
-        setting = self.setting(p)
-        motion = self.system.motion(t, self.unpack(y).state, setting.parameters, setting.given_inputs(t))
-        return motion.scene, motion.effects
+    def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
+        context = self.context(p, np.zeros(0, int))
+        motion = self.system.motion(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
+        return ledger.conserved_quantities(motion.scene, motion.effects)
 
     # The same, compiled.
 
-    def film(self, x: Array, p: Array, first: int, h: float, stride: int, count: int) -> Array:
-        """The rows x of a single world after each of `count` times `stride` steps, (count, nx)."""
+    def scan_records(self, x: Array, p: Array, first: int, h: float, stride: int, count: int) -> Array:
+        """x of a single world after each of `count` times `stride` steps, (count, nx)."""
         firsts = first + stride * np.arange(count)
-        if isinstance(self.onward, Kernel):
-            return scan(self.onward, x, p, 0.0, firsts, h, stride, count=count)
-        rows = [x]
+        if isinstance(self.advance, Kernel):
+            return scan(self.advance, x, p, 0.0, firsts, h, stride, count=count)
+        records = [x]
         for k in firsts:
-            rows.append(self.onward(rows[-1], p, 0.0, k, h, stride))
-        return np.stack(rows[1:])
+            records.append(self.advance(records[-1], p, 0.0, k, h, stride))
+        return np.stack(records[1:])
 
     @cached_property
-    def start(self) -> Callable[..., Any]:
-        return self.compiled(self._start, f"({self.np})->({self.ny})")
+    def start(self) -> Compiled:
+        """p -> y at the start."""
+        return self.compile(self._start, f"({self.np})->({self.ny})")
 
     @cached_property
-    def advance(self) -> Callable[..., Any]:
-        return self.compiled(self._advance, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device)
+    def advance_state(self) -> Compiled:
+        """(y, p, t, h, n) -> y after n steps from the time t."""
+        return self.compile(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device)
 
     @cached_property
-    def enter(self) -> Callable[..., Any]:
-        """Rows y as rows x, in which numbers stay to the bit from step to step, wherever one stops to look."""
-        return self.compiled(self._enter, f"({self.ny}),({self.np})->({self.nx})") if self._converts else _same
+    def to_stepped(self) -> Compiled:
+        """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
+        converts = self._scheme.free_bodies_only
+        return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
     @cached_property
-    def leave(self) -> Callable[..., Any]:
-        """Rows x as rows y."""
-        return self.compiled(self._leave, f"({self.nx}),({self.np})->({self.ny})") if self._converts else _same
+    def from_stepped(self) -> Compiled:
+        """(x, p) -> y."""
+        converts = self._scheme.free_bodies_only
+        return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
     @cached_property
-    def onward(self) -> Callable[..., Any]:
-        return self.compiled(self._onward, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device)
+    def advance(self) -> Compiled:
+        """(x, p, t, first, h, n) -> x after n steps."""
+        return self.compile(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device)
 
     @cached_property
-    def onward_until(self) -> Callable[..., Any]:
-        return self.compiled(self._onward_until, f"({self.nx}),({self.np}),(),(),()->({self.nx}),()", self.device)
+    def advance_until(self) -> Compiled:
+        """(x, p, first, h, n) -> x after at most n steps, and how many were made before the condition became true."""
+        return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),()->({self.nx}),()", self.device)
 
     @cached_property
-    def derivative(self) -> Callable[..., Any]:
-        return self.compiled(self._derivative, f"(),({self.ny}),({self.np})->({self.ny})")
+    def derivative(self) -> Compiled:
+        """(t, y, p) -> dy/dt."""
+        return self.compile(self._derivative, f"(),({self.ny}),({self.np})->({self.ny})")
 
     @cached_property
-    def unit(self) -> Callable[..., Any]:
-        """The row with all quaternions made of length 1 again."""
-        return self.compiled(self._unit, f"({self.ny})->({self.ny})")
+    def normalize(self) -> Compiled:
+        """y -> y with all quaternions of length 1."""
+        return self.compile(self._normalize, f"({self.ny})->({self.ny})")
 
     @cached_property
-    def condition(self) -> Callable[..., Any]:
-        return self.compiled(self._condition, f"(),({self.ny}),({self.np})->()")
+    def condition(self) -> Compiled:
+        """(t, y, p) -> 1 if the condition is met, else 0."""
+        return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
+
+    def conserved(self, t: Scalar, y: Array, p: Array) -> Array:
+        """The conserved quantities (..., 8) of states y (..., ny) at the time t."""
+        conserved: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
+        return conserved
 
     @cached_property
-    def held(self) -> Callable[..., Any]:
-        return self.compiled(self._held, f"(),({self.ny}),({self.np})->(8)")
+    def _conserved_kernel(self) -> Compiled:
+        if self._ledger_trace is None:
+            return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH})")
+        return restored(self._ledger_trace[0])
 
-    def compiled(self, function: Callable[..., Any], signature: str, device: str = "cpu") -> Callable[..., Any]:
-        """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance."""
+    def compile(self, function: Callable[..., Any], signature: str, device: str = "cpu") -> Compiled:
+        """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
+
+        A function of known numbers alone folds to constants as it is traced, and is not compiled.
+        """
         kernel = Kernel(function, signature)
         try:
-            kernel.program()
+            operations = kernel.program().operations
         except Exception as error:  # whatever a user's function raises on numbers that are not known yet
             where = _users_line(error)
             if where is None:
@@ -276,19 +325,21 @@ class Rows:
                 stacklevel=2,
             )
             return np.vectorize(function, signature=signature)
-        return _on_device(kernel.to("cuda")) if device == "cuda" else kernel
+        if device == "cuda":
+            return _on_device(kernel.to("cuda"))
+        return kernel if operations else kernel.to("numpy")
 
 
-def _same(row: Array, p: Array) -> Array:
-    return row
+def _same(y: Array, p: Array) -> Array:
+    return y
 
 
 def _flat(form: Any) -> Array:
     return np.concatenate([np.ravel(leaf) for leaf in flatten(form)[0]])
 
 
-def _on_device(kernel: Kernel) -> Callable[..., Any]:
-    """A kernel on the GPU as one of NumPy arrays: they go there and come back."""
+def _on_device(kernel: Kernel) -> Compiled:
+    """A kernel on the GPU as a function of NumPy arrays, which are copied there and back."""
     import cupy
 
     def call(*args: Any) -> Any:

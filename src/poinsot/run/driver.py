@@ -1,18 +1,66 @@
 """Simulate one world, or many that differ in some numbers, for a while."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
+from poinsot._memo import memo
 from poinsot.run import limits
 from poinsot.run.adaptive import advance_adaptively
-from poinsot.run.compiled import Condition, Rows
-from poinsot.run.plan import choose, draw, inputs_of, plan, require_fit
+from poinsot.run.compiled import CompiledSystem, Condition
+from poinsot.run.distributions import draw
+from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.progress import Progress
-from poinsot.run.result import Run, settings_of, writer
-from poinsot.run.simulation import Course
+from poinsot.run.result import Run, hash_of, versions, writer
+from poinsot.run.simulation import Simulation
+from poinsot.run.stepping import choose_method
+from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
+
+
+@dataclass(frozen=True, eq=False)
+class RunOptions:
+    """The options by which a run can be repeated.
+
+    duration, step [s]; the step is shortened a little where it does not fit the duration.
+    method: a name in `METHODS`, or "adaptive"; by default one that conserves momentum for free bodies, RK4 otherwise.
+    batch, vary: how many instances, and paths of numbers with one value per instance, or distributions (`Normal`,
+    `Uniform`) to draw from with the `seed`.
+    inputs: by name, a constant, a function of time, or (times, values), each value held until the next; they change at
+    the nearest steps.
+    every: seconds between records; by default 10 ms, and for a batch the start and the end alone.
+    record: the quantities that `run.data` holds; see `OBSERVABLES`.
+    until: a condition (t, scene) that stops the run when it becomes true; a number counts as true if it is positive.
+    tolerance: of the method "adaptive", relative; it chooses its steps by it.
+    ledger: whether to keep one; by default for single runs.
+    device: "cpu" or "cuda".
+    """
+
+    duration: float
+    step: float
+    method: str | None
+    batch: int | None
+    vary: Mapping[str, Any]
+    seed: int | None
+    inputs: Mapping[str, Any] | None
+    every: float | None
+    record: str | Sequence[str] | None
+    until: Condition | None
+    tolerance: float
+    ledger: bool | None
+    device: str
+
+    def __post_init__(self) -> None:
+        if self.device not in ("cpu", "cuda"):
+            raise ValueError(f"device must be 'cpu' or 'cuda', not {self.device!r}.")
+
+    def settings(self, world: World) -> dict[str, Any]:
+        """The settings that a run states: versions, seed, step and so on, and the hash of the description."""
+        options = {f.name: getattr(self, f.name) for f in fields(self)}
+        stated = {name: options[name] for name in ("duration", "step", "seed", "device", "every", "batch")}
+        return {**stated, **versions(), "description_hash": hash_of(world), "options": options}
 
 
 def simulate(
@@ -34,51 +82,44 @@ def simulate(
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
-    """Let a world move for a duration [s], in steps [s], and keep records.
+    """Let a world move for a duration [s], in steps [s], and keep records; see `RunOptions` for the options.
 
-    method: a name in `METHODS`, or "adaptive"; by default one that conserves momentum for free bodies, RK4 otherwise.
-    batch, vary: how many at once, and paths of numbers with one value for each, or distributions (`normal`, `uniform`)
-    to draw from with the `seed`.
-    inputs: by name, a constant, a function of time, or (times, values), each value held until the next; they change at
-    the nearest steps.
-    every: seconds between records; 10 ms by default, and of a batch the start and the end alone.
-    record: which quantities `run.data` holds; see `OBSERVABLES`.
-    until: a condition (t, scene) at which the run stops, as it becomes true; a number counts as true if it is positive.
-    tolerance: of the method "adaptive", relative; its steps are chosen so.
-    ledger: whether to keep one; by default for single runs.
-    save: a file, x.nc or x.zarr, that takes the records while the run goes on, so that it may be larger than memory.
-    device: "cpu" or "cuda". progress: a bar; by default on a terminal, for anything above a second.
+    save: a file, x.nc or x.zarr, to which the records are written during the run, so they may be larger than memory.
+    progress: a bar; by default on a terminal, for anything above a second.
     """
-    vary = dict(vary or {})
-    system = world.system(tuple(vary))
-    numbers, n = draw(system, vary, batch, seed)
-    if device not in ("cpu", "cuda"):
-        raise ValueError(f"device must be 'cpu' or 'cuda', not {device!r}.")
-    given = inputs_of(system, inputs or {})
-    require_fit(system, given, n)
-    booked = n is None if ledger is None else ledger
-    settings = settings_of(world, locals())
-    adaptive = method == "adaptive"
+    options = RunOptions(
+        duration, step, method, batch, dict(vary or {}), seed, inputs, every, record, until, tolerance, ledger, device
+    )
+    return _simulate(world, options, save, progress)
+
+
+def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
+    system = world.system(tuple(options.vary))
+    numbers, n = draw(system, options.vary, options.batch, options.seed)
+    inputs = read_inputs(system, options.inputs or {})
+    require_shapes(system, inputs, n)
+    adaptive = options.method == "adaptive"
     if adaptive:
         _require_adaptable(world, n)
-    name = "rk4" if adaptive else choose(method, system)
-    schedule = plan(duration, step, every, n is not None)
-    rows = _rows(world, system, name, given.functions, booked, limits.until(system, until), device)
-    settings |= {"method": "adaptive" if adaptive else name, "step": schedule.step}
-    with writer(save, world, rows, settings, record) if save is not None else nullcontext() as keeper:
-        course = Course(rows, schedule, given, numbers, n, keeper)
-        with Progress(schedule.steps, n or 1, progress) as bar:
+    method = "rk4" if adaptive else choose_method(options.method, system)
+    grid = time_grid(options.duration, options.step, options.every, n is not None)
+    compiled = _compiled(system, method, inputs, n is None if options.ledger is None else options.ledger, options)
+    settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
+    record = options.record
+    with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
+        simulation = Simulation(compiled, grid, inputs, numbers, n, file)
+        with Progress(grid.steps, n or 1, progress) as bar:
             if adaptive:
-                times, y, stop = advance_adaptively(rows, schedule, course.p, given, tolerance, bar)
-                p = course.p
+                p = simulation.p
+                times, y, stop = advance_adaptively(compiled, grid, p, inputs, options.tolerance, bar)
             else:
-                course.run(bar)
-                (times, y, p), stop = course.records(), course.stop()
+                simulation.run(bar)
+                (times, y, p), stop = simulation.records(), simulation.stop()
         limits.warn(system, y[-1])
-        if keeper is None:
-            return Run(world, rows, times, y, p, settings, stop, record)
-        keeper.add(times, y, p)
-        return keeper.finish(stop)
+        if file is None:
+            return Run(world, compiled, times, y, p, settings, stop, record)
+        file.add(times, y, p)
+        return file.finish(stop)
 
 
 def _require_adaptable(world: World, n: int | None) -> None:
@@ -89,9 +130,19 @@ def _require_adaptable(world: World, n: int | None) -> None:
         raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
 
 
-def _rows(world: World, system: System, method: str, functions: Mapping[str, Any], *rest: Any) -> Rows:
-    """The equations over rows, made and compiled once for each way to use them."""
-    key = ("rows", system, method, *functions.items(), *rest)
-    if key not in world.kept:
-        world.kept[key] = Rows(system, method, functions, *rest)
-    return world.kept[key]
+def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:
+    until = limits.until(system, options.until)
+    return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device)
+
+
+@memo
+def compiled_system(
+    system: System,
+    method: str,
+    functions: tuple[tuple[str, Callable[..., Any]], ...],
+    ledger: bool,
+    until: Condition | None,
+    device: str,
+) -> CompiledSystem:
+    """The compiled equations of a system, made once for each way to use them."""
+    return CompiledSystem(system, method, dict(functions), ledger, until, device)

@@ -1,8 +1,7 @@
-"""The ledger: what a world holds of mass, momentum, angular momentum and energy, and what came in through what.
+"""The ledger: mass, momentum, angular momentum and energy of a world, and the inflow of each through every source.
 
-What comes in is integrated together with the state, by the same scheme. What is held is found anew from the state. The
-difference between the two, which nothing explains, is the error of the scheme, or of a force that is wrong about its
-energy.
+The inflow is integrated together with the state, by the same scheme. The conserved quantities are computed anew from
+the state. The residual between the two is the error of the scheme, or of a force that states a wrong energy.
 """
 
 from collections.abc import Mapping
@@ -18,25 +17,25 @@ from poinsot.parts import Effect, Scene
 from poinsot.spatial import motion
 from poinsot.world import Motion, System
 
-ACCOUNTS = ("mass", "momentum", "angular_momentum", "energy")
+CONSERVED_QUANTITIES = ("mass", "momentum", "angular_momentum", "energy")
 UNITS = {"mass": "kg", "momentum": "kg m/s", "angular_momentum": "kg m^2/s", "energy": "J"}
 COLUMNS = ("mass", "Px", "Py", "Pz", "Lx", "Ly", "Lz", "energy")
 WIDTH = len(COLUMNS)
 
 
 def sources(system: System) -> tuple[str, ...]:
-    """Through what something can come in: gravity, what carries the world's trees, joints, and each element."""
+    """The sources of inflow: gravity, the supports of the world's trees, joints, and each element."""
     names = [] if "gravity" in dict(system.description.acting()) else ["gravity"]
     return (*names, "supports", "joints", *(name for name, _ in system.description.acting()))
 
 
-def losses(system: System) -> int:
-    """The place of the energy that is lost in joints, in the table of sources and accounts taken row by row."""
+def joint_losses(system: System) -> int:
+    """The index of the energy lost in joints, in the flattened table of sources and conserved quantities."""
     return WIDTH * sources(system).index("joints") + COLUMNS.index("energy")
 
 
-def held(scene: Scene, effects: Mapping[str, Effect]) -> Array:
-    """(8,): mass, momentum, angular momentum about the world's origin in world axes, energy with all that is stored."""
+def conserved_quantities(scene: Scene, effects: Mapping[str, Effect]) -> Array:
+    """(8,): mass, momentum, angular momentum about the world's origin in world axes, energy including all stored."""
     mech = scene.mechanism
     mass: Array = np.zeros(())
     total = np.zeros(6)
@@ -54,23 +53,23 @@ def held(scene: Scene, effects: Mapping[str, Effect]) -> Array:
     return np.concatenate([np.reshape(mass, (1,)), total[3:], total[:3], np.reshape(energy, (1,))])
 
 
-def flows(system: System, moved: Motion) -> Array:
-    """(n, 8): what comes in per second through each of the sources."""
+def inflow_rates(system: System, moved: Motion) -> Array:
+    """(n, 8): the inflow per second through each of the sources."""
     scene, mech = moved.scene, moved.scene.mechanism
     elements = dict(system.description.acting())
-    rows = []
+    rates = []
     for name in sources(system):
         if name == "supports":
-            rows.append(_through_supports(moved))
+            rates.append(_through_supports(moved))
         elif name == "joints":
-            rows.append(_row(np.zeros(6), _through_joints(scene)))
+            rates.append(_rate(np.zeros(6), _through_joints(scene)))
         elif name in moved.effects:
             effect = moved.effects[name]
             F_W = np.zeros(6)
             own: Mapping[str, Array] = {} if elements[name].internal else effect.wrenches
             for body, F in (own if effect.outside is None else effect.outside).items():
                 F_W = F_W + motion.wrench_in_frame(scene[body].pose, F)
-            rows.append(_row(F_W, _power(effect, scene), effect.mass))
+            rates.append(_rate(F_W, _power(effect, scene), effect.mass))
         else:
             mass_at = np.zeros(3)
             mass: Array = np.zeros(())
@@ -78,11 +77,11 @@ def flows(system: System, moved: Motion) -> Array:
                 if link.inertia is not None:
                     mass = mass + link.inertia.mass
                     mass_at = mass_at + link.inertia.mass * (X @ link.inertia.com)
-            rows.append(_row(np.concatenate([np.cross(mass_at, mech.gravity), mass * mech.gravity]), np.zeros(())))
-    return np.stack(rows)
+            rates.append(_rate(np.concatenate([np.cross(mass_at, mech.gravity), mass * mech.gravity]), np.zeros(())))
+    return np.stack(rates)
 
 
-def _row(F_W: Array, power: Array, mass: Array | None = None) -> Array:
+def _rate(F_W: Array, power: Array, mass: Array | None = None) -> Array:
     """Mass, momentum, angular momentum and energy per second, given the wrench about the world's origin."""
     first = np.zeros(1) if mass is None else np.reshape(mass, (1,))
     return np.concatenate([first, F_W[3:], F_W[:3], np.reshape(power, (1,))])
@@ -90,7 +89,8 @@ def _row(F_W: Array, power: Array, mass: Array | None = None) -> Array:
 
 def _power(effect: Effect, scene: Scene) -> Array:
     if effect.power is not None:
-        return effect.power
+        power: Array = effect.power
+        return power
     if effect.stored is not None:
         return np.zeros(())
     total: Array = np.zeros(())
@@ -102,19 +102,19 @@ def _power(effect: Effect, scene: Scene) -> Array:
 
 
 def _through_supports(moved: Motion) -> Array:
-    """What the world puts into its trees through their first joints; it holds still, and does no work."""
+    """The inflow from the world into its trees through their first joints; the world is at rest and does no work."""
     scene, mech = moved.scene, moved.scene.mechanism
     total = np.zeros(6)
     roots = {i: _simple_reaction(moved, i) for i, parent in enumerate(mech.parents) if parent < 0}
     reactions = moved.reactions() if any(F is None for F in roots.values()) else []
     for i, F in roots.items():
         total = total + motion.wrench_in_frame(scene.poses[i], reactions[i] if F is None else F)
-    return _row(total, np.zeros(()))
+    return _rate(total, np.zeros(()))
 
 
 def _simple_reaction(moved: Motion, i: int) -> Array | None:
-    """F_B (6,) through the joint of a root in which nothing acts: zero on a free body, on a particle what keeps it from
-    turning. None if it is not so simple."""
+    """F_B (6,) through the joint of a root in which nothing acts: zero for a free body, for a particle the torque that
+    keeps it from turning. None in any other case."""
     mech = moved.scene.mechanism
     link = mech.links[i]
     joint, inertia = link.joint, link.inertia
@@ -141,7 +141,7 @@ def _joint_springs(scene: Scene) -> Array:
 
 
 def _through_joints(scene: Scene) -> Array:
-    """What dampers and dry friction in joints take [W], negative, and what springs do that store no energy."""
+    """The power [W] of dampers and dry friction in joints, negative, and of springs that store no energy."""
     total: Array = np.zeros(())
     for i, link in enumerate(scene.mechanism.links):
         joint, q, v = link.joint, scene.q[scene.mechanism.q_slices[i]], scene.v[scene.mechanism.v_slices[i]]
@@ -154,33 +154,29 @@ def _through_joints(scene: Scene) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """What was held at the start and the end (..., 8), what came in through each source (..., n, 8)."""
+    """The conserved quantities, initial and final (..., 8), and their inflow through each source (..., n, 8)."""
 
     sources: tuple[str, ...]
-    start: Array
-    end: Array
+    initial: Array
+    final: Array
     inflow: Array
 
     @property
-    def remainder(self) -> Array:
-        """What nothing explains (..., 8): end - start - all that came in."""
-        return self.end - self.start - self.inflow.sum(axis=-2)
+    def residual(self) -> Array:
+        """(..., 8): final - initial - inflow."""
+        residual: Array = self.final - self.initial - self.inflow.sum(axis=-2)
+        return residual
 
     @property
-    def relative(self) -> Array:
-        """The remainder (..., 4) of each account, relative to the largest amount that was held or came in."""
-        return self._grouped(self.remainder) / np.where((scale := self._scale()) > 0, scale, 1.0)
+    def relative_residual(self) -> Array:
+        """The residual (..., 4) of each conserved quantity, relative to the largest of initial, final and inflows."""
+        scale = self._scale()
+        return magnitudes(self.residual) / np.where(scale > 0, scale, 1.0)
 
     def _scale(self) -> Array:
-        amounts = [self._grouped(a) for a in (self.start, self.end)]
-        amounts += [self._grouped(self.inflow[..., k, :]) for k in range(len(self.sources))]
-        return np.max(amounts, axis=0)
-
-    @staticmethod
-    def _grouped(a: Array) -> Array:
-        """(..., 8) -> (..., 4): the lengths of the vectors."""
-        parts = [np.abs(a[..., 0]), np.linalg.norm(a[..., 1:4], axis=-1), np.linalg.norm(a[..., 4:7], axis=-1)]
-        return np.stack([*parts, np.abs(a[..., 7])], axis=-1)
+        amounts = [magnitudes(a) for a in (self.initial, self.final)]
+        amounts += [magnitudes(self.inflow[..., k, :]) for k in range(len(self.sources))]
+        return np.asarray(np.max(amounts, axis=0))
 
     def __str__(self) -> str:
         return self.table()
@@ -189,25 +185,30 @@ class Ledger:
         return self.table()
 
     def table(self) -> str:
-        """One small table: of a batch, the case with the largest remainder."""
-        if self.start.ndim > 1:
-            flat = [a.reshape(-1, *a.shape[self.start.ndim - 1 :]) for a in (self.start, self.end, self.inflow)]
-            worst = int(np.argmax(Ledger(self.sources, *flat).relative.max(axis=-1)))
+        """One small table: for a batch, of the instance with the largest relative residual."""
+        if self.initial.ndim > 1:
+            flat = [a.reshape(-1, *a.shape[self.initial.ndim - 1 :]) for a in (self.initial, self.final, self.inflow)]
+            worst = int(np.argmax(Ledger(self.sources, *flat).relative_residual.max(axis=-1)))
             one = Ledger(self.sources, *(a[worst] for a in flat))
             return f"the worst of {len(flat[0])}, number {worst}\n{one.table()}"
-        rows = [("start", self.start), ("end", self.end), ("change", self.end - self.start)]
-        rows += [(name, row) for name, row in zip(self.sources, self.inflow, strict=True) if np.any(row)]
-        rows += [("unexplained", self.remainder)]
-        heads = ("mass", "momentum", "", "", "angular momentum", "", "", "energy")
-        units = ("kg", "kg m/s", "", "", "kg m^2/s", "", "", "J")
-        width = max(12, *(len(name) for name, _ in rows))
-        lines = [f"{'':<{width}}{heads[0]:>11}  {heads[1]:^33}  {heads[4]:^33}  {heads[7]:>11}".rstrip()]
-        lines += [f"{'':<{width}}{units[0]:>11}  {units[1]:^33}  {units[4]:^33}  {units[7]:>11}".rstrip()]
+        inflows = dict(zip(self.sources, self.inflow, strict=True))
+        rows = [("initial", self.initial), ("final", self.final), ("change", self.final - self.initial)]
+        rows += [(f"inflow: {name}", inflow) for name, inflow in inflows.items() if np.any(inflow)]
+        rows += [("residual", self.residual)]
+        heads = ("mass", "momentum", "angular momentum", "energy")
+        width = max(18, *(len(name) for name, _ in rows))
+        lines = [_line("conserved quantity", width, *heads), _line("", width, *UNITS.values())]
         for name, row in rows:
-            numbers = [f"{x:>11.4g}" for x in row]
-            lines.append(
-                f"{name:<{width}}{numbers[0]}  {''.join(numbers[1:4])}  {''.join(numbers[4:7])}  {numbers[7]}".rstrip()
-            )
-        m, P, L, E = self.relative
-        lines.append(f"{'relative':<{width}}{m:>11.1e}  {P:^33.1e}  {L:^33.1e}  {E:>11.1e}")
-        return "\n".join(lines)
+            m, *vectors, E = (f"{x:>11.4g}" for x in row)
+            lines.append(_line(name, width, m, "".join(vectors[:3]), "".join(vectors[3:]), E))
+        return "\n".join([*lines, _line("relative residual", width, *(f"{x:.1e}" for x in self.relative_residual))])
+
+
+def _line(name: str, width: int, mass: str, momentum: str, angular_momentum: str, energy: str) -> str:
+    return f"{name:<{width}}{mass:>11}  {momentum:^33}  {angular_momentum:^33}  {energy:>11}".rstrip()
+
+
+def magnitudes(a: Array) -> Array:
+    """(..., 8) -> (..., 4): the absolute values and the lengths of the vectors."""
+    parts = [np.abs(a[..., 0]), np.linalg.norm(a[..., 1:4], axis=-1), np.linalg.norm(a[..., 4:7], axis=-1)]
+    return np.stack([*parts, np.abs(a[..., 7])], axis=-1)

@@ -1,4 +1,4 @@
-"""Limits of the structure in a run: which were passed, by what load, when, and in which of a batch."""
+"""Limits of the structure in a run: which were passed, by what load, when, and in which instances of a batch."""
 
 import warnings
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.parts.structure import COMPONENTS, LATCHES, Limit
 from poinsot.run.compiled import Condition
 from poinsot.spatial.arrays import as_array
@@ -20,34 +20,34 @@ class LimitWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """The limits of a run, by name: each a dict of numbers, or arrays (n,) of a batch.
+    """The limits of a run, by name: each a dict of numbers, or of arrays (n,) for a batch.
 
     latched (0 or 1), latched_at [s], worst (the largest load, 1 at the limit), worst_at [s], case (which component).
     """
 
     cuts: dict[str, str]
-    found: dict[str, dict[str, Array]]
+    latches: dict[str, dict[str, Array]]
 
     def __getitem__(self, name: str) -> dict[str, Array]:
-        return self.found[name]
+        return self.latches[name]
 
     def passed(self) -> dict[str, Array]:
-        """Whether each limit was passed; of a batch (n,)."""
-        return {name: row["latched"] > 0 for name, row in self.found.items()}
+        """Whether each limit was passed; (n,) for a batch."""
+        return {name: latch["latched"] > 0 for name, latch in self.latches.items()}
 
     def __str__(self) -> str:
-        width = max([5, *map(len, self.found)])
+        width = max([5, *map(len, self.latches)])
         lines = [f"{'limit':<{width}}  {'cut':<12}  worst load  case      at [s]    passed at [s]"]
-        for name, row in self.found.items():
-            worst = np.atleast_1d(row["worst"])
+        for name, latch in self.latches.items():
+            worst = np.atleast_1d(latch["worst"])
             k = int(np.argmax(worst))
-            one = {key: float(np.atleast_1d(value)[k]) for key, value in row.items()}
+            one = {key: float(np.atleast_1d(value)[k]) for key, value in latch.items()}
             passed = f"{one['latched_at']:.6g}" if one["latched"] else "-"
             case = COMPONENTS[int(one["case"])]
             line = f"{name:<{width}}  {self.cuts[name]:<12}  {one['worst']:>10.4g}  {case:<8}"
             line += f"  {one['worst_at']:<8.6g}  {passed}"
             if worst.size > 1:
-                line += f"   (number {k}; {int(np.sum(row['latched'] > 0))} of {worst.size} passed it)"
+                line += f"   (number {k}; {int(np.sum(latch['latched'] > 0))} of {worst.size} passed it)"
             lines.append(line)
         return "\n".join(lines)
 
@@ -55,38 +55,38 @@ class Limits:
 
 
 def limits(system: System, y: Array) -> Limits:
-    """The limits as the last rows y (..., ny) of a run tell of them."""
+    """The limits at the end of a run, from its last flat states y (..., ny)."""
     elements = {name: e for name, e in system.description.elements.items() if isinstance(e, Limit)}
     states, start = {}, system.nq + system.nv  # type: dict[str, Array], int
     for name, value in system.states.items():
         states[name] = y[..., start]
         start += np.size(value)
-    found = {name: {key: states[f"{name}.{key}"] for key in LATCHES} for name in elements}
-    return Limits({name: e.cut for name, e in elements.items()}, found)
+    latches = {name: {key: states[f"{name}.{key}"] for key in LATCHES} for name in elements}
+    return Limits({name: e.cut for name, e in elements.items()}, latches)
 
 
 def warn(system: System, y: Array) -> None:
     """A warning for each limit that was passed and only warns."""
-    found = limits(system, y)
-    for name, row in found.found.items():
-        if system.description.elements[name].then == "warn" and np.any(row["latched"] > 0):  # type: ignore[attr-defined]
-            one = Limits({name: found.cuts[name]}, {name: row})
+    at_end = limits(system, y)
+    for name, latch in at_end.latches.items():
+        if system.description.elements[name].then == "warn" and np.any(latch["latched"] > 0):  # type: ignore[attr-defined]
+            one = Limits({name: at_end.cuts[name]}, {name: latch})
             warnings.warn(f"a limit of the structure was passed.\n{one}", LimitWarning, stacklevel=3)
 
 
 def until(system: System, condition: Condition | None) -> Condition | None:
-    """The condition to stop at, limits that stop the run included."""
+    """The condition to stop at, including the limits that stop the run."""
     names = tuple(name for name, e in system.description.elements.items() if isinstance(e, Limit) and e.then == "stop")
     return _until(names, condition) if names else condition
 
 
 @lru_cache(maxsize=64)
 def _until(names: tuple[str, ...], condition: Condition | None) -> Condition:
-    def passed(t: Any, scene: Any) -> Any:
+    def passed(t: Scalar, scene: Any) -> Any:
         load = sum(scene.states[f"{name}.latched"] for name in names) - 0.5
         if condition is None:
             return load
-        given = as_array(condition(t, scene))
-        return (given if given.dtype == bool else given > 0) | (load > 0)
+        value = as_array(condition(t, scene))
+        return (value if value.dtype == bool else value > 0) | (load > 0)
 
     return passed

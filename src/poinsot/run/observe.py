@@ -1,4 +1,4 @@
-"""What can be recorded of a world: a table of quantities, each with its dimensions, unit and frame."""
+"""The quantities that can be recorded: a table, each with its dimensions, unit and frame."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from poinsot._hints import hint
-from poinsot._types import Array
+from poinsot._memo import memo
+from poinsot._types import Array, Scalar
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
 from poinsot.run import ledger
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
 from poinsot.world import Motion, System
 
 AXES = ("x", "y", "z")
@@ -28,7 +29,7 @@ LABELS: dict[str, Callable[[System], Sequence[str]]] = {
 
 @dataclass(frozen=True)
 class Observable:
-    """A quantity: how it follows from a motion, its dimensions beside time and batch, unit, and what it is."""
+    """A quantity: how it follows from a motion, its dimensions beside time and batch, unit, and meaning."""
 
     of: Callable[[Motion], Array]
     dims: tuple[str, ...]
@@ -41,14 +42,18 @@ def _each(of: Callable[[Any], Array]) -> Callable[[Motion], Array]:
 
 
 def _joints(of: Callable[[Motion], Array]) -> Callable[[Motion], Array]:
-    """Of a row (nq,) or (nv,), what belongs to the joints of bodies."""
+    """The part of a vector (nq,) or (nv,) that belongs to the joints of bodies."""
 
     def joints(m: Motion) -> Array:
-        mech, row = m.scene.mechanism, of(m)
-        slices = mech.q_slices if row.shape == m.scene.q.shape else mech.v_slices
-        return np.concatenate([np.zeros(0), *(row[slices[mech.index(name)]] for name in m.scene.bodies)])
+        mech, x = m.scene.mechanism, of(m)
+        slices = mech.q_slices if x.shape == m.scene.q.shape else mech.v_slices
+        return np.concatenate([np.zeros(0), *(x[slices[mech.index(name)]] for name in m.scene.bodies)])
 
     return joints
+
+
+def _conserved(m: Motion) -> Array:
+    return ledger.conserved_quantities(m.scene, m.effects)
 
 
 def _kinetic(m: Motion) -> Array:
@@ -63,15 +68,13 @@ OBSERVABLES: dict[str, Observable] = {
     "angular_velocity": Observable(_each(lambda b: b.angular_velocity), ("body", "axis"), "rad/s", "body axes"),
     "q": Observable(_joints(lambda m: m.scene.q), ("coordinate",), "rad, m, 1", "joint coordinates"),
     "v": Observable(_joints(lambda m: m.scene.v), ("freedom",), "rad/s, m/s", "joint velocities"),
-    "energy": Observable(
-        lambda m: ledger.held(m.scene, m.effects)[7], (), "J", "kinetic and stored, gravity and springs included"
-    ),
+    "energy": Observable(lambda m: _conserved(m)[7], (), "J", "kinetic and stored, gravity and springs included"),
     "kinetic_energy": Observable(_kinetic, (), "J", "of all bodies"),
     "momentum": Observable(
-        lambda m: ledger.held(m.scene, m.effects)[1:4], ("axis",), "kg m/s", "of all bodies, world axes"
+        lambda m: _conserved(m)[1:4], ("axis",), "kg m/s", "of all bodies, world axes"
     ),
     "angular_momentum": Observable(
-        lambda m: ledger.held(m.scene, m.effects)[4:7], ("axis",), "kg m^2/s", "about the world's origin, world axes"
+        lambda m: _conserved(m)[4:7], ("axis",), "kg m^2/s", "about the world's origin, world axes"
     ),
     "body_momentum": Observable(_each(lambda b: b.momentum), ("body", "axis"), "kg m/s", "of each body, world axes"),
     "body_angular_momentum": Observable(
@@ -92,9 +95,9 @@ DEFAULT = (
 )  # fmt: skip
 
 
-def observables(rows: Rows, names: Sequence[str] | None) -> dict[str, Observable]:
-    """Those with these names; by default the usual ones, and all that parts and elements show of themselves."""
-    own = _own(rows)
+def observables(system: System, names: Sequence[str] | None) -> dict[str, Observable]:
+    """The quantities with these names; by default the usual ones, and all states and outputs of the elements."""
+    own = _own(system)
     known = OBSERVABLES | own
     for name in names or ():
         if name not in known:
@@ -102,22 +105,21 @@ def observables(rows: Rows, names: Sequence[str] | None) -> dict[str, Observable
     return {name: known[name] for name in (names or (*DEFAULT, *own))}
 
 
-def _own(rows: Rows) -> dict[str, Observable]:
+def _own(system: System) -> dict[str, Observable]:
     """States and outputs of the elements, as "element.quantity"."""
-    system = rows.system
     elements = dict(system.description.acting())
     motion = system.motion(0.0, system.start())
-    found = {}
+    own = {}
     for name, element in elements.items():
         units = units_of_outputs(element)
         for key, value in element.states().items():
-            found[f"{name}.{key}"] = Observable(
+            own[f"{name}.{key}"] = Observable(
                 _state(f"{name}.{key}"), _dims(name, key, value), units.get(key, ""), "state"
             )
         for key, value in motion.effects[name].shown.items():
             of = _shown(name, key)
-            found[f"{name}.{key}"] = Observable(of, _dims(name, key, value), units.get(key, ""), "")
-    return found
+            own[f"{name}.{key}"] = Observable(of, _dims(name, key, value), units.get(key, ""), "")
+    return own
 
 
 def _state(name: str) -> Callable[[Motion], Array]:
@@ -134,58 +136,54 @@ def _dims(name: str, key: str, value: Array) -> tuple[str, ...]:
 
 
 def observe(
-    rows: Rows, names: Sequence[str] | None, time: Array, y: Array, p: Array
+    compiled: CompiledSystem, names: Sequence[str] | None, time: Array, y: Array, p: Array
 ) -> dict[str, tuple[Observable, Array]]:
     """The quantities for every record: time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)."""
-    chosen, measured = _observer(rows, None if names is None else tuple(names))
-    results = measured(time, y, p)
-    found = dict(zip(chosen, zip(chosen.values(), results, strict=True), strict=True))
-    if "orientation" in found:
-        found["orientation"] = (chosen["orientation"], continuous(found["orientation"][1]))
-    return found
+    chosen, measured = _observer(compiled, None if names is None else tuple(names))
+    arrays = dict(zip(chosen, measured(time, y, p), strict=True))
+    if "orientation" in arrays:
+        arrays["orientation"] = continuous(arrays["orientation"])
+    return {name: (chosen[name], array) for name, array in arrays.items()}
 
 
+@memo
 def _observer(
-    rows: Rows, names: tuple[str, ...] | None
+    compiled: CompiledSystem, names: tuple[str, ...] | None
 ) -> tuple[dict[str, Observable], Callable[[Array, Array, Array], tuple[Array, ...]]]:
-    """The quantities with these names and what finds them, compiled once for these rows."""
-    made: dict[Any, Any] = vars(rows).setdefault("_observers", {})
-    if names not in made:
-        chosen = observables(rows, names)
-        made[names] = chosen, measuring(rows, [observable.of for observable in chosen.values()])
-    return made[names]
+    """The quantities with these names, and the compiled function that measures them."""
+    chosen = observables(compiled.system, names)
+    return chosen, measuring(compiled, [observable.of for observable in chosen.values()])
 
 
 def measuring(
-    rows: Rows, of: Sequence[Callable[[Motion], Array]]
+    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]]
 ) -> Callable[[Array, Array, Array], tuple[Array, ...]]:
-    """A compiled function of records, time (r,), y (r, ..., ny) and p, that finds these quantities for each of them."""
+    """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them."""
 
-    def quantities(t: Any, y: Array, p: Array) -> list[Array]:
-        setting = rows.setting(p)
-        motion = rows.system.motion(t, rows.unpack(y).state, setting.parameters, setting.given_inputs(t))
+    def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
+        motion = compiled.context(p).motion(t, compiled.unpack(y).state)
         return [1.0 * quantity(motion) for quantity in of]
 
-    def function(t: Any, y: Array, p: Array) -> Array:
-        """All in one row: a ufunc has no more than 64 outputs."""
+    def function(t: Scalar, y: Array, p: Array) -> Array:
+        """All in one array: a ufunc has no more than 64 outputs."""
         return np.concatenate([np.zeros(0), *(np.ravel(a) for a in quantities(t, y, p))])
 
-    p0 = rows.row({}, {})
-    shapes = [np.shape(a) for a in quantities(0.0, rows.start(p0), p0)]
+    p0 = compiled.parameters({}, {})
+    shapes = [np.shape(a) for a in quantities(0.0, compiled.start(p0), p0)]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    kernel = rows.compiled(function, f"(),({rows.ny}),({rows.np})->({ends[-1]})")
+    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})")
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            found = kernel(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
-        pieces = zip(np.split(found, ends[:-1], axis=-1), shapes, strict=True)
-        return tuple(np.reshape(piece, (*found.shape[:-1], *shape)) for piece, shape in pieces)
+            values = kernel(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
+        pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
+        return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
 
     return measured
 
 
 def continuous(q: Array) -> Array:
-    """Quaternions over time, of the two signs the one that follows on from the record before."""
-    turn = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True)
-    signs = np.cumprod(np.where(turn < 0, -1.0, 1.0), axis=0)
+    """Quaternions over time, each with the sign that is nearer to the record before."""
+    cosine = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True)
+    signs = np.cumprod(np.where(cosine < 0, -1.0, 1.0), axis=0)
     return np.concatenate([q[:1], q[1:] * signs])

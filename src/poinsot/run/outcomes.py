@@ -1,4 +1,4 @@
-"""What becomes of the instances of a run: they go on, meet the condition to stop at, or break down."""
+"""The outcomes of the instances of a run: they go on, meet the condition to stop at, or break down."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
 from poinsot.run.result import Stop
 
-Index = tuple[int, ...]  # of an instance: () of a single run, (k,) of a batch
+Index = tuple[int, ...]  # of an instance: () in a single run, (k,) in a batch
 
 
 @dataclass(frozen=True, eq=False)
 class Breakdown:
-    """A step that led to a number which is NaN or infinite: its number, when it ends [s], what, and the rows before it.
-
-    `x` is the row that was stepped, `y` the same as a row of states.
-    """
+    """A step to a number that is NaN or infinite: the step's number, when it ends [s], what happened, and x and y
+    before it."""
 
     step: int
     time: float
@@ -30,41 +28,41 @@ class Breakdown:
         return f"{self.what} at t = {self.time:g} s"
 
 
-def first_breakdown(rows: Rows, x: Array, p: Array, first: int, h: float, count: int) -> Breakdown:
-    """Where one instance breaks down, within `count` steps from number `first` on: they are made again, one by one."""
-    step, ahead = first, rows.film(x, p, first, h, 1, 1)[0]
-    while np.all(np.isfinite(rows.leave(ahead, p))) and step + 1 < first + count:
+def first_breakdown(compiled: CompiledSystem, x: Array, p: Array, first: int, h: float, count: int) -> Breakdown:
+    """Where one instance breaks down, within `count` steps from number `first` on, which are repeated one by one."""
+    step, ahead = first, compiled.scan_records(x, p, first, h, 1, 1)[0]
+    while np.all(np.isfinite(compiled.from_stepped(ahead, p))) and step + 1 < first + count:
         x, step = ahead, step + 1
-        ahead = rows.film(x, p, step, h, 1, 1)[0]
-    y = np.asarray(rows.leave(ahead, p))
+        ahead = compiled.scan_records(x, p, step, h, 1, 1)[0]
+    y = np.asarray(compiled.from_stepped(ahead, p))
     k = int(np.argmax(~np.isfinite(y)))
-    what = f"{rows.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
-    return Breakdown(step + 1, (step + 1) * h, what, x, np.asarray(rows.leave(x, p)))
+    what = f"{compiled.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
+    return Breakdown(step + 1, (step + 1) * h, what, x, np.asarray(compiled.from_stepped(x, p)))
 
 
 def onset(holds: Callable[[Array], Array], low: Any, high: Any, halvings: int) -> Array:
-    """Where a condition that holds at `high`, and not at `low`, comes true, by bisection; numbers or arrays of them."""
+    """Where a condition that holds at `high`, and not at `low`, becomes true, by bisection; numbers or arrays."""
     for _ in range(halvings):
         middle = 0.5 * (low + high)
         true = holds(middle)
         low, high = np.where(true, low, middle), np.where(true, middle, high)
-    return high
+    return np.asarray(high)
 
 
 @dataclass(eq=False)
-class Fates:
-    """Of all instances, so far: when each met its condition [s], infinity if it did not; and those that broke down."""
+class Outcomes:
+    """All instances, so far: when each met its condition [s], infinity if it did not; and those that broke down."""
 
     met_at: Array
     broken: dict[Index, Breakdown] = field(default_factory=dict)
 
     @property
     def met(self) -> Array:
-        """Which of them met their condition."""
+        """Which instances met their condition."""
         return np.isfinite(self.met_at)
 
     def running(self) -> Array:
-        """Which of them have neither met their condition nor broken down."""
+        """Which instances have neither met their condition nor broken down."""
         mask = np.array(~self.met)
         for index in self.broken:
             mask[index] = False
@@ -75,8 +73,8 @@ class Fates:
         return not np.any(self.running())
 
     def last(self) -> float:
-        """When the last one of those that ended did [s]."""
-        return max([self.met_at[self.met].max(initial=0.0), *(b.time for b in self.broken.values())])
+        """When the last one that ended did [s]."""
+        return max([float(self.met_at[self.met].max(initial=0.0)), *(b.time for b in self.broken.values())])
 
     def stop(self, end: float, halted: bool) -> Stop:
         """Why, and when, a run ended whose last record is at the time `end` [s]; `halted`: by Ctrl-C."""
@@ -109,5 +107,5 @@ def interrupted(t: float) -> Stop:
 
 
 def over(t: float | Array) -> Stop:
-    """The end of a run in its time."""
+    """The end of a run whose duration was over."""
     return Stop("duration", t, "the duration was over")

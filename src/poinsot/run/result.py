@@ -1,4 +1,4 @@
-"""A run: what was simulated, how, and what came out."""
+"""A run: the world that was simulated, how, and the records."""
 
 import hashlib
 import warnings
@@ -12,30 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
 from poinsot.run.ledger import WIDTH, Ledger, sources
 from poinsot.run.limits import Limits, limits
 from poinsot.run.observe import LABELS, observe
-from poinsot.run.plan import names_of
 from poinsot.world import World
 
 if TYPE_CHECKING:
-    from poinsot.files.results import Writer
+    from poinsot.files.saving import Writer
     from poinsot.show import Viewer
-
-OPTIONS = (
-    "duration", "step", "method", "batch", "vary", "seed", "inputs", "every", "record", "until", "tolerance", "ledger",
-    "device",
-)  # of `simulate`, by which a run can be repeated  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Stop:
     """Why a run ended: "duration", "condition", "broken" (a number became NaN or infinite) or "interrupted".
 
-    time [s], of a batch (n,); in words; and of a batch what happened to single instances, by their number.
+    time [s], for a batch (n,); the reason in words; and for a batch notes on single instances, by their number.
     """
 
     reason: str
@@ -51,13 +46,13 @@ class Stop:
 class Run:
     """The records of a simulation.
 
-    time (r,) [s]; y (r, ..., ny), rows of states, for each of the batch; p (..., np) the numbers that were varied and
-    the inputs. `data` holds all that was recorded with names and units, `ledger` what was conserved, `stop` why it
-    ended.
+    time (r,) [s]; y (r, ..., ny), the flat states of each instance; p (..., np), the parameters: varied numbers and
+    inputs. `data` holds all that was recorded with names and units, `ledger` the conserved quantities, `stop` why the
+    run ended.
     """
 
     world: World
-    rows: Rows
+    compiled: CompiledSystem
     time: Array
     y: Array
     p: Array
@@ -72,24 +67,24 @@ class Run:
 
     @cached_property
     def data(self) -> Any:
-        """An xarray.Dataset with the dimensions time, batch (of many), body, axis and so on, units and frames in it."""
-        return self.observed(names_of(self.record))
+        """An xarray.Dataset with the dimensions time, batch, body, axis and so on, with units and frames."""
+        return self.observed((self.record,) if isinstance(self.record, str) else self.record)
 
     def observed(self, names: Sequence[str] | None = None) -> Any:
         """An xarray.Dataset of these quantities, also of ones that were not recorded: run.observed(["reaction"])."""
         import xarray
 
-        if names and "data" in self.__dict__ and all(name in self.data for name in names):
+        if names and is_known(self, "data") and all(name in self.data for name in names):
             return self.data[list(names)]
         front = ("time",) if self.batch is None else ("time", "batch")
-        found = observe(self.rows, names, self.time, np.asarray(self.y), self.p)
+        quantities = observe(self.compiled, names, self.time, np.asarray(self.y), self.p)
         variables: dict[str, Any] = {}
         used: set[str] = set()
-        for name, (observable, array) in found.items():
+        for name, (observable, array) in quantities.items():
             attributes = {"units": observable.unit, "description": observable.meaning}
             variables[name] = ((*front, *observable.dims), array, attributes)
             used |= set(observable.dims)
-        labels = {dim: list(label(self.rows.system)) for dim, label in LABELS.items() if dim in used}
+        labels = {dim: list(label(self.compiled.system)) for dim, label in LABELS.items() if dim in used}
         coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
         return xarray.Dataset(variables, coords, attrs=self.attributes())
 
@@ -98,56 +93,56 @@ class Run:
         """The values (n, ...) of the numbers that were varied."""
         if self.batch is None:
             return {}
-        return free_numbers(self.rows, self.p[0] if self.p.ndim == 3 else self.p)
+        return self.compiled.free_numbers(self.p[0] if self.p.ndim == 3 else self.p)
 
     def attributes(self) -> dict[str, Any]:
-        """What one needs to know to repeat the run."""
+        """The settings that are numbers or text, and why the run ended."""
         known = {k: v for k, v in self.settings.items() if isinstance(v, (str, int, float, np.number))}
         return {**known, "stop": self.stop.reason, "stop_text": self.stop.text}
 
     @cached_property
     def ledger(self) -> Ledger:
-        """What was held at the start and the end, and what came in through what."""
-        rows = self.rows
-        if not rows.booked:
+        """The conserved quantities at the start and the end, and the inflow through each source."""
+        compiled = self.compiled
+        if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
         p0, p1 = (self.p[0], self.p[-1]) if self.p.ndim == self.y.ndim else (self.p, self.p)
         with np.errstate(all="ignore"):
-            start, end = (rows.held(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1)))
-        names = sources(rows.system)
+            initial, final = (compiled.conserved(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1)))
+        names = sources(compiled.system)
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
-        inflow[..., rows.places] = self.y[-1][..., rows.ny - len(rows.places) :]
-        return Ledger(names, start, end, inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH))
+        inflow[..., compiled.inflow_indices] = self.y[-1][..., compiled.n_state :]
+        return Ledger(names, initial, final, inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH))
 
-    # Keeping it, and doing it again.
+    # Saving and repeating it.
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the run to x.nc (NetCDF) or x.zarr, from where `load_run` brings it back; all of it or nothing."""
-        from poinsot.files.results import save
+        """Write the run to x.nc (NetCDF) or x.zarr, from which `load_run` reads it; all of it or nothing."""
+        from poinsot.files.saving import save
 
         save(self, path)
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write `data` as a flat table, x.csv or x.parquet: a row for each time, and each of the batch."""
+        """Write `data` as a flat table, x.csv or x.parquet: a row for each time and instance."""
         from poinsot.files.tables import export
 
         export(self, path)
 
     def repeat(self, **changes: Any) -> "Run":
         """Simulate again, with the same options or with some of them changed; unchanged, it gives the same bits."""
-        described = self.rows.system.description
+        described = self.compiled.system.description
         world = self.world if self.world.description is described else World.of(described)
         if hash_of(world) != self.settings["description_hash"]:
             raise ValueError(
                 f"the run cannot be repeated: its world had the hash {self.settings['description_hash']}, and now has "
-                f"{hash_of(world)}. Simulate run.world instead, if it is the world that you want."
+                f"{hash_of(world)}. Simulate run.world instead, if you want the changed world."
             )
         made = {name: self.settings[name] for name in ("poinsot", "numpy")}
         if made != versions():
             warnings.warn(f"the run was made with {made}, this is {versions()}: last digits may differ.", stacklevel=2)
         return world.simulate(**{**self.settings["options"], **changes})
 
-    # Looking at it.
+    # Showing it.
 
     def view(self, **options: Any) -> "Viewer":
         """Show it in the browser; see `poinsot.show.viewer` for all options."""
@@ -170,7 +165,7 @@ class Run:
         return snapshot(self, path, time, camera, **options)
 
     def animate(self, path: str | PathLike[str], camera: Any = None, **options: Any) -> Path:
-        """Write a short film, x.gif or x.mp4; see `poinsot.show.animate`."""
+        """Write a short animation, x.gif or x.mp4; see `poinsot.show.animate`."""
         from poinsot.show import animate
 
         return animate(self, path, camera, **options)
@@ -190,7 +185,7 @@ class Run:
     @cached_property
     def limits(self) -> Limits:
         """The limits of the structure: which were passed, by what load, and when."""
-        return limits(self.rows.system, self.y[-1])
+        return limits(self.compiled.system, self.y[-1])
 
     def __getitem__(self, body: str) -> Any:
         """The records of one body: run["plane"].position."""
@@ -199,28 +194,6 @@ class Run:
     def __repr__(self) -> str:
         many = "" if self.batch is None else f" of {self.batch} worlds"
         return f"<Run{many}: {len(self.time)} records to t = {self.time[-1]:g} s; {self.stop}>"
-
-
-def settings_of(world: World, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run states about itself: versions, seed, step and so on, and the hash of the description."""
-    kept = {name: options[name] for name in ("duration", "step", "seed", "device", "every", "batch")}
-    return {
-        **kept,
-        **versions(),
-        "description_hash": hash_of(world),
-        "options": {name: options[name] for name in OPTIONS},
-    }
-
-
-def free_numbers(rows: Rows, p: Array) -> dict[str, Array]:
-    """The free numbers by their paths, (..., *shape), that rows p (..., np) hold."""
-    found, start = {}, 0
-    for path, shape in rows.given.items():
-        size = int(np.prod(shape))
-        if not path.startswith("input "):
-            found[path] = p[..., start : start + size].reshape((*p.shape[:-1], *shape))
-        start += size
-    return found
 
 
 def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:
@@ -233,15 +206,17 @@ def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> di
     }  # fmt: skip
 
 
-def writer(path: str | PathLike[str], world: World, rows: Rows, settings: Mapping[str, Any], record: Any) -> "Writer":
-    """What puts the records of a run on the disk while it goes on."""
-    from poinsot.files.results import Writer
+def writer(
+    path: str | PathLike[str], world: World, compiled: CompiledSystem, settings: Mapping[str, Any], record: Any
+) -> "Writer":
+    """The writer that puts the records of a run on disk while it goes on."""
+    from poinsot.files.saving import Writer
 
-    return Writer(path, world, rows, settings, record)
+    return Writer(path, world, compiled, settings, record)
 
 
 def versions() -> dict[str, str]:
-    """Of what the last digits may depend on."""
+    """The versions on which last digits may depend."""
     return {"poinsot": __version__, "numpy": np.__version__}
 
 
@@ -267,7 +242,7 @@ def _text(x: Any) -> str:
 
 
 def fingerprint(function: Any) -> str:
-    """A hash of what a function does: its code, defaults, and the numbers that it closes over; "" if it has no code."""
+    """A hash of a function: its code, defaults, and the numbers that it closes over; "" if it has no code."""
     code = getattr(function, "__code__", None)
     if code is None:
         return ""

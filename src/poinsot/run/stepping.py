@@ -1,4 +1,4 @@
-"""Time stepping of worlds: a table of methods, each the maker of a step."""
+"""Time stepping of worlds: a table of methods, each with the function that makes a step."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,62 +7,73 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._types import Array
+from poinsot._hints import hint
+from poinsot._types import Array, Scalar
 from poinsot.body import momentum
 from poinsot.fuse import fori_loop, once
 from poinsot.integrate import schemes
 from poinsot.integrate.free_motion import free_motion
+from poinsot.integrate.kick_drift import FreeRotation, drifted, free_attitude, kicked
 from poinsot.integrate.splitting import free_rotation
 from poinsot.mechanism import kinematics
 from poinsot.run import ledger
-from poinsot.spatial import motion, quaternion
+from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
+from poinsot.spatial.motion import wrench_at
 from poinsot.world import Motion, State, System
-
-Numbers: TypeAlias = Mapping[str, Any]
+from poinsot.world.system import Values
 
 
 @dataclass(frozen=True, eq=False)
-class Booked:
-    """A state, and what came in so far, (k,) at the places of the ledger that are kept."""
+class LedgerState:
+    """A state, and the inflow so far, (k,) at the indices of the ledger that are kept."""
 
     state: State
     inflow: Array
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """What a step needs to know: equations, free numbers, inputs, and which places of the ledger are kept."""
+class StepContext:
+    """All that a step depends on beside time and state: equations, free numbers, inputs, indices of the ledger."""
 
     system: System
-    parameters: Numbers
-    inputs: Numbers
-    places: Array
+    parameters: Values
+    inputs: Values
+    inflow_indices: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
 
-    def given_inputs(self, t: Any) -> Numbers:
+    def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""
         return {**self.inputs, **{name: as_array(f(t)) for name, f in self.functions.items()}}
 
-    def rate(self, t: Any, y: Booked) -> Booked:
+    def motion(self, t: Scalar, state: State) -> Motion:
+        """All forces at the time t, and the accelerations that follow."""
+        return self.system.motion(t, state, self.parameters, self.inputs_at(t))
+
+    def rate(self, t: Scalar, y: LedgerState) -> LedgerState:
         """The rate of change of state and ledger."""
-        moved = self.system.motion(t, y.state, self.parameters, self.given_inputs(t))
-        return Booked(self.system.rate(moved), self.inflow(moved))
+        motion = self.motion(t, y.state)
+        return LedgerState(self.system.rate(motion), self.inflow_rate(motion))
 
-    def inflow(self, moved: Motion) -> Array:
-        """What comes in per second, (k,) at the places that are kept."""
-        return np.ravel(ledger.flows(self.system, moved))[self.places] if len(self.places) else np.zeros(0)
+    def inflow_rate(self, motion: Motion) -> Array:
+        """The inflow per second, (k,) at the indices that are kept."""
+        if not len(self.inflow_indices):
+            return np.zeros(0)
+        rates: Array = np.ravel(ledger.inflow_rates(self.system, motion))[self.inflow_indices]
+        return rates
 
-    def settled(self, t: Any, y: Booked) -> Booked:
+    def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
-        return self.released(Booked(self.system.settle(t, y.state, self.parameters, self.given_inputs(t)), y.inflow))
+        state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
+        return self.released(LedgerState(state, y.inflow))
 
-    def released(self, y: Booked) -> Booked:
-        """With joints that have let go at rest, and what that takes booked."""
+    def released(self, y: LedgerState) -> LedgerState:
+        """With released joints at rest, and the energy that this takes entered in the ledger."""
         if self.system.bodies is self.system.mechanism:
             return y
         state, lost = self.system.released(y.state, self.parameters)
-        return Booked(state, y.inflow - np.where(self.places == ledger.losses(self.system), lost, 0.0))
+        at_joints = self.inflow_indices == ledger.joint_losses(self.system)
+        return LedgerState(state, y.inflow - np.where(at_joints, lost, 0.0))
 
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, y, h) -> y at t + h
@@ -70,76 +81,77 @@ Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, y, h) -> y at t + h
 
 @dataclass(frozen=True)
 class Method:
-    """An order, the maker of a step, and how a state enters and leaves the form in which it is stepped."""
+    """The order, the function that makes a step, and the conversions to and from the form that is stepped."""
 
     order: int
-    step: Callable[[Setting], Step]
-    enter: Callable[[Setting, Booked], Any] = lambda setting, y: y
-    leave: Callable[[Setting, Any], Booked] = lambda setting, y: y
+    step: Callable[[StepContext], Step]
+    to_stepped: Callable[[StepContext, LedgerState], Any] = lambda context, y: y
+    from_stepped: Callable[[StepContext, Any], LedgerState] = lambda context, y: y
     free_bodies_only: bool = False
 
 
 def _runge_kutta(tableau: schemes.Tableau) -> Method:
-    """On the components of the state, quaternions made unit again after each step."""
+    """On the components of the state, with quaternions normalized after each step."""
 
-    def make(setting: Setting) -> Step:
-        f = once(setting.rate)
+    def make(context: StepContext) -> Step:
+        f = once(context.rate)
 
-        def step(t: Any, y: Booked, h: Any) -> Booked:
+        def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
             y = schemes.runge_kutta(tableau, f, t, y, h)
-            q = kinematics.normalize(setting.system.mechanism, y.state.q)
-            return Booked(State(q, y.state.v, y.state.parts), y.inflow)
+            q = kinematics.normalize(context.system.mechanism, y.state.q)
+            return LedgerState(State(q, y.state.v, y.state.parts), y.inflow)
 
-        return _watched(setting, step)
+        return _with_switches(context, step)
 
     return Method(tableau.order, make)
 
 
-def _semi_implicit(setting: Setting) -> Step:
+def _semi_implicit(context: StepContext) -> Step:
     """Velocities first; then coordinates move with the new velocities, on the group."""
 
-    def step(t: Any, y: Booked, h: Any) -> Booked:
-        slope = setting.rate(t, y)
+    def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+        slope = context.rate(t, y)
         v = y.state.v + h * slope.state.v
-        q = kinematics.integrate(setting.system.mechanism, y.state.q, h * v)
-        return Booked(State(q, v, y.state.parts + h * slope.state.parts), y.inflow + h * slope.inflow)
+        q = kinematics.integrate(context.system.mechanism, y.state.q, h * v)
+        return LedgerState(State(q, v, y.state.parts + h * slope.state.parts), y.inflow + h * slope.inflow)
 
-    return _watched(setting, step)
+    return _with_switches(context, step)
 
 
-def _watched(setting: Setting, step: Step) -> Step:
-    """The step, and what elements do after it; one in which something lets go is made again, in two parts.
+def _with_switches(context: StepContext, step: Step) -> Step:
+    """The step, followed by the updates of latches; a step in which something is released is repeated in two parts.
 
-    So is the second part, if something else lets go in it, and so on, until everything may have let go.
+    The second part is repeated likewise if something else is released in it, and so on, until nothing is left to
+    release.
     """
-    system, settled = setting.system, once(setting.settled)
+    system, settled = context.system, once(context.settled)
 
-    def watched(t: Any, y: Booked, h: Any) -> Booked:
-        new, end = setting.settled(t + h, step(t, y, h)), t + h
+    def whole(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+        new, end = context.settled(t + h, step(t, y, h)), t + h
 
-        def look(_: Any, now: tuple[Any, Booked, Booked]) -> tuple[Any, Booked, Booked]:
+        def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
             switch = system.switch(now[1].state, now[2].state)
 
-            def again(_: Any, now: tuple[Any, Booked, Booked]) -> tuple[Any, Booked, Booked]:
+            def repeat(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
                 begin, y, _ = now
                 at = np.clip(switch.time, begin, end)
                 there = settled(at, step(begin, y, at - begin))
-                parted = settled(at, setting.released(Booked(switch.applied(there.state), there.inflow)))
+                parted = settled(at, context.released(LedgerState(switch.applied(there.state), there.inflow)))
                 return at, parted, settled(end, step(at, parted, end - at))
 
-            return fori_loop(np.where(switch.time <= end, 1, 0), again, now)
+            return fori_loop(np.where(switch.time <= end, 1, 0), repeat, now)
 
-        return fori_loop(len(system.letting_go), look, (t + np.zeros(()), y, new))[2] if system.letting_go else new
+        return fori_loop(len(system.letting_go), check, (t + np.zeros(()), y, new))[2] if system.letting_go else new
 
-    return watched
+    return whole
 
 
-# Free bodies and particles: kicks by forces, and free motion in between that keeps momentum exactly.
+# Free bodies and particles: kicks by forces, and free motion in between that conserves momentum exactly.
 
 
 @dataclass(frozen=True, eq=False)
-class Flight:
-    """All bodies in free flight: centre of mass x, attitude, momenta P and L of each, in world axes; and the ledger."""
+class FreeBodies:
+    """All bodies in free motion: centres of mass x, attitudes, momenta P and L (n, ...) in world axes; the ledger."""
 
     x: Array
     attitude: Array
@@ -147,92 +159,88 @@ class Flight:
     L: Array
     inflow: Array
 
+    def body(self, k: int) -> momentum.MomentumState:
+        return momentum.MomentumState(self.x[k], self.attitude[k], self.P[k], self.L[k])
 
-def _fly(setting: Setting, y: Booked) -> Flight:
+
+def _to_momenta(context: StepContext, y: LedgerState) -> FreeBodies:
     """From joint coordinates and velocities to centres of mass and momenta."""
-    rows = []
-    for link, sq, sv in _links(setting):
+    bodies = []
+    for link, sq, sv in _links(context):
         q, v = y.state.q[sq], y.state.v[sv]
         if not link.joint.type.attitude:
-            rows.append((q, quaternion.identity(), link.inertia.mass * v, np.zeros(3)))
+            bodies.append((q, quaternion.identity(), link.inertia.mass * v, np.zeros(3)))
         else:
             X = link.joint.type.pose(link.joint, q)
             s = momentum.from_motion(link.inertia, X, v)
-            rows.append((s.x, q[:4], s.P, s.L))
-    x, attitude, P, L = (np.stack([as_array(a) for a in column]) for column in zip(*rows, strict=True))
-    return Flight(x, attitude, P, L, y.inflow)
+            bodies.append((s.x, q[:4], s.P, s.L))
+    x, attitude, P, L = (np.stack([as_array(a) for a in column]) for column in zip(*bodies, strict=True))
+    return FreeBodies(x, attitude, P, L, y.inflow)
 
 
-def _land(setting: Setting, y: Flight) -> Booked:
-    """The way back."""
+def _from_momenta(context: StepContext, y: FreeBodies) -> LedgerState:
+    """From centres of mass and momenta to joint coordinates and velocities."""
     q, v = [], []
-    for k, (link, _, _) in enumerate(_links(setting)):
+    for k, (link, _, _) in enumerate(_links(context)):
         if not link.joint.type.attitude:
             q.append(y.x[k])
             v.append(y.P[k] / link.inertia.mass)
         else:
-            X, V = momentum.to_motion(momentum.MomentumState(y.x[k], y.attitude[k], y.P[k], y.L[k]), link.inertia)
+            X, V = momentum.to_motion(y.body(k), link.inertia)
             q.append(np.concatenate([y.attitude[k], X.p]))
             v.append(V)
-    return Booked(State(np.concatenate(q), np.concatenate(v), np.zeros(0)), y.inflow)
+    return LedgerState(State(np.concatenate(q), np.concatenate(v), np.zeros(0)), y.inflow)
 
 
-def _links(setting: Setting) -> list[Any]:
-    mech = setting.system.mechanism
+def _links(context: StepContext) -> list[Any]:
+    mech = context.system.mechanism
     return list(zip(mech.links, mech.q_slices, mech.v_slices, strict=True))
 
 
-def _splitting(order: int, turn: Callable[..., Array]) -> Method:
-    def make(setting: Setting) -> Step:
-        principal = [link.inertia.principal() for link, _, _ in _links(setting)]
+def _splitting(order: int, rotate: FreeRotation) -> Method:
+    def make(context: StepContext) -> Step:
+        bodies = [link for link, _, _ in _links(context)]
+        rotations = [free_attitude(link.inertia, rotate) if link.joint.type.attitude else None for link in bodies]
 
-        def kick(t: Any, y: Flight, h: Any) -> Flight:
-            """Momenta follow P' = F, L' = tau while all bodies stand still, by RK4."""
+        def forces(t: Scalar, y: FreeBodies, P: Array, L: Array, inflow: Array) -> tuple[Array, Array, Array]:
+            at = _from_momenta(context, FreeBodies(y.x, y.attitude, P, L, inflow))
+            motion = context.motion(t, at.state)
+            return *_at_centres(motion), context.inflow_rate(motion)
 
-            def forces(_: Any, p: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-                at = _land(setting, Flight(y.x, y.attitude, p[0], p[1], p[2]))
-                moved = setting.system.motion(t, at.state, setting.parameters, setting.given_inputs(t))
-                F, tau = _at_centres(setting, moved)
-                return F, tau, setting.inflow(moved)
+        def kick(t: Scalar, y: FreeBodies, h: Scalar) -> FreeBodies:
+            momenta = kicked(lambda p: forces(t, y, *p), t, (y.P, y.L, y.inflow), h)
+            return FreeBodies(y.x, y.attitude, *momenta)
 
-            P, L, inflow = schemes.runge_kutta(schemes.RK4, forces, t, (y.P, y.L, y.inflow), h)
-            return Flight(y.x, y.attitude, P, L, inflow)
-
-        def drift(t: Any, y: Flight, h: Any) -> Flight:
-            """Free motion of every body."""
+        def drift(t: Scalar, y: FreeBodies, h: Scalar) -> FreeBodies:
             x, attitude = [], []
-            for k, (link, _, _) in enumerate(_links(setting)):
-                x.append(y.x[k] + h / link.inertia.mass * y.P[k])
-                if not link.joint.type.attitude:
-                    attitude.append(y.attitude[k])
-                    continue
-                moments, R_BP = principal[k]
-                q_BP = quaternion.from_matrix(R_BP)
-                q_WP = turn(quaternion.product(y.attitude[k], q_BP), y.L[k], moments, h)
-                attitude.append(quaternion.product(q_WP, quaternion.conjugate(q_BP)))
-            return Flight(np.stack(x), np.stack(attitude), y.P, y.L, y.inflow)
+            for k, (link, rotated) in enumerate(zip(bodies, rotations, strict=True)):
+                x.append(drifted(link.inertia, y.x[k], y.P[k], h))
+                attitude.append(y.attitude[k] if rotated is None else rotated(y.attitude[k], y.L[k], h))
+            return FreeBodies(np.stack(x), np.stack(attitude), y.P, y.L, y.inflow)
 
-        if _nothing_acts(setting.system):
+        if _nothing_acts(context.system):
             return partial(schemes.strang, lambda t, y, h: y, once(drift), order=order)
         return partial(schemes.strang, once(kick), once(drift), order=order)
 
-    return Method(order, make, _fly, _land, free_bodies_only=True)
+    return Method(order, make, _to_momenta, _from_momenta, free_bodies_only=True)
 
 
 def _nothing_acts(system: System) -> bool:
-    """Whether bodies fly on freely: no element, no gravity, nor any that could be given."""
+    """Whether all bodies move freely: no element, no gravity, and no gravity left free."""
     description = system.description
     weightless = not np.any(description.field) and not any(path.startswith("gravity") for path in system.free)
     return weightless and not any(True for _ in description.acting())
 
 
-def _at_centres(setting: Setting, moved: Any) -> tuple[Array, Array]:
+def _at_centres(motion: Motion) -> tuple[Array, Array]:
     """Total force and torque about its centre of mass on every body, in world axes, gravity included."""
     F, tau = [], []
-    for link, X in zip(moved.scene.mechanism.links, moved.scene.poses, strict=True):
-        wrench = moved.wrenches.get(link.name, np.zeros(6))
-        about = motion.wrench_at(wrench, link.inertia.com)
-        F.append(X.R @ about[3:] + link.inertia.mass * moved.scene.mechanism.gravity)
+    scene = motion.scene
+    for link, X in zip(scene.mechanism.links, scene.poses, strict=True):
+        assert link.inertia is not None
+        wrench = motion.wrenches.get(link.name, np.zeros(6))
+        about = wrench_at(wrench, link.inertia.com)
+        F.append(X.R @ about[3:] + link.inertia.mass * scene.mechanism.gravity)
         tau.append(X.R @ about[:3] if link.joint.type.attitude else np.zeros(3))
     return np.stack(F), np.stack(tau)
 
@@ -249,12 +257,21 @@ METHODS: dict[str, Method] = {
 }
 
 
-def default(system: System) -> str:
-    """Conserving for free bodies; of fourth order for mechanisms and for bodies whose mass changes."""
-    return "splitting4" if flies(system) else "rk4"
+def choose_method(name: str | None, system: System) -> str:
+    """The method of this name, checked; by default a conserving one for free bodies, and RK4 otherwise."""
+    if name is None:
+        return "splitting4" if is_free(system) else "rk4"
+    if name not in METHODS:
+        raise ValueError(f"method {name!r} is unknown{hint(name, METHODS)}; there are {', '.join(METHODS)}, adaptive.")
+    if METHODS[name].free_bodies_only and not is_free(system):
+        raise ValueError(
+            f"method {name!r} is for free bodies and particles of given, constant mass; this world has joints, parts "
+            "with states or free mass properties. Take 'rk4'."
+        )
+    return name
 
 
-def flies(system: System) -> bool:
+def is_free(system: System) -> bool:
     """Whether all bodies are free, their mass properties known and constant, no part has a state, and no motor acts."""
     if system.ns or any(element.joints() for element in system.description.elements.values()):
         return False

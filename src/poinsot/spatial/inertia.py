@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.spatial import shapes
@@ -63,7 +64,9 @@ class Inertia:
         masses = checked("masses", masses, (None,))
         positions = checked("positions", positions, (len(masses), 3))
         if not is_traced(masses) and not (masses >= 0).all():
-            raise ValueError(f"masses must be zero or more [kg]; got {masses.min()} at point {masses.argmin()}.")
+            raise FieldError(
+                f"masses must be zero or more [kg]; got {masses.min()} at point {masses.argmin()}.", "masses"
+            )
         mass = as_mass(np.sum(masses))
         com = masses @ positions / mass
         X = positions - com
@@ -77,8 +80,9 @@ class Inertia:
         if density is not None:
             volume = shape.volume
             if not is_traced(density, volume) and not (density > 0 and volume > 0):
-                raise ValueError(
-                    f"{type(shape).__name__}: density {density} times volume {volume} m^3 is not a mass; give the mass."
+                raise FieldError(
+                    f"{type(shape).__name__}: density {density} times volume {volume} m^3 is not a mass; give it.",
+                    "density",
                 )
             mass = density * volume
         solid = Solid(shape, mass)  # type: ignore[arg-type]

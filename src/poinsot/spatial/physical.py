@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 
@@ -21,7 +22,7 @@ def as_mass(mass: float) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not 0 < number < np.inf:
-        raise ValueError(f"mass = {mass} must be one positive, finite number [kg].")
+        raise FieldError(f"mass = {mass} must be one positive, finite number [kg].", "mass")
     return number
 
 
@@ -30,13 +31,13 @@ def checked(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} = {value!r} must be an array of numbers with shape {shape}.") from error
+        raise FieldError(f"{name} = {value!r} must be an array of numbers with shape {shape}.", name) from error
     if len(array.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         hint = " Write np.diag(moment) for principal moments." if name == "moment" and array.shape == (3,) else ""
-        raise ValueError(f"{name} must have shape {shape}; got {array.shape}.{hint}")
+        raise FieldError(f"{name} must have shape {shape}; got {array.shape}.{hint}", name)
     if not is_traced(array):
         if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite; got {array.tolist()}.")
+            raise FieldError(f"{name} must be finite; got {array.tolist()}.", name)
         array.setflags(write=False)
     return array
 
@@ -50,11 +51,12 @@ def as_moment(value: ArrayLike) -> Array:
     low, middle, high = np.linalg.eigvalsh(moment)
     moments = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
     if low < -ROUNDING * high:
-        raise ValueError(f"{moments}: a moment of inertia cannot be negative. Is it taken about the com?")
+        raise FieldError(f"{moments}: a moment of inertia cannot be negative. Is it taken about the com?", "moment")
     if low + middle < (1 - DIGITS) * high:
-        raise ValueError(
+        raise FieldError(
             f"{moments}: no mass distribution has one moment larger than the sum of the two others. Check the units, "
-            "the signs of the products of inertia, and that the moment is taken about the com."
+            "the signs of the products of inertia, and that the moment is taken about the com.",
+            "moment",
         )
     moment.setflags(write=False)
     return moment
@@ -74,7 +76,7 @@ def difference(whole: Array, part: Array) -> Array:
 
 def _symmetric(moment: Array) -> Array:
     if np.abs(moment - moment.T).max() > SYMMETRY * np.abs(moment).max():
-        raise ValueError(
-            f"moment is not symmetric: {moment.tolist()} [kg m^2]. Products of inertia come in equal pairs."
+        raise FieldError(
+            f"moment is not symmetric: {moment.tolist()} [kg m^2]. Products of inertia come in equal pairs.", "moment"
         )
     return (moment + moment.T) / 2

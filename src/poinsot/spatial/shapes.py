@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 
@@ -37,18 +38,20 @@ class Shape(ABC):
         kind = type(self).__name__
         for field in fields(self):
             name, value, count = field.name, getattr(self, field.name), len(get_args(field.type))
-            lengths = _floats(f"{kind}: {name}", value, count or 1)
+            with about(field=name):
+                lengths = _floats(f"{kind}: {name}", value, count or 1)
             object.__setattr__(self, name, lengths if count else lengths[0])
             if is_traced(*lengths):
                 continue
             least = 0.0 if field.default is not MISSING else ulp(0.0)
             if not all(least <= length < inf for length in lengths):
-                raise ValueError(
-                    f"{kind}: {name} = {value} must be {'zero or more' if least == 0 else 'positive'} [m]."
+                raise FieldError(
+                    f"{kind}: {name} = {value} must be {'zero or more' if least == 0 else 'positive'} [m].", name
                 )
             if name.startswith("inner_"):
                 outer = getattr(self, name.removeprefix("inner_"))
-                _check_cavity(f"{kind}: {name} = {value}", lengths, outer if count else (outer,))
+                with about(field=name):
+                    _check_cavity(f"{kind}: {name} = {value}", lengths, outer if count else (outer,))
 
     @property
     @abstractmethod

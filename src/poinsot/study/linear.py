@@ -20,8 +20,8 @@ from poinsot.world.system import unpack
 class Linear:
     """dx/dt = A x + B u + drift, to first order in small x and u.
 
-    x (2 nv + ns,): how far the joints have moved from the state (nv; q = move(q0, x)), how much their velocities (nv)
-    and the states of parts (ns) have changed. u (nu,): changes of the inputs. `states`, `inputs`: their names.
+    x (2 nv + ns,): displacements of the joints (nv; q = integrate(q0, x)), changes of their velocities (nv) and of the
+    states of parts (ns). u (nu,): changes of the inputs. `states`, `inputs`: their names.
     """
 
     A: Array
@@ -31,7 +31,7 @@ class Linear:
     inputs: tuple[str, ...]
 
     def eigenvalues(self) -> Array:
-        """Of A [1/s], by the size of their imaginary parts, then by real and imaginary parts."""
+        """The eigenvalues of A [1/s], sorted by the size of their imaginary parts, then by real and imaginary parts."""
         values = np.linalg.eigvals(self.A)
         return values[np.lexsort((values.imag, values.real, np.abs(values.imag)))]
 
@@ -43,9 +43,11 @@ def linearise(
     system = world.system()
     mech, nv, ns = system.mechanism, system.nv, system.ns
     state = world.start() if state is None else state
-    given = {name: np.asarray((inputs or {}).get(name, value), dtype=float) for name, value in system.inputs.items()}
-    shapes = {name: value.shape for name, value in given.items()}
-    u0 = np.concatenate([np.zeros(0), *(value.ravel() for value in given.values())])
+    at_inputs = {
+        name: np.asarray((inputs or {}).get(name, value), dtype=float) for name, value in system.inputs.items()
+    }
+    shapes = {name: value.shape for name, value in at_inputs.items()}
+    u0 = np.concatenate([np.zeros(0), *(value.ravel() for value in at_inputs.values())])
     n, nu = 2 * nv + ns, len(u0)
 
     def rate(x: Array, u: Array) -> Array:
@@ -58,11 +60,11 @@ def linearise(
     kernel = Kernel(rate, f"({n}),({len(at[1])})->({n})")
     A, B = jacobian(kernel, (0, 1))(*at)
     joints = [f"{name}.{letter}{k}" for letter in "qv" for name, k in coordinates(mech, "v")]
-    return Linear(A, B[:, :nu], kernel(*at), (*joints, *entries(system.states)), tuple(entries(given)))
+    return Linear(A, B[:, :nu], kernel(*at), (*joints, *entries(system.states)), tuple(entries(at_inputs)))
 
 
 def _departure(mech: Mechanism, q0: Array, u: Array, v: Array) -> Array:
-    """du/dt, where q = integrate(q0, u) and the joints' velocities are v: on groups v + [u, v]/2, to first order."""
+    """du/dt, where q = integrate(q0, u) and the joints' velocities are v: v + [u, v]/2 on groups, to first order."""
     parts = []
     for link, sq, sv in zip(mech.links, mech.q_slices, mech.v_slices, strict=True):
         if not link.joint.type.is_group:

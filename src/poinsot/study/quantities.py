@@ -22,7 +22,7 @@ def pick(data: Any, name: str) -> Any:
 
 
 def expand(data: Any, name: str) -> list[str]:
-    """The names of the numbers of a quantity: "box.position" is box.position.x, .y and .z. None, if it is not there."""
+    """The names of the numbers of a quantity: box.position.x, .y and .z for "box.position"; empty if there is none."""
     known = names(data)
     return [name] if name in known else [n for n in known if n.startswith((f"{name}.", f"{name}["))]
 
@@ -33,7 +33,7 @@ def names(data: Any) -> list[str]:
 
 
 def _numbers(data: Any) -> Iterator[tuple[str, Any, dict[str, int]]]:
-    """Each number over time: its name, the array that it is in, and its place there by dimensions."""
+    """Each number over time: its name, the array that it is in, and its indices there by dimensions."""
     for quantity, array in data.data_vars.items():
         if "time" in array.dims:
             dims = [dim for dim in array.dims if dim not in FRONT]
@@ -48,7 +48,7 @@ def _labels(array: Any, dim: str) -> list[str]:
 
 
 def _name(quantity: str, dims: list[str], words: list[str]) -> str:
-    """Of the body, or the joint, first: "box.position.z"; "box[3]" and "q" make "box.q[3]"."""
+    """The body or joint comes first: "box.position.z"; "box[3]" and "q" make "box.q[3]"."""
     if dims[:1] == ["body"]:
         return ".".join([words[0], quantity, *words[1:]])
     if dims and dims[0] in ("coordinate", "freedom"):

@@ -1,4 +1,4 @@
-"""How the outcome of a run depends on the numbers of the description: exact derivatives, through the compiler."""
+"""Sensitivities of the outcome of a run to the numbers of its description: exact derivatives, through the compiler."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.fuse import Kernel, jacobian
-from poinsot.run.compiled import Rows
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.inputs import read_inputs
 from poinsot.run.observe import observables
-from poinsot.run.plan import choose, inputs_of, plan
-from poinsot.run.result import free_numbers
-from poinsot.world import World
+from poinsot.run.stepping import choose_method
+from poinsot.run.time_grid import time_grid
+from poinsot.world import System, World
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,35 +44,34 @@ def sensitivity(
     The steps themselves are differentiated, so the derivatives are exact for the scheme.
     """
     system = world.system(tuple(parameters))
-    given = inputs_of(system, inputs or {})
-    if given.jump:
+    signals = read_inputs(system, inputs or {})
+    if signals.jump:
         raise ValueError("an input that jumps cannot be differentiated through: give a function of time.")
-    rows = Rows(system, choose(method, system), given.functions, False)
-    schedule = plan(duration, step, None, True)
-    pick = {name: _picked(rows, name) for name in outputs}
+    compiled = CompiledSystem(system, choose_method(method, system), signals.functions, False)
+    grid = time_grid(duration, step, None, True)
+    pick = {name: _picked(system, name) for name in outputs}
 
     def outcome(p: Array) -> tuple[Array, ...]:
-        y = rows._advance(rows._start(p), p, 0.0, schedule.step, schedule.steps)
-        setting = rows.setting(p)
-        end = system.motion(schedule.duration, rows.unpack(y).state, setting.parameters, setting.given_inputs(duration))
+        y = compiled._advance_state(compiled._start(p), p, 0.0, grid.step, grid.steps)
+        end = compiled.context(p).motion(grid.duration, compiled.unpack(y).state)
         return tuple(of(end) for of in pick.values())
 
-    p = rows.row({}, {name: values[0] for name, (_, values) in given.held.items()})
+    p = compiled.parameters({}, {name: values[0] for name, (_, values) in signals.held.items()})
     start = system.motion(0.0, system.start())
     cores = ",".join("(" + ",".join(map(str, np.shape(of(start)))) + ")" for of in pick.values())
-    kernel = Kernel(outcome, f"({rows.np})->{cores}")
+    kernel = Kernel(outcome, f"({compiled.np})->{cores}")
     values, slopes = (x if isinstance(x, tuple) else (x,) for x in (kernel(p), jacobian(kernel)(p)))
-    derivatives = {name: free_numbers(rows, slope) for name, slope in zip(pick, slopes, strict=True)}
+    derivatives = {name: compiled.free_numbers(slope) for name, slope in zip(pick, slopes, strict=True)}
     return Sensitivity(dict(zip(pick, values, strict=True)), derivatives)
 
 
-def _picked(rows: Rows, name: str) -> Any:
+def _picked(system: System, name: str) -> Any:
     """The function of a motion that gives this quantity, of all bodies or of one."""
-    names = [link.name for link in rows.system.bodies.links]
+    names = [link.name for link in system.bodies.links]
     body, _, quantity = name.partition(".")
     if body in names:
-        observable = observables(rows, [quantity])[quantity]
+        observable = observables(system, [quantity])[quantity]
         if observable.dims[:1] == ("body",):
             k = names.index(body)
             return lambda m: observable.of(m)[k]
-    return observables(rows, [name])[name].of
+    return observables(system, [name])[name].of

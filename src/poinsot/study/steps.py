@@ -7,9 +7,9 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run.compiled import Rows
-from poinsot.run.plan import choose, plan
-from poinsot.run.stepping import METHODS
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.stepping import METHODS, choose_method
+from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
 
 
@@ -38,7 +38,7 @@ class StepCheck:
 
     @property
     def jumps(self) -> bool:
-        """Whether friction or a damper turns a velocity around within one step, instead of slowing it down."""
+        """Whether friction or a damper reverses a velocity within one step, instead of slowing it down."""
         return self.step * self.decay > 2.0
 
     def __str__(self) -> str:
@@ -65,28 +65,28 @@ def check_step(
     Where friction or a damper acts faster than the step, that estimate does not hold, and the check says so.
     """
     system = world.system()
-    name = choose(method, system)
+    name = choose_method(method, system)
     order = METHODS[name].order
-    schedule = plan(duration, min(step, duration), None, True)
-    rows = Rows(system, name, {}, False)
-    p = rows.row({}, {})
-    start = np.asarray(rows.start(p))
-    h, stride, count = _records(schedule.step, schedule.steps)
+    grid = time_grid(duration, min(step, duration), None, True)
+    compiled = CompiledSystem(system, name, {}, False)
+    p = compiled.parameters({}, {})
+    start = np.asarray(compiled.start(p))
+    h, stride, count = _records(grid.step, grid.steps)
     with np.errstate(all="ignore"):
-        x = rows.enter(start, p)
-        coarse = rows.leave(rows.film(x, p, 0, h, stride, count), p)
-        fine = rows.leave(rows.film(x, p, 0, h / 2, 2 * stride, count), p)
-    error, worst = _difference(rows, system, start, coarse, fine, order)
+        x = compiled.to_stepped(start, p)
+        coarse = compiled.from_stepped(compiled.scan_records(x, p, 0, h, stride, count), p)
+        fine = compiled.from_stepped(compiled.scan_records(x, p, 0, h / 2, 2 * stride, count), p)
+    error, worst = _difference(compiled, system, start, coarse, fine, order)
     if not np.isfinite(error):
-        return StepCheck(schedule.step, duration, name, np.inf, "all", tolerance, schedule.step / 10)
-    advised = schedule.step * min((0.5 * tolerance / max(error, 1e-16)) ** (1 / order), 100.0)
-    decay, slowed = _decay(rows, system, stride * h * np.arange(1, count + 1), fine, p)
-    if schedule.step * decay > 2.0:
+        return StepCheck(grid.step, duration, name, np.inf, "all", tolerance, grid.step / 10)
+    advised = grid.step * min((0.5 * tolerance / max(error, 1e-16)) ** (1 / order), 100.0)
+    decay, slowed = _decay(compiled, system, stride * h * np.arange(1, count + 1), fine, p)
+    if grid.step * decay > 2.0:
         advised = min(advised, 1 / decay)
-    return StepCheck(schedule.step, duration, name, error, worst, tolerance, min(advised, duration), decay, slowed)
+    return StepCheck(grid.step, duration, name, error, worst, tolerance, min(advised, duration), decay, slowed)
 
 
-def _decay(rows: Rows, system: System, t: Array, y: Array, p: Array) -> tuple[float, str]:
+def _decay(compiled: CompiledSystem, system: System, t: Array, y: Array, p: Array) -> tuple[float, str]:
     """The fastest rate [1/s] of a decay in records y (r, ny), and the body whose joint moves most in it.
 
     It is an eigenvalue of -dv'/dv, from differences: over a speed far below those that friction is smoothed over.
@@ -94,9 +94,9 @@ def _decay(rows: Rows, system: System, t: Array, y: Array, p: Array) -> tuple[fl
     nq, nv, beside = system.nq, system.nv, 1e-7
     if not nv:
         return 0.0, ""
-    off = np.zeros((nv, rows.ny))
+    off = np.zeros((nv, compiled.ny))
     off[:, nq : nq + nv] = beside * np.eye(nv)
-    near, here = (rows.derivative(t[:, None], x, p)[..., nq : nq + nv] for x in (y[:, None] + off, y[:, None]))
+    near, here = (compiled.derivative(t[:, None], x, p)[..., nq : nq + nv] for x in (y[:, None] + off, y[:, None]))
     rates, modes = np.linalg.eig(-np.swapaxes(near - here, 1, 2) / beside)
     record, k = np.unravel_index(np.argmax(rates.real), rates.shape)
     moved = int(np.argmax(np.abs(modes[record, :, k])))
@@ -109,8 +109,10 @@ def _records(h: float, steps: int) -> tuple[float, int, int]:
     return h, stride, steps // stride
 
 
-def _difference(rows: Rows, system: System, start: Array, coarse: Array, fine: Array, order: int) -> tuple[float, str]:
-    """The largest error over all records, relative to the largest change of its kind, and what it is of."""
+def _difference(
+    compiled: CompiledSystem, system: System, start: Array, coarse: Array, fine: Array, order: int
+) -> tuple[float, str]:
+    """The largest error over all records, relative to the largest change of its kind, and its quantity."""
     if not (np.all(np.isfinite(coarse)) and np.all(np.isfinite(fine))):
         return np.inf, ""
     nq, nv = system.nq, system.nv
@@ -127,7 +129,7 @@ def _difference(rows: Rows, system: System, start: Array, coarse: Array, fine: A
     relative[2 * nv :][_latches(system)] = 0.0
     k = int(np.argmax(relative))
     names = [f"{letter} of {name!r}" for letter in "qv" for name, _ in coordinates(system.mechanism, "v")]
-    return float(relative[k]), [*names, *rows.labels()[nq + nv :]][k]
+    return float(relative[k]), [*names, *compiled.labels()[nq + nv :]][k]
 
 
 def _latches(system: System) -> Array:

@@ -1,15 +1,15 @@
 """Sweeps: one world, many numbers. Chunks of batches, each a call of one kernel, written to Zarr as they are done.
 
-The store is laid out at the start, with room for every instance; a chunk fills its own part of it and then says that it
-is done. So a sweep may be larger than memory, loses nothing that was finished when it is stopped, goes on where it was,
-and may be worked on by many processes. An instance has the same bits whatever chunk, engine or machine it is in.
+The store is laid out at the start, with room for every instance; a chunk fills its own part of it and is then marked as
+done. Thus a sweep may be larger than memory, keeps what was finished when it is stopped, resumes where it was, and may
+be shared by many processes. An instance has the same bits whatever chunk, engine or machine it is in.
 """
 
 import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -22,19 +22,20 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import Run, simulate
-from poinsot.run.plan import Plan, drawn, plan, require_finite
+from poinsot.run.distributions import require_finite, sample
 from poinsot.run.progress import Progress
 from poinsot.run.result import fingerprint, hash_of, varied_coords
+from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
 
 NUMBERS = 2**23  # of states in a chunk: 64 MB
-MANY = 4096  # instances in a chunk are enough to keep all cores busy
+MANY = 4096  # instances in a chunk: enough to keep all cores busy
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """All that a worker needs to know: the world, how it is run, the values of every instance, and where they go."""
+    """All that a worker needs: the world, how it is run, the values of every instance, and where the results go."""
 
     description: Description
     options: Mapping[str, Any]
@@ -52,9 +53,9 @@ class Job:
         return math.ceil(self.n / self.chunk)
 
     @property
-    def schedule(self) -> Plan:
-        """The times of the records."""
-        return plan(self.options["duration"], self.options["step"], self.options.get("every"), True)
+    def time_grid(self) -> TimeGrid:
+        """The times of the steps and records."""
+        return time_grid(self.options["duration"], self.options["step"], self.options.get("every"), True)
 
     def part(self, k: int) -> slice:
         """The instances of a chunk."""
@@ -66,7 +67,7 @@ class Job:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the world: each worker makes it, and its kernels, once."""
-        return {name: value for name, value in self.__dict__.items() if name != "world"}
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def simulate(self, where: slice, **changes: Any) -> Run:
         """Run some of the instances."""
@@ -77,7 +78,7 @@ class Job:
         return simulate(self.world, vary=vary, **options)
 
     def hash(self) -> str:
-        """The same for the same sweep, so that another one is not mixed with it."""
+        """A hash that tells this sweep from others, so that they are not mixed."""
         shown = {key: fingerprint(x) or repr(x) for key, x in self.options.items()}
         text = json.dumps([hash_of(self.world), shown, self.chunk, list(self.values)], sort_keys=True)
         parts = [text.encode(), *(np.ascontiguousarray(x).tobytes() for x in self.values.values())]
@@ -100,13 +101,13 @@ def sweep(
     progress: bool | None = None,
     **options: Any,
 ) -> Sweep:
-    """Simulate a world with many numbers, and write what comes out to a Zarr store as it does.
+    """Simulate a world with many numbers, and write the results to a Zarr store as they are computed.
 
     vary: by the paths of numbers, or the names of inputs, arrays (n,) or distributions. Arrays span a grid; where
     numbers are drawn at random, `samples` of them, with the `seed`, at each point of it.
-    save: x.zarr. If it holds a part of the same sweep, the rest is done; `fresh`: all of it, again.
+    save: x.zarr. If it holds a part of the same sweep, the rest is done; `fresh`: all of it is done again.
     engine: "local", or "dask": chunks go to the workers of a Dask cluster, at the address `scheduler`, or of processes
-    on this machine. They write to `save` themselves, so it must be a folder that all of them see.
+    on this machine. They write to `save` themselves, so it must be a folder that all of them can reach.
     options: as for `simulate`.
     """
     if engine not in ENGINES:
@@ -115,11 +116,11 @@ def sweep(
     if path.suffix != ".zarr":
         raise ValueError(f"'{save}': a sweep is stored as .zarr, not as {path.suffix!r}.")
     values = points(world, vary, samples, seed)
-    given = {"duration": duration, "step": step, **{k: v for k, v in options.items() if v is not None}}
-    job = Job(world.description, given, values, chunk or 1, str(path))
-    job = job if chunk else Job(world.description, given, values, _chunk(job), str(path))
+    options = {"duration": duration, "step": step, **{k: v for k, v in options.items() if v is not None}}
+    job = Job(world.description, options, values, chunk or 1, str(path))
+    job = job if chunk else Job(world.description, options, values, _chunk(job), str(path))
     waiting = _waiting(job, fresh)
-    steps = job.schedule.steps
+    steps = job.time_grid.steps
     with Progress(job.chunks * steps, job.n // job.chunks, progress) as bar:
         ENGINES[engine](job, waiting, scheduler, lambda left: bar.at((job.chunks - left) * steps))
     return load_sweep(path)
@@ -144,24 +145,24 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
     many = (1000 if samples is None else samples) if random else (samples or 1)
     sizes = [len(x) for x in grid.values()]
     n = many * math.prod(sizes)
-    found = {}
+    values = {}
     for k, (path, x) in enumerate(grid.items()):
         repeat = many * math.prod(sizes[k + 1 :])
-        found[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
+        values[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
     for path, distribution in random.items():
-        found[path] = drawn(path, distribution, n, seed)
-        if found[path].shape != (n, *cores[path]):
+        values[path] = sample(path, distribution, n, seed)
+        if values[path].shape != (n, *cores[path]):
             raise ValueError(
                 f"{path} has the shape {cores[path]}, but numbers were drawn; vary its entries, as {path}[0]."
             )
-    require_finite(found)
-    return {path: found[path] for path in vary}
+    require_finite(values)
+    return {path: values[path] for path in vary}
 
 
 def _chunk(job: Job) -> int:
-    """How many instances make a chunk: so few that it fits well into memory, so many that all cores are busy."""
+    """The number of instances in a chunk: it must fit well into memory and keep all cores busy."""
     system = job.world.system()
-    states = len(job.schedule.times) * (system.nq + system.nv + system.ns + 16 * len(system.mechanism))
+    states = len(job.time_grid.times) * (system.nq + system.nv + system.ns + 16 * len(system.mechanism))
     return int(np.clip(NUMBERS // states, 1, max(1, min(MANY, job.n))))
 
 
@@ -169,7 +170,7 @@ def _chunk(job: Job) -> int:
 
 
 def _waiting(job: Job, fresh: bool) -> list[int]:
-    """The chunks that are not done, in a store that is there or is made now."""
+    """The chunks that are not done, in a store that exists or is made now."""
     zarr = require("zarr", "zarr", "A sweep")
     path = Path(job.path)
     if path.exists() and not fresh:
@@ -177,7 +178,7 @@ def _waiting(job: Job, fresh: bool) -> list[int]:
             group = zarr.open_group(path, mode="r", zarr_format=2)
             other = group.attrs.get("sweep_hash")
         except Exception as error:
-            raise FileExistsError(f"'{path}' is there, and is no sweep; choose another name.") from error
+            raise FileExistsError(f"'{path}' exists, and is not a sweep; choose another name.") from error
         if other != job.hash():
             raise FileExistsError(
                 f"'{path}' holds another sweep or run; choose another name, or replace it (fresh=True, --fresh)."
@@ -190,12 +191,12 @@ def _waiting(job: Job, fresh: bool) -> list[int]:
 
 
 def _lay_out(job: Job, zarr: Any) -> None:
-    """Make the store, with labels and values, and room for all that comes."""
+    """Make the store, with labels and values, and room for all results."""
     sample = job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
     _write_labels(job, sample)
     room, each = partial(_make_room, job, zarr.open_group(job.path, mode="r+", zarr_format=2)), {"batch": job.n}
     for name, array in sample.data_vars.items():
-        sizes = {**array.sizes, "time": len(job.schedule.times), **each}
+        sizes = {**array.sizes, "time": len(job.time_grid.times), **each}
         room(str(name), {str(dim): sizes[dim] for dim in array.dims}, "f8", np.nan, array.attrs)
     room("stop_time", each, "f8", -1, {"units": "s", "description": "when the instance ended"})
     room("broken", each, "i1", -1, {"units": "1", "description": "1 if a number of it became NaN or infinite"})
@@ -203,14 +204,14 @@ def _lay_out(job: Job, zarr: Any) -> None:
 
 
 def _write_labels(job: Job, sample: Any) -> None:
-    """The store with all coordinates, of which the data of one instance tell, and what is known of the sweep."""
+    """The store with all coordinates, as in the data of one instance, and the attributes of the sweep."""
     import xarray
 
     labels = {dim: sample[dim] for dim in sample.dims if dim in sample.coords and dim not in ("time", "batch")}
-    times = {"time": ("time", job.schedule.times, {"units": "s"})}
+    times = {"time": ("time", job.time_grid.times, {"units": "s"})}
     attributes = {
         "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash(), "chunk": job.chunk,
-        "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.schedule.step,
+        "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.time_grid.step,
     }  # fmt: skip
     coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
     xarray.Dataset(coords=coords, attrs=attributes).to_zarr(job.path, mode="w", zarr_format=2, consolidated=False)
@@ -219,7 +220,7 @@ def _write_labels(job: Job, sample: Any) -> None:
 def _make_room(
     job: Job, group: Any, name: str, sizes: Mapping[str, int], dtype: str, fill: float, about: Mapping[str, Any]
 ) -> None:
-    """An array with these dimensions, cut so that chunks of the sweep do not meet in it."""
+    """An array with these dimensions, in pieces of which no two chunks of the sweep share one."""
     pieces = {**sizes, "batch": min(job.chunk, job.n), "chunk": 1}
     group.create_array(
         name, shape=tuple(sizes.values()), chunks=tuple(pieces[dim] for dim in sizes), dtype=dtype, fill_value=fill,
@@ -228,12 +229,12 @@ def _make_room(
 
 
 def work(job: Job, k: int) -> int:
-    """Run a chunk, put it into the store, and say that it is done."""
+    """Run a chunk, write it to the store, and mark it as done."""
     zarr = require("zarr", "zarr", "A sweep")
     where = job.part(k)
     run = job.simulate(where)
     group = zarr.open_group(job.path, mode="r+", zarr_format=2)
-    short = len(job.schedule.times) - len(run.time)  # all of them met the condition to stop
+    short = len(job.time_grid.times) - len(run.time)  # all of them met the condition to stop
     for name, array in run.data.data_vars.items():
         x = array.transpose("time", "batch", ...).values
         group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
@@ -263,8 +264,8 @@ def _dask(job: Job, waiting: list[int], scheduler: str | None, report: Report) -
     if not waiting:
         return
     with _client(distributed, scheduler) as client:
-        [given] = client.scatter([job], broadcast=True)
-        left = {client.submit(_on_worker, given, k, pure=False, retries=3) for k in waiting}
+        [sent] = client.scatter([job], broadcast=True)
+        left = {client.submit(_on_worker, sent, k, pure=False, retries=3) for k in waiting}
         count = len(left)
         for future in distributed.as_completed(left):
             future.result()

@@ -1,4 +1,4 @@
-"""What came out of a sweep: statistics, quantiles, influences; read from disk when they are needed."""
+"""The results of a sweep: statistics, quantiles, influences; read from disk when they are needed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Sweep:
 
     @property
     def done(self) -> int:
-        """How many instances are there."""
+        """How many instances are done."""
         done = self.data["done"].values == 1
         return int(np.sum(np.diff(np.minimum(np.arange(len(done) + 1) * self.data.attrs["chunk"], self.n))[done]))
 
@@ -48,7 +48,7 @@ class Sweep:
 
     def at_end(self, name: str) -> Array:
         """A quantity (n,) at the end: sweep.at_end("box.position.z")."""
-        return pick(self.data, name).isel(time=-1).values
+        return np.asarray(pick(self.data, name).isel(time=-1).values)
 
     def statistics(self, name: str) -> dict[str, float]:
         """Mean, standard deviation, range and quantiles of a quantity at the end, over all that did not break down."""
@@ -63,12 +63,12 @@ class Sweep:
     def influences(self, name: str) -> dict[str, float]:
         """Spearman's rank correlation of a quantity at the end with each varied number."""
         x = self.at_end(name)
-        fine, found = np.isfinite(x), {}
+        finite, correlations = np.isfinite(x), {}
         for label, values in columns(self.varied).items():
-            a, b = (_ranks(z[fine]) for z in (values, x))
+            a, b = (_ranks(z[finite]) for z in (values, x))
             size = np.linalg.norm(a) * np.linalg.norm(b)
-            found[label] = float(a @ b / size) if size > 0 else 0.0
-        return found
+            correlations[label] = float(a @ b / size) if size > 0 else 0.0
+        return correlations
 
     def quantiles(self, name: str, shares: tuple[float, ...] = QUANTILES) -> Array:
         """The quantiles (q, r) of a quantity over time, some records at a time."""
@@ -115,9 +115,9 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     try:
         data = xarray.open_dataset(path, engine="zarr", consolidated=False, chunks=None)
     except Exception as error:
-        raise ValueError(f"'{path}' is no sweep that was saved by Poinsot: {error}") from error
+        raise ValueError(f"'{path}' is not a sweep that was saved by Poinsot: {error}") from error
     if data.attrs.get("kind") != "sweep":
-        raise ValueError(f"'{path}' is no sweep that was saved by Poinsot.")
+        raise ValueError(f"'{path}' is not a sweep that was saved by Poinsot.")
     if data.attrs["format"] > FORMAT:
         raise ValueError(f"'{path}' was written by Poinsot {data.attrs['poinsot']}, which is newer; update Poinsot.")
     return Sweep(path, data)

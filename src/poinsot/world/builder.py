@@ -1,14 +1,15 @@
 """The world as a user builds it: bodies, joints, springs, forces, and then `simulate`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.particles import Particles, Springs
@@ -19,23 +20,23 @@ from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
-from poinsot.world.system import Motion, State, System
+from poinsot.world.system import Motion, State, System, Values, system_of
 
 if TYPE_CHECKING:
     from poinsot.run import Run
     from poinsot.study import Linear, Sensitivity, StepCheck
 
 
-class BodyInWorld:
-    """A body of a world that is being built: `body.add(part)` puts a part on it."""
+class BodyHandle:
+    """A handle on a body of a world: `body.add(part)` puts a part on it."""
 
     def __init__(self, world: "World", name: str) -> None:
         self.world, self.name = world, name
 
-    def add(self, part: Element) -> "BodyInWorld":
+    def add(self, part: Element) -> "BodyHandle":
         """Put a part on this body; it is then called "body.part"."""
         if not isinstance(part, Element) or "body" not in {f.name for f in fields(part)}:
-            raise TypeError(f"{part!r} is no part of one body; put it into the world with world.add(...).")
+            raise TypeError(f"{part!r} is not a part of one body; add it to the world with world.add(...).")
         self.world.add(replace(part, name=f"{self.name}.{part.name}", body=self.name))  # type: ignore[call-arg]
         return self
 
@@ -58,13 +59,12 @@ class World:
             if gravity.shape != (3,) or not np.all(np.isfinite(gravity)):
                 raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
         self.description = Description(gravity=gravity)
-        self.kept: dict[Any, Any] = {}  # what was made from the description, for as long as it stays the same
 
     @classmethod
     def of(cls, description: Description) -> "World":
         """The world with this description."""
         world = cls()
-        world._change(description)
+        world.description = description
         return world
 
     # Building.
@@ -73,23 +73,25 @@ class World:
         self,
         name: str,
         inertia: Inertia | None = None,
-        parent: "str | BodyInWorld | None" = None,
+        parent: "str | BodyHandle | None" = None,
         joint: Joint | None = None,
         placement: Pose | ArrayLike | None = None,
         **start: ArrayLike,
-    ) -> BodyInWorld:
+    ) -> BodyHandle:
         """Add a body: free, or on a joint of its parent, or fixed to its parent.
 
         inertia: in the body's own frame. placement: X_PJ, the pose of the joint's frame in the parent's, or its
-        position. How it starts: position (3,) [m], orientation (4,) wxyz, velocity (3,) [m/s] in world axes,
+        position. Its initial state: position (3,) [m], orientation (4,) wxyz, velocity (3,) [m/s] in world axes,
         angular_velocity (3,) [rad/s] in body axes; or q and v of its joint.
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
         parent = None if parent is None else str(parent)
         if parent is not None and parent not in self.description.bodies:
-            raise ValueError(
-                f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}."
+            raise FieldError(
+                f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}.",
+                "parent",
+                name,
             )
         if placement is None:
             placement = Pose()
@@ -97,26 +99,26 @@ class World:
             placement = Pose(p=placement)
         body = Body(name, inertia, parent, joint, placement, **start)
         self._take("bodies", name, body)
-        return BodyInWorld(self, name)
+        return BodyHandle(self, name)
 
     def add_particle(
         self, name: str, mass: float, position: ArrayLike = (0.0, 0.0, 0.0), velocity: ArrayLike = (0.0, 0.0, 0.0)
-    ) -> BodyInWorld:
+    ) -> BodyHandle:
         """Add a point mass [kg]."""
         point = Inertia(mass, np.zeros(3), np.zeros((3, 3)))
         return self.add_body(name, point, joint=translation(), position=position, velocity=velocity)
 
-    def add_particles(self, name: str, particles: Particles, springs: Springs | None = None) -> list[BodyInWorld]:
+    def add_particles(self, name: str, particles: Particles, springs: Springs | None = None) -> list[BodyHandle]:
         """Add point masses, called name0, name1, ..., and springs between them, called name_spring0, ...
 
-        Everything is written out for each mass and spring: for some hundreds of them. `pt.particles.simulate` steps
-        networks of any size.
+        The code is straight-line for each mass and spring, which suits some hundreds of them. `pt.particles.simulate`
+        steps networks of any size.
         """
         if particles.positions.ndim != 2:
             raise ValueError(f"one object, with positions (n, 3), can be added; got {particles.positions.shape}.")
-        rows = zip(particles.masses, particles.positions, particles.velocities, strict=True)
+        masses = zip(particles.masses, particles.positions, particles.velocities, strict=True)
         with self._all_or_nothing():
-            added = [self.add_particle(f"{name}{k}", float(m), x, v) for k, (m, x, v) in enumerate(rows)]
+            added = [self.add_particle(f"{name}{k}", float(m), x, v) for k, (m, x, v) in enumerate(masses)]
             if springs is not None:
                 for k, ((i, j), *numbers) in enumerate(zip(springs.pairs, *springs.parameters, strict=True)):
                     stiffness, rest_length, damping = map(float, numbers)
@@ -131,9 +133,9 @@ class World:
         q: ArrayLike | None = None,
         v: ArrayLike | None = None,
         prefix: str = "",
-        parent: "str | BodyInWorld | None" = None,
+        parent: "str | BodyHandle | None" = None,
         placement: Pose | None = None,
-    ) -> list[BodyInWorld]:
+    ) -> list[BodyHandle]:
         """Add the links of a mechanism as bodies, with their joints at q (nq,) and v (nv,).
 
         Its roots hang on `parent`, the world by default, at `placement`; the world's gravity counts, not its own.
@@ -142,7 +144,7 @@ class World:
         v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
         for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
             if array.shape != (n,):
-                raise ValueError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.")
+                raise FieldError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.", what)
         added = []
         with self._all_or_nothing():
             for link, sq, sv in zip(mechanism.links, mechanism.q_slices, mechanism.v_slices, strict=True):
@@ -153,8 +155,8 @@ class World:
         return added
 
     def add_beam(
-        self, beam: Beam, parent: "str | BodyInWorld | None" = None, placement: Pose | ArrayLike | None = None
-    ) -> list[BodyInWorld]:
+        self, beam: Beam, parent: "str | BodyHandle | None" = None, placement: Pose | ArrayLike | None = None
+    ) -> list[BodyHandle]:
         """Add a flexible beam, its root at `placement` in the parent, or in the world: its segments, root first."""
         X = placement if isinstance(placement, Pose) else Pose() if placement is None else Pose(p=placement)
         links = beam.links(None if parent is None else str(parent), X)
@@ -173,20 +175,20 @@ class World:
         return element
 
     def add_force(
-        self, name: str, body: str | BodyInWorld, value: Value, point: ArrayLike = (0.0, 0.0, 0.0), axes: Axes = "world"
+        self, name: str, body: str | BodyHandle, value: Value, point: ArrayLike = (0.0, 0.0, 0.0), axes: Axes = "world"
     ) -> Element:
         """A force (3,) [N] at a point [m] of a body: constant, a `Tabulated`, an `Input` or a function (t, scene)."""
         return self.add(Force(name, str(body), value, point, axes))
 
-    def add_torque(self, name: str, body: str | BodyInWorld, value: Value, axes: Axes = "world") -> Element:
+    def add_torque(self, name: str, body: str | BodyHandle, value: Value, axes: Axes = "world") -> Element:
         """A couple (3,) [N m] on a body."""
         return self.add(Torque(name, str(body), value, axes))
 
     def add_spring(
         self,
         name: str,
-        a: str | BodyInWorld,
-        b: str | BodyInWorld,
+        a: str | BodyHandle,
+        b: str | BodyHandle,
         stiffness: float,
         rest_length: float = 0.0,
         damping: float = 0.0,
@@ -197,27 +199,27 @@ class World:
         """A spring [N/m] and damper [N s/m] between points of two bodies, or of a body and the "world"."""
         return self.add(Spring(name, str(a), str(b), stiffness, rest_length, damping, point_a, point_b, **law))
 
-    def add_contact(self, name: str, body: str | BodyInWorld, points: ArrayLike, **data: Any) -> Element:
+    def add_contact(self, name: str, body: str | BodyHandle, points: ArrayLike, **data: Any) -> Element:
         """Points of a body that may touch the ground; see `Contact`."""
         return self.add(Contact(name, str(body), points, **data))
 
-    def add_motor(self, name: str, joint: str | BodyInWorld, value: Value, **data: Any) -> Element:
+    def add_motor(self, name: str, joint: str | BodyHandle, value: Value, **data: Any) -> Element:
         """A motor in the joint of a body; see `Motor`."""
         return self.add(Motor(name, str(joint), value, **data))
 
-    def add_feedback(self, name: str, joint: str | BodyInWorld, kp: ArrayLike, kd: ArrayLike, **data: Any) -> Element:
+    def add_feedback(self, name: str, joint: str | BodyHandle, kp: ArrayLike, kd: ArrayLike, **data: Any) -> Element:
         """A motor with proportional and derivative feedback in the joint of a body; see `PD`."""
         return self.add(PD(name, str(joint), kp, kd, **data))
 
-    def add_joint_stop(self, name: str, joint: str | BodyInWorld, stiffness: ArrayLike = 1e4, **data: Any) -> Element:
+    def add_joint_stop(self, name: str, joint: str | BodyHandle, stiffness: ArrayLike = 1e4, **data: Any) -> Element:
         """Bumpers at the limits of the joint of a body; see `JointStop`."""
         return self.add(JointStop(name, str(joint), stiffness, **data))
 
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
-        """A number or array that is given from outside when the world is simulated; `value` if it is not."""
+        """A number or array that is supplied when the world is simulated; `value` by default."""
         self._take("inputs", name, np.array(value, dtype=float))
 
-    # Looking at it.
+    # Reading it.
 
     def paths(self) -> list[str]:
         """The paths of all numbers that can be varied."""
@@ -228,14 +230,11 @@ class World:
         return paths.read(self.description, path)
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        self._change(paths.write(self.description, {path: as_array(value)}))
+        self.description = paths.write(self.description, {path: as_array(value)})
 
     def system(self, free: Sequence[str] = ()) -> System:
-        """The equations of motion, with these numbers left free."""
-        key = ("system", *free)
-        if key not in self.kept:
-            self.kept[key] = System(self.description, free)
-        return self.kept[key]
+        """The equations of motion, with these numbers left free; made once for each description."""
+        return system_of(self.description, tuple(free))
 
     @property
     def mechanism(self) -> Mechanism:
@@ -248,19 +247,19 @@ class World:
 
     def derivative(
         self,
-        t: Any,
+        t: Scalar,
         state: State,
-        parameters: Mapping[str, Any] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> State:
         """The rate of change of the state at the time t [s]. Plain NumPy; this is what gets compiled."""
         return self.system().derivative(t, state, parameters, inputs)
 
-    def scene(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Scene:
-        """Where everything is, at the start or in a given state: world.scene()["wing"].position."""
+    def scene(self, state: State | None = None, t: float = 0.0, inputs: Values | None = None) -> Scene:
+        """Where everything is, at the start or in some state: world.scene()["wing"].position."""
         return self.system().scene(t, state or self.start(), None, inputs)[0]
 
-    def motion(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Motion:
+    def motion(self, state: State | None = None, t: float = 0.0, inputs: Values | None = None) -> Motion:
         """The scene with all forces and accelerations."""
         return self.system().motion(t, state or self.start(), None, inputs)
 
@@ -268,7 +267,7 @@ class World:
         d = self.description
         return f"<World of {len(d.bodies)} bodies and {len(d.elements)} elements>"
 
-    # Running it: the rooms below.
+    # Running and studying it, by the rooms below.
 
     def simulate(self, duration: float, step: float = 1e-3, **options: Any) -> "Run":
         """Let it move for a duration [s]; see `poinsot.run.driver` for all options."""
@@ -302,20 +301,17 @@ class World:
         d = self.description
         for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
             if name in taken:
-                raise ValueError(f"there is {what} called {name!r} already; every name can be used once.")
+                raise FieldError(f"there is {what} called {name!r} already; every name can be used once.", "name", name)
         if "." in name and name in self.paths():
-            raise ValueError(f"{name!r} is a number of the world already; give the part another name.")
-        self._change(replace(d, **{kind: {**getattr(d, kind), name: item}}))  # type: ignore[arg-type]
+            raise FieldError(f"{name!r} is a number of the world already; give the part another name.", "name", name)
+        self.description = replace(d, **{kind: {**getattr(d, kind), name: item}})  # type: ignore[arg-type]
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """If one of the things that are added within cannot be, none is."""
+        """If one of the things added within it is refused, none is added."""
         before = self.description
         try:
             yield
         except BaseException:
-            self._change(before)
+            self.description = before
             raise
-
-    def _change(self, description: Description) -> None:
-        self.description, self.kept = description, {}

@@ -1,4 +1,4 @@
-"""What a world is made of, as data: bodies, elements, gravity, inputs. Frozen."""
+"""The description of a world as frozen data: bodies, elements, gravity, inputs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import CentralGravity
@@ -17,18 +18,18 @@ from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.spatial.arrays import as_array
 
-HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
-RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and what the ledger speaks of
+HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; the acceleration that remains is below rounding
+RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and sources of the ledger
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A body and how it starts.
+    """A body and its initial state.
 
     As a `Link`: inertia in its own frame, parent, joint, placement. Without a joint it is free, or fixed to its parent
     if it has one. It starts at `position` (3,) [m] of its frame's origin, with `orientation` (4,) wxyz, the `velocity`
     (3,) [m/s] of that origin, in world axes, and the `angular_velocity` (3,) [rad/s] in body axes; or with the
-    coordinates `q` and velocities `v` of its joint. What is not given is at rest in the joint's neutral place.
+    coordinates `q` and velocities `v` of its joint. By default it is at rest in the joint's neutral position.
     """
 
     name: str
@@ -54,26 +55,31 @@ class Body:
         for name, size in {
             "position": 3, "orientation": 4, "velocity": 3, "angular_velocity": 3, "q": joint.nq, "v": joint.nv,
         }.items():  # fmt: skip
-            given = getattr(self, name)
-            if given is None:
+            value = getattr(self, name)
+            if value is None:
                 continue
-            array = as_array(given)
+            array = as_array(value)
             if not is_traced(array):
-                array = np.array(given, dtype=float)
+                array = np.array(value, dtype=float)
                 if name in ("q", "v") and size == 1:
                     array = array.reshape(-1) if array.ndim == 0 else array
                 if not np.all(np.isfinite(array)):
-                    raise ValueError(f"{name} of body {self.name!r} must be finite numbers, not {given!r}.")
+                    raise FieldError(
+                        f"{name} of body {self.name!r} must be finite numbers, not {value!r}.", name, self.name
+                    )
             if array.shape != (size,):
                 what = f" of its {joint.kind} joint" if name in ("q", "v") else ""
-                raise ValueError(f"{name}{what} of body {self.name!r} needs {size} numbers, not {given!r}.")
+                raise FieldError(
+                    f"{name}{what} of body {self.name!r} needs {size} numbers, not {value!r}.", name, self.name
+                )
             if name == "orientation":
-                quaternion.check(array, f"orientation of body {self.name!r}")
+                with about(self.name, name):
+                    quaternion.check(array, f"orientation of body {self.name!r}")
                 array = quaternion.normalize(array)
             object.__setattr__(self, name, array)
 
     def _defaults(self) -> dict[str, Array]:
-        """How it starts where nothing is said: at rest, in the neutral place."""
+        """The initial state by default: at rest, in the neutral position."""
         joint, default = self.hinge, {}  # type: Joint, dict[str, Array]
         as_body = self.parent is None and joint.type.position
         if as_body and self.q is None:
@@ -97,7 +103,7 @@ class Body:
         return self.joint
 
     def link(self, more: Inertia | None = None, turning: Array | None = None) -> Link:
-        """The body as a link of a mechanism: with the mass that its parts add, without what turns by itself."""
+        """The body as a link of a mechanism: with the mass that its parts add, without the moment of its rotors."""
         inertia = self.inertia if more is None else more if self.inertia is None else self.inertia + more
         if turning is not None:
             inertia = self._without(inertia, turning)
@@ -105,14 +111,18 @@ class Body:
 
     def _without(self, inertia: Inertia | None, turning: Array) -> Inertia:
         if inertia is None:
-            raise ValueError(
-                f"body {self.name!r} has no mass, but a rotor; give it an inertia that includes the rotor's."
+            raise FieldError(
+                f"body {self.name!r} has no mass, but a rotor; give it an inertia that includes the rotor's.",
+                "inertia",
+                self.name,
             )
         try:
             return Inertia(inertia.mass, inertia.com, inertia.moment - turning)
         except ValueError as error:
-            raise ValueError(
-                f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}"
+            raise FieldError(
+                f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}",
+                "inertia",
+                self.name,
             ) from error
 
 
@@ -137,50 +147,54 @@ class Description:
         yield from self.elements.items()
 
     def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
-        """The tree of all bodies, with the mass that elements add in these states, and able to part where it may."""
+        """The tree of all bodies, with the mass that elements add in these states, and mounts for releasable joints."""
         states = states or initial_states(self)
-        more, turning = {}, {}  # type: dict[str, Inertia], dict[str, Array]
+        more, decoupled = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
             gather(more, element.inertias(own_states(states, name)))
-            gather(turning, element.turning())
+            gather(decoupled, element.decoupled())
         held = self.held(states) if parts else {}
         links = (
             link
             for name, body in self.bodies.items()
-            for link in mounted(body.link(more.get(name), turning.get(name)), held.get(name))
+            for link in mounted(body.link(more.get(name), decoupled.get(name)), held.get(name))
         )
         return Mechanism(tuple(links), self.field)
 
     def held(self, states: Mapping[str, Array]) -> dict[str, Array]:
-        """The bodies whose joints may part: 1 while all that may let them go hold them, else 0."""
-        found: dict[str, Array] = {}
+        """The bodies whose joints may be released: 1 while every element that may release them holds, else 0."""
+        held: dict[str, Array] = {}
         for name, element in self.elements.items():
             for body, holds in element.holds(own_states(states, name)).items():
-                found[body] = holds if body not in found else holds * found[body]
-        return found
+                held[body] = holds if body not in held else holds * held[body]
+        return held
 
     def check(self) -> None:
-        """Every name that something refers to must exist."""
+        """An error if something refers to a name that does not exist."""
         if not self.bodies:
             raise ValueError("the world is empty: add a body with world.add_body(name, inertia).")
         for name, element in self.elements.items():
             for body in (*element.bodies(), *element.joints()):
                 if body not in self.bodies:
                     kind = type(element).__name__
-                    raise ValueError(f"{kind} {name!r} acts on {body!r}, which is no body{hint(body, self.bodies)}.")
+                    raise FieldError(
+                        f"{kind} {name!r} acts on {body!r}, which is not a body{hint(body, self.bodies)}.", owner=name
+                    )
             for body in element.joints():
                 if not self.bodies[body].hinge.nv:
-                    raise ValueError(
-                        f"{type(element).__name__} {name!r}: body {body!r} is fixed, it has no joint to move."
+                    raise FieldError(
+                        f"{type(element).__name__} {name!r}: body {body!r} is fixed, it has no joint to move.",
+                        "joint",
+                        name,
                     )
 
 
 def mounted(link: Link, held: Array | None) -> tuple[Link, ...]:
-    """A link whose joint may part, `held` being 1 before and 0 after: on a mount, which is a frame without mass.
+    """A link whose joint may be released, `held` being 1 before and 0 after: on a mount, a frame without mass.
 
-    The mount hangs on a free joint. While that is held by a huge armature, the joint moves as ever; when it is let go,
-    the joint is held instead, as it stands, and the mount flies with the body. One of the two is always held: so there
-    are never more freedoms than the body has. A joint that is free itself needs no mount.
+    The mount hangs on a free joint. While a huge armature holds that one, the joint moves as usual; after the release
+    the joint is held instead, as it is, and the mount moves with the body. One of the two is always held, so the body
+    never has more than its own degrees of freedom. A joint that is free itself needs no mount.
     """
     if held is None:
         return (link,)
@@ -193,7 +207,7 @@ def mounted(link: Link, held: Array | None) -> tuple[Link, ...]:
 
 
 def gather(total: dict[str, Any], added: Mapping[str, Any]) -> None:
-    """Add what is called by a name to what is called so already."""
+    """Add each item to the total of the same name."""
     for name, x in added.items():
         total[name] = total[name] + x if name in total else x
 
@@ -214,10 +228,11 @@ def own_states(states: Mapping[str, Array], element: str) -> dict[str, Array]:
 
 
 def check_name(what: str, name: str) -> None:
-    """An error if this cannot be a name: it would not fit into a path, or means something already."""
+    """An error if this cannot be a name: it would not fit into a path, or is reserved."""
     if not isinstance(name, str) or not name or any(c in ".[]" or c.isspace() for c in name):
-        raise ValueError(
-            f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces."
+        raise FieldError(
+            f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces.",
+            "name",
         )
     if name in RESERVED:
-        raise ValueError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.")
+        raise FieldError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.", "name")

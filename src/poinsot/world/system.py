@@ -6,12 +6,14 @@ Collect all forces with their acting points, sum them, accelerate: de Nivelle, s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from poinsot._errors import FieldError, about
 from poinsot._hints import hint
-from poinsot._types import Array
+from poinsot._memo import memo
+from poinsot._types import Array, Scalar
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
@@ -20,6 +22,8 @@ from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
+
+Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One instant with all that follows from it: effects of the elements by name, wrenches on bodies, tau, vdot."""
+    """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations."""
 
     scene: Scene
     effects: Mapping[str, Effect]
@@ -49,15 +53,15 @@ class Motion:
         return self.scene[name]
 
     def reaction(self, name: str) -> Array:
-        """F_B (6,) that the body with this name gets through its joint."""
+        """F_B (6,) on the body with this name through its joint."""
         return self.reactions()[self.scene.mechanism.index(name)]
 
     def reactions(self) -> list[Array]:
-        """F_B (6,) that each body gets through its joint, about its origin in its own axes; with the true inertias."""
+        """F_B (6,) on each body through its joint, about its origin in its own axes; with the true inertias."""
         return self._reactions
 
     def acceleration(self, name: str) -> Array:
-        """dV_WB_B/dt (6,) of the body with this name: of the components of its twist, in its own axes."""
+        """dV_WB_B/dt (6,) of the body with this name: the rate of the components of its twist in its own axes."""
         return self._accelerations[self.scene.mechanism.index(name)]
 
     @cached_property
@@ -72,7 +76,7 @@ class Motion:
 
 @dataclass(frozen=True, eq=False)
 class Switch:
-    """Something lets go: when [s], far in the future if nothing does; and what it sets some of the parts' states to."""
+    """A release: when [s], far in the future if there is none, and the values that it sets some states of parts to."""
 
     time: Array
     sets: Array
@@ -84,10 +88,11 @@ class Switch:
 
 
 class System:
-    """A description as equations of motion, some of its numbers left free.
+    """A description as equations of motion, with some of its numbers left free.
 
-    `free`: paths of numbers that are given when the equations are evaluated. All of it is plain NumPy for one instance
-    that can be traced. `mechanism`: the tree that moves; `bodies`: the same without the mounts of joints that may part.
+    `free`: paths of the numbers that are supplied when the equations are evaluated. All of it is plain NumPy for one
+    instance that can be traced. `mechanism`: the tree that moves; `bodies`: the same without the mounts of joints that
+    may be released.
     """
 
     def __init__(self, description: Description, free: Sequence[str] = ()) -> None:
@@ -103,9 +108,10 @@ class System:
         with np.errstate(all="ignore"):
             scene, _ = self.scene(0.0, self.start())
             for name, element in description.acting():
-                _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
+                with about(name):
+                    _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
 
-    # Sizes, and vectors instead of names.
+    # Sizes and names.
 
     @property
     def nq(self) -> int:
@@ -123,13 +129,13 @@ class System:
         """The states of the parts (ns,), by name."""
         return unpack(parts, {name: np.shape(value) for name, value in self.states.items()})
 
-    def described(self, parameters: Mapping[str, Any] | None) -> Description:
+    def described(self, parameters: Values | None) -> Description:
         """The description with these numbers at their paths."""
         return paths.write(self.description, parameters) if parameters else self.description
 
     # The equations.
 
-    def start(self, parameters: Mapping[str, Any] | None = None) -> State:
+    def start(self, parameters: Values | None = None) -> State:
         """The state at the start."""
         description = self.described(parameters)
         states = initial_states(description)
@@ -137,17 +143,25 @@ class System:
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
 
     def scene(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Any,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> tuple[Scene, Description]:
-        """Where everything is and how it moves, and the description that it follows."""
+        """Poses and velocities of all bodies, and the description that they follow."""
         description = self.described(parameters)
         states = self.named_states(state.parts)
         mech = self._mechanism(description, states)
-        given, elements = {**self.inputs, **(inputs or {})}, dict(description.acting())
-        return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, given, states, elements), description
+        values, elements = {**self.inputs, **(inputs or {})}, dict(description.acting())
+        return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, values, states, elements), description
 
     def motion(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Scalar,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> Motion:
         """All forces, and the accelerations that follow."""
         scene, description = self.scene(t, state, parameters, inputs)
@@ -163,10 +177,14 @@ class System:
                 tau = _with(tau, sv, tau[sv] + tau_J)
         vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
         motion = Motion(scene, effects, wrenches, tau, vdot)
-        return replace(motion, effects={name: effect.found(motion) for name, effect in effects.items()})
+        return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
     def derivative(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Scalar,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> State:
         """dq/dt, dv/dt, and the rates of the parts' states."""
         motion = self.motion(t, state, parameters, inputs)
@@ -180,15 +198,19 @@ class System:
             for key, rate in effect.rates.items():
                 name = key if key in rates else f"{owner}.{key}"
                 if name not in rates:
-                    raise KeyError(f"{owner!r} gives the rate of {key!r}, which is no state{hint(key, rates)}.")
+                    raise KeyError(f"{owner!r} gives the rate of {key!r}, which is not a state{hint(key, rates)}.")
                 rates[name] = rates[name] + rate
         qdot = kinematics.position_rate(scene.mechanism, scene.q, scene.v)
         return State(qdot, motion.vdot, pack(rates))
 
     def settle(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Scalar,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> State:
-        """The state after a step, with what elements do between steps: latches."""
+        """The state after a step, with the latches of elements updated."""
         owners = [name for name, e in self.description.acting() if e.latches]
         if not owners:
             return state
@@ -201,12 +223,12 @@ class System:
 
     @cached_property
     def letting_go(self) -> dict[str, Element]:
-        """The elements that may let something go."""
+        """The elements that may release something."""
         known = {name: own_states(self.states, name) for name, _ in self.description.acting()}
         return {k: e for k, e in self.description.acting() if e.lets_go(known[k], known[k]) is not None}
 
     def _require_mass_apart(self) -> None:
-        """What parts must have the mass to move on its own."""
+        """An error if something that may be released has no mass to move on its own."""
         gone: dict[str, Array] = {}
         for name, element in self.letting_go.items():
             own = own_states(self.states, name)
@@ -214,18 +236,20 @@ class System:
             gone |= {f"{name}.{key}": value for key, value in sets.items()}
         try:
             self.description.mechanism(self.states | gone)
-        except ValueError as error:
-            raise ValueError(f"once everything has parted that may, {error}") from error
+        except FieldError as error:
+            raise FieldError(
+                f"once everything has parted that may, {error}", error.field, error.owner.removesuffix(MOUNT)
+            ) from error
 
     def switch(self, before: State, after: State) -> Switch:
-        """What lets go first between two states, a step apart."""
+        """The first release between two states, a step apart."""
         old, new = self.named_states(before.parts), self.named_states(after.parts)
         times: dict[str, Array] = {}
         values: dict[str, dict[str, Array]] = {}
         for name, element in self.letting_go.items():
-            found = element.lets_go(own_states(old, name), own_states(new, name))
-            assert found is not None
-            times[name], values[name] = found
+            release = element.lets_go(own_states(old, name), own_states(new, name))
+            assert release is not None
+            times[name], values[name] = release
         first = reduce(np.minimum, times.values())
         sets, to = {}, {}  # type: dict[str, Array], dict[str, Array]
         for name, value in old.items():
@@ -237,11 +261,11 @@ class System:
             to[name] = values[owner][key] if is_set else np.zeros(np.shape(value))
         return Switch(first, pack(sets) > 0, pack(to))
 
-    def released(self, state: State, parameters: Mapping[str, Any] | None = None) -> tuple[State, Array]:
-        """The state in which joints that have let go stand still, and their mounts move on for them.
+    def released(self, state: State, parameters: Values | None = None) -> tuple[State, Array]:
+        """The state in which released joints are at rest and their mounts move instead, and the energy [J] lost.
 
-        V_M := V_M + Ad(X_MB) S v, v := 0: the same twists of all bodies, and a state that is so already stays as it is.
-        With it the energy [J] of the motors' rotors (armatures) that stand still now; no other is lost.
+        V_M := V_M + Ad(X_MB) S v, v := 0: all bodies keep their twists, and applying it twice changes nothing more. The
+        energy lost is that of motors' rotors (armatures) that are now at rest.
         """
         description, mech = self.described(parameters), self.mechanism
         v, lost = state.v, np.zeros(())
@@ -266,29 +290,35 @@ class System:
         )
         for name, element in description.elements.items():
             own = own_states(states, name)
-            changed = element is not base.elements[name] and element.turning()
+            changed = element is not base.elements[name] and element.decoupled()
             same = same and not (changed or element.inertias(own) or element.holds(own))
         return self.mechanism if same else description.mechanism(states)
 
 
-def pack(values: Mapping[str, Any]) -> Array:
-    """All arrays in one row."""
+@memo
+def system_of(description: Description, free: tuple[str, ...]) -> System:
+    """The equations of motion of a description, with these numbers left free."""
+    return System(description, free)
+
+
+def pack(values: Values) -> Array:
+    """All arrays in one flat array."""
     return np.concatenate([np.zeros(0), *(np.ravel(as_array(value)) for value in values.values())])
 
 
-def unpack(row: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """The arrays of these shapes that `pack` put into one row."""
+def unpack(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The arrays of these shapes that `pack` put into one flat array."""
     values, start = {}, 0
     for name, shape in shapes.items():
         size = int(np.prod(shape))
-        values[name] = np.reshape(row[start : start + size], shape)
+        values[name] = np.reshape(flat[start : start + size], shape)
         start += size
     return values
 
 
-def _with(row: Array, where: slice, part: Array) -> Array:
-    """The row with other entries there."""
-    return np.concatenate([row[: where.start], part, row[where.stop :]])
+def _with(x: Array, where: slice, part: Array) -> Array:
+    """x (n,) with other entries there."""
+    return np.concatenate([x[: where.start], part, x[where.stop :]])
 
 
 def _same_link(a: Any, b: Any) -> bool:
@@ -296,7 +326,7 @@ def _same_link(a: Any, b: Any) -> bool:
 
 
 def _check_effect(kind: str, effect: Effect, scene: Scene) -> None:
-    """An error if what an element does, at the very start, is no effect."""
+    """An error if the effect of an element at the start is malformed or not finite."""
     for body, F in effect.wrenches.items():
         if np.shape(F) != (6,):
             raise ValueError(f"{kind} puts an array of shape {np.shape(F)} on {body!r}; a wrench has the shape (6,).")

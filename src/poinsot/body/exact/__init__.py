@@ -1,4 +1,4 @@
-"""Motions that are known in closed form: what a simulation can be measured against."""
+"""Motions with closed-form solutions, as references for simulations."""
 
 from poinsot.body.exact.free_top import FreeTop
 from poinsot.body.exact.heavy_top import HeavyTop, steady_precession

@@ -1,4 +1,4 @@
-"""What the exact solutions are given: checked, and turned into arrays of floats."""
+"""Checks of the arguments of the exact solutions, and their conversion to arrays of floats."""
 
 import numpy as np
 
@@ -6,23 +6,24 @@ from poinsot._types import Array, ArrayLike
 from poinsot.spatial import quaternion
 
 
-def numbers(what: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
-    """`given` as an array of finite floats; of this shape, if one is named."""
+def numbers(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
+    """The value as an array of finite floats, of this shape if one is given."""
     try:
-        array = np.array(given, dtype=float)
+        array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} = {given!r} must be numbers.") from None
+        raise ValueError(f"{name} = {value!r} must be numbers.") from None
     if shape is not None and array.shape != shape:
-        raise ValueError(f"{what} = {given!r} has shape {array.shape}; it needs the shape {shape}.")
+        raise ValueError(f"{name} = {value!r} has shape {array.shape}; it needs the shape {shape}.")
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{what} holds {array[~np.isfinite(array)][0]}; every number must be finite.")
+        raise ValueError(f"{name} holds {array[~np.isfinite(array)][0]}; every number must be finite.")
     return array
 
 
-def positive(what: str, given: ArrayLike) -> float:
-    number = float(numbers(what, given, ()))
+def positive(name: str, value: ArrayLike) -> float:
+    """A moment of inertia [kg m^2], above zero."""
+    number = float(numbers(name, value, ()))
     if not number > 0.0:
-        raise ValueError(f"{what} = {number:g} kg m^2 must be positive.")
+        raise ValueError(f"{name} = {number:g} kg m^2 must be positive.")
     return number
 
 

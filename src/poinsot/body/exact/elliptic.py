@@ -1,7 +1,7 @@
 """Jacobi's elliptic functions, and the elliptic integrals that the motion of a top needs, in NumPy.
 
-The parameter m = k^2 is given by its complement mc = 1 - m = k'^2, 0 <= mc <= 1, which keeps its digits where m is
-close to 1. Integrals are sums of positive terms, so no digits cancel.
+Functions take the complementary parameter mc = 1 - m = k'^2, 0 <= mc <= 1, instead of m = k^2: it keeps its digits
+where m is close to 1. Integrals are sums of positive terms, so there is no cancellation.
 """
 
 from math import inf, pi, sqrt
@@ -16,7 +16,7 @@ ONE = np.ones(())
 
 
 class Jacobi(NamedTuple):
-    """sn, cn, dn of u, and the whole number of half periods 2K that u is away from zero."""
+    """sn, cn, dn of u, and the number of half periods 2K in u, rounded to the nearest integer."""
 
     u: Array
     sn: Array
@@ -26,7 +26,7 @@ class Jacobi(NamedTuple):
 
     @property
     def sign(self) -> Array:
-        """What sn and cn are multiplied by when u is brought back to -K <= u <= K: 1 or -1."""
+        """The factor 1 or -1 of sn and cn when u is reduced to -K <= u <= K."""
         return 1.0 - 2.0 * (self.half_periods % 2.0)
 
     @property
@@ -46,8 +46,8 @@ def quarter_period(mc: float) -> float:
 def jacobi(u: ArrayLike, mc: float) -> Jacobi:
     """sn(u | m), cn(u | m), dn(u | m) for real u of any shape.
 
-    Landen's transformations lead to the nearer end of the scale of moduli: to the circular functions at m = 0, or
-    to the hyperbolic functions at m = 1. DLMF 22.7.
+    Landen's transformations reduce the modulus to the nearer limit: the circular functions at m = 0, or the hyperbolic
+    functions at m = 1. DLMF 22.7.
     """
     u = np.asarray(u, dtype=float)
     K = quarter_period(mc)
@@ -75,7 +75,7 @@ def _ascend(u: Array, k: float, k1: float) -> tuple[Array, Array, Array]:
     if k1 == 0.0:
         return _hyperbolic(u)
     l1 = (k1 / (1.0 + k)) ** 2
-    inner = u / (1.0 + l1)  # at most K/2 of the larger modulus: far from K, a tiny l1 leaves no trace
+    inner = u / (1.0 + l1)  # at most K/2 of the larger modulus: far from K, a tiny l1 has no effect
     s, c, d = _hyperbolic(inner) if l1 < 1e-17 else _ascend(inner, 2.0 * sqrt(k) / (1.0 + k), l1)
     return (1.0 + l1) * s * c / d, (d * d - l1) / ((1.0 - l1) * d), (d * d + l1) / ((1.0 + l1) * d)
 
@@ -94,8 +94,8 @@ def first_kind(sn: ArrayLike, cn: ArrayLike, mc: float) -> Array:
 def third_kind(j: Jacobi, h: float, mc: float) -> Array:
     """The integral of sn^2 / (cn^2 + h sn^2) from 0 to u, for h >= 1 or 0 < h <= mc.
 
-    It is (Pi(n) - F) / n with n = 1 - h, good at n = 0 too: sn^3 R_J(cn^2, dn^2, 1, cn^2 + h sn^2) / 3 up to the first
-    quarter period, and twice its value there for every half period more. DLMF 19.25.14.
+    It is (Pi(n) - F) / n with n = 1 - h, regular at n = 0: sn^3 R_J(cn^2, dn^2, 1, cn^2 + h sn^2) / 3 up to the first
+    quarter period, plus twice its value there for every further half period. DLMF 19.25.14.
     """
     s2, c2 = j.sn * j.sn, j.cn * j.cn
     if mc <= 0.0:

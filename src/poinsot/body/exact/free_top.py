@@ -1,9 +1,9 @@
-"""The free rigid body, whose motion Poinsot described and Jacobi solved: no torque, any moments of inertia.
+"""The free rigid body, with any moments of inertia and no torque: described by Poinsot, solved by Jacobi.
 
-Let I_b be the middle one of the principal moments. The polhode, the path of omega in the body, circles the axis of the
+Let I_b be the intermediate principal moment. The polhode, the path of omega in the body, circles the axis of the
 greatest moment where L^2 > 2 E I_b, and that of the least where L^2 < 2 E I_b; where they are equal the body is on the
-separatrix, and comes to rest on the middle axis in infinite time. The numbers given are taken as exact, and such
-differences computed as fractions: so the separatrix is told from its neighbours, and no digits are lost next to it.
+separatrix, and approaches rotation about the intermediate axis in infinite time. Arguments are taken as exact numbers,
+and such differences computed as fractions: the separatrix is then exact, and no digits are lost near it.
 
 Whittaker, Analytical Dynamics (1904), section 69; van Zon and Schofield, J. Comput. Phys. 225 (2007), 145-164.
 """
@@ -39,8 +39,8 @@ class FreeTop:
     def __post_init__(self) -> None:
         q0, omega0 = checks.orientation(self.q0), checks.angular_velocity(self.omega0)
         moments, R_BP = principal(self.inertia)
-        found = {"q0": q0, "omega0": omega0, "_moments": moments, "_R_BP": R_BP}
-        for name, value in {**found, "_polhode": Polhode.through(moments, omega0 @ R_BP)}.items():
+        fields = {"q0": q0, "omega0": omega0, "_moments": moments, "_R_BP": R_BP}
+        for name, value in {**fields, "_polhode": Polhode.through(moments, omega0 @ R_BP)}.items():
             object.__setattr__(self, name, value)
 
     def angular_velocity(self, t: ArrayLike) -> Array:
@@ -53,8 +53,8 @@ class FreeTop:
     def orientation(self, t: ArrayLike) -> Array:
         """q_WB, wxyz, at the times t [s], (...) -> (..., 4); continuous in t, and q0 at t = 0.
 
-        R_WB = R_0 R_x(psi) R_z(-theta) R_x(-chi) R_PB: theta and chi say where L points to in the body, and psi is the
-        precession of the body about L.
+        R_WB = R_0 R_x(psi) R_z(-theta) R_x(-chi) R_PB: theta and chi give the direction of L in the body,
+        and psi is the precession of the body about L.
         """
         t = checks.times(t)
         if self._polhode is None:
@@ -62,12 +62,12 @@ class FreeTop:
         polhode, q_BP = self._polhode, quaternion.from_matrix(self._R_BP)
         start, now = polhode.at(np.zeros(())), polhode.at(t)
         q_WL = _product(self.q0, q_BP, quaternion.conjugate(polhode.tilt(start)))
-        q_LP = _product(_turn(polhode.precession(t, start, now), 0), polhode.tilt(now))
+        q_LP = _product(_about(polhode.precession(t, start, now), 0), polhode.tilt(now))
         return quaternion.normalize(_product(q_WL, q_LP, quaternion.conjugate(q_BP)))
 
     @property
     def period(self) -> float:
-        """The time [s] after which omega_B returns; infinite on the separatrix, and where omega_B stands still."""
+        """The period [s] of omega_B; infinite on the separatrix, and where omega_B is constant."""
         return inf if self._polhode is None else 4.0 * quarter_period(self._polhode.mc) / self._polhode.rate
 
     @property
@@ -110,14 +110,14 @@ class Polhode:
 
     @classmethod
     def through(cls, moments: Array, omega: Array) -> "Polhode | None":
-        """The polhode through omega; None where omega stands still, because omega x L is zero, or where it would need
-        hundreds of times as long to leave the middle axis as it takes to flip."""
+        """The polhode through omega; None where omega is constant, because omega x L is zero, or where it would take
+        hundreds of times as long to leave the intermediate axis as to flip."""
         e, b, o = (Fraction(I) for I in moments)
         we, wb, wo = (Fraction(w) for w in omega)
         if (o - b) * wb * wo == (o - e) * we * wo == (b - e) * we * wb == 0:
             return None
         P_e, P_b, P_o = differences(moments, omega)
-        around_o = P_b * (o - e) >= 0  # on the separatrix it is as good as around e
+        around_o = P_b * (o - e) >= 0  # on the separatrix either choice holds
         x, P_x, y, P_y = (o, P_o, e, P_e) if around_o else (e, P_e, o, P_o)  # it circles x; y is the other extreme axis
         A_x, A_y, A_b = root(P_y / (x * (x - y))), root(P_x / (y * (x - y))), root(P_x / (b * (x - b)))
         mc, rate = P_b * (x - y) / (P_y * (x - b)), root(P_y * (x - b) / (e * b * o))
@@ -144,18 +144,18 @@ class Polhode:
         return self.amplitudes * np.stack((j.cn, j.sn, j.dn) if self.around_o else (j.dn, j.sn, j.cn), axis=-1)
 
     def tilt(self, j: Jacobi) -> Array:
-        """The quaternion of R_z(-theta) R_x(-chi), which turns L from where it is in the body onto the x axis."""
+        """The quaternion of R_z(-theta) R_x(-chi), which rotates the direction of L in the body onto the x axis."""
         L_e, L_b, L_o = np.moveaxis(self.moments * self.omega(j), -1, 0)
         if self.around_o:
             chi = np.arctan2(L_o, L_b)  # L_o keeps its sign
         else:
             _, A_b, A_o = self.amplitudes
-            turns = copysign(pi, A_b * A_o) * (j.half_periods % 4.0)  # a quaternion returns after 4 pi
-            chi = np.arctan2(np.copysign(L_o, A_o), j.sign * L_b) - turns
-        return _product(_turn(-np.arctan2(np.hypot(L_b, L_o), L_e), 2), _turn(-chi, 0))
+            winding = copysign(pi, A_b * A_o) * (j.half_periods % 4.0)  # a quaternion has the period 4 pi
+            chi = np.arctan2(np.copysign(L_o, A_o), j.sign * L_b) - winding
+        return _product(_about(-np.arctan2(np.hypot(L_b, L_o), L_e), 2), _about(-chi, 0))
 
     def precession(self, t: Array, start: Jacobi, now: Jacobi) -> Array:
-        """psi [rad], the angle by which the axis e has turned about L in the time t.
+        """psi [rad], the precession of the axis e about L in the time t.
 
         Its rate is the mean of L / I_b and L / I_o with the weights L_b^2 and L_o^2.
         """
@@ -172,21 +172,21 @@ def differences(moments: Array, omega: Array) -> tuple[Fraction, Fraction, Fract
 
 
 def principal(inertia: Inertia | ArrayLike) -> tuple[Array, Array]:
-    """The principal moments (I_e, I_b, I_o) [kg m^2], I_b the middle one, and R_BP, whose columns are their axes.
+    """The principal moments (I_e, I_b, I_o) [kg m^2], I_b the intermediate one, and R_BP, whose columns are their axes.
 
     The axis e is the one about which the body is nearer to symmetric: I_b is nearer to I_o than to I_e. So L / I_b and
     L / I_o, between which the precession of e varies, differ by less than a factor of two.
     """
-    given = inertia.moment if isinstance(inertia, Inertia) else checks.numbers("inertia", inertia)
-    if given.shape not in ((3,), (3, 3)):
-        raise ValueError(f"inertia has shape {given.shape}; give an Inertia, 3 principal moments, or a (3, 3) moment.")
-    moment = np.diag(given) if given.shape == (3,) else given
+    moment = inertia.moment if isinstance(inertia, Inertia) else checks.numbers("inertia", inertia)
+    if moment.shape not in ((3,), (3, 3)):
+        raise ValueError(f"inertia has shape {moment.shape}; give an Inertia, 3 principal moments, or a (3, 3) moment.")
+    moment = np.diag(moment) if moment.shape == (3,) else moment
     if np.max(np.abs(moment - moment.T)) > 1e-9 * np.max(np.abs(moment)):
         raise ValueError(f"inertia is not symmetric: {moment.tolist()} kg m^2. Check the signs of its products.")
     (a, b, c), R_BP = np.linalg.eigh(moment)
     if not a > 0.0:
         raise ValueError(
-            f"inertia has the principal moment {a:g} kg m^2; all must be positive. A body whose mass lies on one line "
+            f"inertia has the principal moment {a:g} kg m^2; all must be positive. A body whose mass is on one line "
             "has no spin about it."
         )
     order = [0, 1, 2] if a * (c - b) <= c * (b - a) else [2, 1, 0]
@@ -201,8 +201,8 @@ def root(x: Fraction) -> float:
     return ldexp(sqrt(abs(x) / Fraction(4) ** half), half)
 
 
-def _turn(angle: Array, axis: int) -> Array:
-    """The quaternion of a turn [rad] about the axis 0, 1 or 2."""
+def _about(angle: Array, axis: int) -> Array:
+    """The quaternion of a rotation [rad] about the axis 0, 1 or 2."""
     return quaternion.exp(angle[..., None] * np.eye(3)[axis])
 
 

@@ -1,4 +1,4 @@
-"""The heavy symmetric top with a fixed point, which Lagrange solved. Without spin it is a spherical pendulum."""
+"""The heavy symmetric top with a fixed point, solved by Lagrange. Without spin it is a spherical pendulum."""
 
 import cmath
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from poinsot.body.exact.elliptic import quarter_period
 from poinsot.body.exact.nutation import Nutation
 from poinsot.spatial import quaternion
 
-FLIP = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: the z axis points the other way
+FLIP = np.array([0.0, 1.0, 0.0, 0.0])  # rotation by pi about x: it reverses the z axis
 
 
 @dataclass(frozen=True, eq=False)
 class HeavyTop:
     """A body symmetric about its z axis, one point of which is fixed, in uniform gravity along -z of the world.
 
-    transverse, axial: the moments of inertia A across and C along the z axis [kg m^2], about the fixed point. mgl: the
+    transverse, axial: the transverse and axial moments of inertia A and C [kg m^2], about the fixed point. mgl: the
     weight times the distance from the fixed point to the centre of mass along the z axis [N m]; negative if the centre
-    lies on the other side. q0: the orientation q_WB at t = 0, wxyz. omega0: the angular velocity at t = 0 [rad/s], body
+    is on the other side. q0: the orientation q_WB at t = 0, wxyz. omega0: the angular velocity at t = 0 [rad/s], body
     axes.
     """
 
@@ -51,8 +51,8 @@ class HeavyTop:
         phi, theta, psi = checks.numbers("angles", angles, (3,))
         dphi, dtheta, dpsi = checks.numbers("rates", rates, (3,))
         klein = cmath.rect(np.cos(theta / 2), (phi + psi) / 2), cmath.rect(np.sin(theta / 2), (phi - psi) / 2)
-        across = cmath.rect(1.0, -psi) * complex(dtheta, dphi * np.sin(theta))
-        omega = np.array([across.real, across.imag, dpsi + dphi * np.cos(theta)])
+        omega_xy = cmath.rect(1.0, -psi) * complex(dtheta, dphi * np.sin(theta))
+        omega = np.array([omega_xy.real, omega_xy.imag, dpsi + dphi * np.cos(theta)])
         q = np.array([klein[0].real, klein[1].real, klein[1].imag, klein[0].imag])
         return cls(transverse, axial, mgl, q, omega)
 
@@ -70,9 +70,9 @@ class HeavyTop:
         t = checks.times(t)
         half_sum, half_difference = self._nutation.half_angles(t)
         axis_rate = self._nutation.axis_rate(self._nutation.at(t))
-        across = axis_rate * np.exp(1j * half_difference) * np.exp(-1j * half_sum)  # times exp(-i psi)
+        omega_xy = axis_rate * np.exp(1j * half_difference) * np.exp(-1j * half_sum)  # times exp(-i psi)
         sign = 1.0 if self.mgl >= 0.0 else -1.0
-        return np.stack([across.real, sign * across.imag, np.full_like(t, self.omega0[2])], axis=-1)
+        return np.stack([omega_xy.real, sign * omega_xy.imag, np.full_like(t, self.omega0[2])], axis=-1)
 
     def euler_angles(self, t: ArrayLike) -> Array:
         """(phi, theta, psi) [rad], precession, nutation and spin, at the times t [s], (...) -> (..., 3), continuous.
@@ -89,13 +89,13 @@ class HeavyTop:
 
     @property
     def period(self) -> float:
-        """The time [s] after which the tilt returns; infinite on the separatrix and in steady precession."""
+        """The period [s] of the nutation; infinite on the separatrix and in steady precession."""
         band = self._nutation.band
         return 2.0 * quarter_period(band.mc) / band.rate if band.rate > 0.0 else inf
 
     @property
     def tilts(self) -> tuple[float, float]:
-        """The least and the greatest angle [rad] between the body's z axis and the upright."""
+        """The least and the greatest angle [rad] between the body's z axis and the vertical."""
         band = self._nutation.band
         low, high = 2.0 * np.arctan2(sqrt(band.x2), sqrt(band.y2)), 2.0 * np.arctan2(sqrt(band.x1), sqrt(band.y1))
         return (float(low), float(high)) if self.mgl >= 0.0 else (pi - float(high), pi - float(low))
@@ -115,16 +115,16 @@ class HeavyTop:
 
 
 def steady_precession(transverse: float, axial: float, mgl: float, tilt: float, spin: float) -> tuple[float, float]:
-    """The slow and the fast rate p [rad/s] of a top that does not nod: A cos(tilt) p^2 - C spin p + mgl = 0.
+    """The slow and the fast precession rate p [rad/s] of a top without nutation: A cos(tilt) p^2 - C spin p + mgl = 0.
 
     tilt: the angle [rad] between its axis and the vertical. spin: omega_z [rad/s], about the body's axis.
     """
-    L_3, across = axial * spin, transverse * np.cos(tilt)
-    square = L_3 * L_3 - 4.0 * across * mgl
-    if not square >= 0.0:
+    L_3, A_cos = axial * spin, transverse * np.cos(tilt)
+    discriminant = L_3 * L_3 - 4.0 * A_cos * mgl
+    if not discriminant >= 0.0:
         raise ValueError(
             f"a top with spin = {spin:g} rad/s does not precess steadily at tilt = {tilt:g} rad: "
-            f"it needs at least {2.0 * sqrt(across * mgl) / axial:g} rad/s."
+            f"it needs at least {2.0 * sqrt(A_cos * mgl) / axial:g} rad/s."
         )
-    larger = 0.5 * (L_3 + np.copysign(sqrt(square), L_3))  # of the two roots times A cos(tilt)
-    return float(mgl / larger) if larger else inf, float(larger / across) if across else inf
+    larger = 0.5 * (L_3 + np.copysign(sqrt(discriminant), L_3))  # of the two roots times A cos(tilt)
+    return float(mgl / larger) if larger else inf, float(larger / A_cos) if A_cos else inf

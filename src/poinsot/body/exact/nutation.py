@@ -1,16 +1,16 @@
-"""How the axis of a heavy top nods, and with it turns about the vertical.
+"""Nutation and precession of the axis of a heavy symmetric top.
 
 With u = cos(theta), the vertical component of the axis, and the constants
 
     a = L_3 / A     b = L_z / A     beta = 2 m g l / A     alpha = omega_x^2 + omega_y^2 + beta u
 
-the axis nods between two roots of a cubic, (du/dt)^2 = f(u) = (1 - u^2)(alpha - beta u) - (b - a u)^2, as
+the axis oscillates between two roots of a cubic, (du/dt)^2 = f(u) = (1 - u^2)(alpha - beta u) - (b - a u)^2, as
 
     u = u_1 cn^2 w + u_2 sn^2 w,     w = rate t + w0.
 
 The Cayley-Klein parameters q_w + i q_z = cos(theta/2) exp(i (phi + psi)/2) and q_x + i q_y = sin(theta/2)
-exp(i (phi - psi)/2) stay smooth where the axis passes near the vertical and Euler's angles jump. The numbers given are
-taken as exact and the roots computed to hundreds of digits, once a top: so none are lost where roots meet.
+exp(i (phi - psi)/2) stay smooth where the axis passes near the vertical and Euler's angles jump. Arguments are taken as
+exact numbers and the roots computed to hundreds of digits, once per top: no digits are lost where roots meet.
 
 Whittaker, Analytical Dynamics (1904), sections 71 to 73; Klein, The Mathematical Theory of the Top (1897).
 """
@@ -32,8 +32,8 @@ TINY = 1e-140  # 1 - u or 1 + u where an axis is so near to the vertical that it
 
 @dataclass(frozen=True)
 class Band:
-    """The tilts between which a top nods, x = 1 - u and y = 1 + u at the roots u_1 <= u_2, and how it goes to and fro.
-    Rate zero: it keeps its tilt."""
+    """The range of the nutation, x = 1 - u and y = 1 + u at the roots u_1 <= u_2, and the oscillation between them.
+    Rate zero: the tilt is constant."""
 
     x1: float
     x2: float
@@ -48,7 +48,7 @@ class Band:
 
     @classmethod
     def around(cls, u: Fraction, du: Fraction, a: Fraction, b: Fraction, alpha: Fraction, beta: Fraction) -> "Band":
-        """The band in which u lies; du is its rate."""
+        """The band that contains u; du is its rate."""
         slope = 2 * a * (b - a * u) - 2 * u * (alpha - beta * u) - beta * (1 - u * u)  # f'(u)
         still = cls(float(1 - u), float(1 - u), float(1 + u), float(1 + u))
         separatrix = a == b and alpha == beta > 0  # it rises to the vertical in infinite time
@@ -78,7 +78,7 @@ class Band:
         return copysign(1.0, self.sn0)
 
     def start(self) -> Jacobi:
-        """sn, cn, dn of w0, from the tilt at t = 0; w0 itself may not hold all its digits where it is close to +-K."""
+        """sn, cn, dn of w0, from the tilt at t = 0; w0 itself may lack digits where it is close to +-K."""
         dn = hypot(self.cn0, sqrt(self.mc) * self.sn0)
         return Jacobi(*(np.array(c) for c in (self.w0, self.sn0, self.cn0, dn, 0.0)))
 
@@ -86,7 +86,7 @@ class Band:
 def roots(a: Decimal, b: Decimal, alpha: Decimal, beta: Decimal) -> tuple[Decimal, Decimal, Decimal]:
     """u_1, u_2 and top = beta u_3, for the roots u_1 <= u_2 <= 1 <= u_3 of f; beta may be zero.
 
-    Newton's iteration falls from above onto the largest root of beta^2 f(top / beta); the others solve a quadratic.
+    Newton's iteration converges from above to the largest root of beta^2 f(top / beta); the others solve a quadratic.
     """
     c2, c1, c0 = alpha + a * a, beta * (2 * a * b - beta), beta * beta * (alpha - b * b)
     top, above = c2 + 2 * beta, Decimal("inf")
@@ -106,7 +106,7 @@ def from_above(j: Jacobi, mc: float) -> Jacobi:
 
 @dataclass(frozen=True)
 class Nutation:
-    """The motion of a top with mgl >= 0: its band, and what its precession needs."""
+    """The motion of a top with mgl >= 0: its band, and the constants of its precession."""
 
     band: Band
     total: float  # a + b
@@ -118,13 +118,13 @@ class Nutation:
     @classmethod
     def through(cls, transverse: float, axial: float, mgl: float, q_WB: Array, omega: Array) -> "Nutation":
         """The motion of the top that has this orientation and angular velocity at t = 0."""
-        klein0, klein1, across = complex(q_WB[0], q_WB[3]), complex(q_WB[1], q_WB[2]), complex(omega[0], omega[1])
+        klein0, klein1, omega_xy = complex(q_WB[0], q_WB[3]), complex(q_WB[1], q_WB[2]), complex(omega[0], omega[1])
         klein0, klein1 = (c if abs(c) ** 2 > TINY else 0j for c in (klein0, klein1))
         numbers = (transverse, axial, klein0.real, klein1.real, klein1.imag, klein0.imag, *omega)
         A, C, w, x, y, z, wx, wy, wz = (Fraction(c) for c in numbers)
         size = w * w + x * x + y * y + z * z
         u = (w * w + z * z - x * x - y * y) / size
-        up_x, up_y = 2 * (x * z - w * y) / size, 2 * (y * z + w * x) / size  # the vertical, across the body's axis
+        up_x, up_y = 2 * (x * z - w * y) / size, 2 * (y * z + w * x) / size  # the vertical, normal to the body's axis
         a, beta = C * wz / A, 2 * Fraction(mgl) / A
         b, alpha = up_x * wx + up_y * wy + a * u, wx * wx + wy * wy + beta * u
         scale = alpha + a * a + 2 * beta
@@ -132,9 +132,9 @@ class Nutation:
         alpha = alpha if abs(alpha - beta) > Fraction(TINY) * scale else beta
         du = up_x * wy - up_y * wx
         band = Band.around(u, du, (total - excess) / 2, (total + excess) / 2, alpha, beta)
-        # A parameter that starts from zero points where it goes to.
-        half_sum = cmath.phase(klein0 if klein0 else -band.sign * klein1 * across.conjugate())
-        half_difference = cmath.phase(klein1 if klein1 else klein0 * across)
+        # A parameter that starts from zero has the phase of its rate.
+        half_sum = cmath.phase(klein0 if klein0 else -band.sign * klein1 * omega_xy.conjugate())
+        half_difference = cmath.phase(klein1 if klein1 else klein0 * omega_xy)
         return cls(band, float(total), float(excess), float(wz - a), half_sum, half_difference)
 
     def at(self, t: Array) -> Jacobi:
@@ -152,7 +152,7 @@ class Nutation:
         """(phi + psi)/2 and (phi - psi)/2 [rad], whose rates are half of (a + b)/(1 + u) + drift and of
         (b - a)/(1 - u) - drift.
 
-        1 - u is counted from the lower root, where it is greatest, and 1 + u from the upper one: so nothing cancels.
+        1 - u is counted from the lower root, where it is greatest, and 1 + u from the upper one, to avoid cancellation.
         """
         band, twist, now, start = self.band, self.drift * t, self.at(t), self.band.start()
         x1, x2, y1, y2, span, mc = band.x1, band.x2, band.y1, band.y2, band.span, band.mc
@@ -173,7 +173,7 @@ class Nutation:
         return self.half_sum0 + 0.5 * (below + twist), self.half_difference0 + 0.5 * (above - twist)
 
     def axis_rate(self, j: Jacobi) -> Array:
-        """d(theta)/dt + i sin(theta) d(phi)/dt [rad/s], complex: how the axis moves."""
+        """d(theta)/dt + i sin(theta) d(phi)/dt [rad/s], complex: the rate of the axis."""
         band, (sine, cosine) = self.band, self.half_angle(j)
         around = self.excess * cosine / sine if band.x2 > 0.0 else 0.0
         around = around + (self.total * sine / cosine if band.y1 > 0.0 else 0.0)

@@ -18,7 +18,7 @@ Z = np.array([0.0, 0.0, 1.0])
 class SymmetricTop:
     """A body on which no torque acts, symmetric about its z axis: its exact orientation and angular velocity.
 
-    transverse, axial: the moments of inertia A across and C along the z axis [kg m^2] about the centre of mass. q0: the
+    transverse, axial: the transverse and axial moments of inertia A and C [kg m^2] about the centre of mass. q0: the
     orientation q_WB at t = 0, wxyz. omega0: the angular velocity at t = 0 [rad/s], body axes.
     """
 
@@ -35,12 +35,12 @@ class SymmetricTop:
 
     @property
     def body_rate(self) -> float:
-        """n = (C - A)/A omega_z [rad/s]: omega goes round the z axis in the body, once every 2 pi / n."""
+        """n = (C - A)/A omega_z [rad/s]: omega rotates about the z axis in the body, with the period 2 pi / n."""
         return float((self.axial - self.transverse) / self.transverse * self.omega0[2])
 
     @property
     def precession_rate(self) -> float:
-        """|L| / A [rad/s]: the z axis goes round L in the world, once every 2 pi A / |L|."""
+        """|L| / A [rad/s]: the z axis rotates about L in the world, with the period 2 pi A / |L|."""
         return float(np.linalg.norm(self.angular_momentum)) / self.transverse
 
     @property
@@ -56,7 +56,7 @@ class SymmetricTop:
         return quaternion.rotate(self.q0, moments * self.omega0)
 
     def angular_velocity(self, t: ArrayLike) -> Array:
-        """omega_B [rad/s] in body axes at the times t [s], (...) -> (..., 3): omega0, turned about z by n t."""
+        """omega_B [rad/s] in body axes at the times t [s], (...) -> (..., 3): omega0, rotated about z by n t."""
         x, y, z = self.omega0
         angle = self.body_rate * checks.times(t)
         c, s = np.cos(angle), np.sin(angle)

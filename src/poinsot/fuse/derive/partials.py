@@ -1,15 +1,17 @@
-"""Derivatives of the operations: one row each, the partial derivative by every argument.
+"""Derivatives of the operations: one row each, the partial derivative with respect to every argument.
 
-A rule gets the arguments and the result. An operation without a row is locally constant (comparisons, rounding, bits).
+A rule takes the arguments and the result. An operation without a row is locally constant (comparisons, rounding, bits).
 """
 
 import math
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
 
 from poinsot.fuse.graph.build import build
 from poinsot.fuse.graph.nodes import Value
 
 Partials = tuple[Value, ...]
+Rule = Callable[..., Partials]
 
 
 def add(a: Value, b: Value) -> Value:
@@ -29,7 +31,7 @@ def div(a: Value, b: Value) -> Value:
 
 
 def _first_wins(a: Value, b: Value, strictly: Value) -> Partials:
-    """Of minimum and maximum: all to the chosen one, and half to each where they are equal."""
+    """minimum and maximum: 1 for the chosen argument, 0 for the other, and a half each where they are equal."""
     share = build("where", build("equal", a, b), 0.5, build("where", strictly, 1.0, 0.0))
     return share, sub(1.0, share)
 
@@ -46,21 +48,33 @@ def _arctan2(y: Value, x: Value, r: Value) -> Partials:
 
 
 def _one_minus_square(a: Value) -> Value:
-    """1 - a^2 without the cancellation near 1."""
+    """1 - a^2 without cancellation near 1."""
     return mul(sub(1.0, a), add(1.0, a))
 
 
-PARTIALS: dict[str, Callable[..., Partials]] = {
+# Operations whose partial derivatives are taken as finite.
+BOUNDED: dict[str, Rule] = {
     "add": lambda a, b, r: (1.0, 1.0),
     "sub": lambda a, b, r: (1.0, -1.0),
-    "mul": lambda a, b, r: (b, a),
-    "div": lambda a, b, r: (div(1.0, b), build("neg", div(r, b))),
     "neg": lambda a, r: (-1.0,),
     "fma": lambda a, b, c, r: (b, a, 1.0),
     "abs": lambda a, r: (build("copysign", 1.0, a),),
     "copysign": lambda a, b, r: (mul(build("copysign", 1.0, a), build("copysign", 1.0, b)), 0.0),
     "minimum": lambda a, b, r: _first_wins(a, b, build("less", a, b)),
     "maximum": lambda a, b, r: _first_wins(a, b, build("less", b, a)),
+    "sin": lambda a, r: (build("cos", a),),
+    "cos": lambda a, r: (build("neg", build("sin", a)),),
+    "arctan": lambda a, r: (div(1.0, add(1.0, mul(a, a))),),
+    "tanh": lambda a, r: (_one_minus_square(r),),
+    "arcsinh": lambda a, r: (div(1.0, build("sqrt", add(1.0, mul(a, a)))),),
+    "to_float": lambda a, r: (0.0,),
+}
+
+# Operations whose partial derivatives can be infinite, overflow or not be defined. A zero adjoint, which comes out of a
+# branch that is not taken, stays zero there.
+SINGULAR: dict[str, Rule] = {
+    "mul": lambda a, b, r: (b, a),
+    "div": lambda a, b, r: (div(1.0, b), build("neg", div(r, b))),
     "sqrt": lambda a, r: (div(0.5, r),),
     "cbrt": lambda a, r: (div(1.0, mul(3.0, mul(r, r))),),
     "exp": lambda a, r: (r,),
@@ -70,26 +84,17 @@ PARTIALS: dict[str, Callable[..., Partials]] = {
     "log2": lambda a, r: (div(1.0 / math.log(2.0), a),),
     "log10": lambda a, r: (div(1.0 / math.log(10.0), a),),
     "log1p": lambda a, r: (div(1.0, add(1.0, a)),),
-    "sin": lambda a, r: (build("cos", a),),
-    "cos": lambda a, r: (build("neg", build("sin", a)),),
     "tan": lambda a, r: (add(1.0, mul(r, r)),),
     "arcsin": lambda a, r: (div(1.0, build("sqrt", _one_minus_square(a))),),
     "arccos": lambda a, r: (div(-1.0, build("sqrt", _one_minus_square(a))),),
-    "arctan": lambda a, r: (div(1.0, add(1.0, mul(a, a))),),
     "arctan2": _arctan2,
     "sinh": lambda a, r: (build("cosh", a),),
     "cosh": lambda a, r: (build("sinh", a),),
-    "tanh": lambda a, r: (_one_minus_square(r),),
-    "arcsinh": lambda a, r: (div(1.0, build("sqrt", add(1.0, mul(a, a)))),),
     "arccosh": lambda a, r: (div(1.0, build("sqrt", mul(sub(a, 1.0), add(a, 1.0)))),),
     "arctanh": lambda a, r: (div(1.0, _one_minus_square(a)),),
     "power": _power,
     "hypot": lambda a, b, r: (div(a, r), div(b, r)),
-    "to_float": lambda a, r: (0.0,),
+    "logaddexp": lambda a, b, r: (build("exp", sub(a, r)), build("exp", sub(b, r))),
 }
 
-# Operations whose partials can be infinite. A zero that comes out of a branch not taken must stay zero there.
-SINGULAR = {
-    "div", "sqrt", "cbrt", "log", "log2", "log10", "log1p", "arcsin", "arccos", "arctan2", "arccosh", "arctanh",
-    "power", "hypot", "tan", "exp", "exp2", "expm1", "sinh", "cosh", "mul",
-}  # fmt: skip
+PARTIALS: Mapping[str, Rule] = ChainMap(BOUNDED, SINGULAR)

@@ -1,17 +1,29 @@
-"""Making nodes: an operation on known numbers is folded, one that a rule can simplify is, the rest become nodes.
+"""Building nodes: an operation on known numbers is folded, one that a rule can simplify is simplified, the rest become
+nodes.
 
-The rules never change a result by rounding; they only take for granted that x*0 is 0 and x-x is 0, which is what makes
-the sparse 6x6 algebra of the books cheap, and that a zero has no sign, so that b-a can be had from a-b.
+The rules never change a result by rounding. They assume that x*0 is 0 and x-x is 0, which is what makes the sparse 6x6
+algebra of the books cheap, and that the sign of a zero does not matter, so that b-a can be derived from a-b.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
-from poinsot.fuse.graph.nodes import Node, Type, Value, current, type_of
-from poinsot.fuse.graph.ops import OPS
+from poinsot.fuse.graph.nodes import Node, Scalar, Type, Value, current, type_of
+from poinsot.fuse.graph.ops import OPS, Wanted
 
-_CONVERT = {"fi": "to_float", "fb": "to_float", "ib": "to_int", "if": "to_int", "bf": "truth", "bi": "truth"}
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # in `typing` from Python 3.13 on
+
+# The operation that converts to a type, from another.
+_CONVERSIONS: dict[tuple[Wanted, Type], str] = {
+    ("f", "i"): "to_float",
+    ("f", "b"): "to_float",
+    ("i", "b"): "to_int",
+    ("i", "f"): "to_int",
+    ("b", "f"): "truth",
+    ("b", "i"): "truth",
+}
 
 
 def build(op: str, *args: Value) -> Value:
@@ -23,14 +35,14 @@ def build(op: str, *args: Value) -> Value:
             return simpler
     if not any(type(arg) is Node for arg in args):
         return OPS[op].fold(*args)
-    *wanted, result = OPS[op].types(*map(type_of, args))
+    wanted, result = OPS[op].types(*map(type_of, args))
     nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
     opposite = _opposite(op, nodes) if result == "f" else None
     return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
 
 
 def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
-    """If there is one already: b - a for a - b, and -c x for c x."""
+    """The node of opposite sign, if there is one already: b - a for a - b, and -c x for c x."""
     if op == "sub":
         return current().find("sub", args[::-1], "f")
     if op == "mul" and args[1].op == "const":
@@ -38,16 +50,19 @@ def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
     return None
 
 
-def lift(value: Value, wanted: Type) -> Node:
+def lift(value: Value, wanted: Wanted) -> Node:
     """The value as a node, converted to the wanted type ("?": as it is)."""
     if type(value) is not Node:
-        return current().constant(value, wanted if wanted != "?" else type_of(value))
+        return current().constant(value, type_of(value) if wanted == "?" else wanted)
     if value.type == wanted or wanted == "?":
         return value
-    return build(_CONVERT[wanted + value.type], value)
+    converted = build(_CONVERSIONS[wanted, value.type], value)
+    assert not known(converted)
+    return converted
 
 
-def known(value: Value) -> bool:
+def known(value: Value) -> "TypeIs[float]":
+    """Whether a value is a Python number, known while tracing."""
     return type(value) is not Node
 
 
@@ -55,18 +70,18 @@ def is_number(value: Value, number: float) -> bool:
     return type(value) is not Node and value == number
 
 
-def is_op(value: Value, op: str) -> bool:
+def is_op(value: Value, op: str) -> TypeGuard[Node]:
     return type(value) is Node and value.op == op
 
 
-def _ordered(op: str, a: Value, b: Value) -> Value:
+def _ordered(op: str, a: Value, b: Value) -> Value | None:
     """A commutative operation with its arguments in one order, so that a+b and b+a are one node."""
     if type(a) is Node and type(b) is Node and a.graph is b.graph and a.index > b.index:
         return build(op, b, a)
     return None
 
 
-def _add(a: Value, b: Value) -> Value:
+def _add(a: Value, b: Value) -> Value | None:
     if known(a):
         return b if a == 0 and not known(b) else None if known(b) else build("add", b, a)
     if known(b):
@@ -78,7 +93,7 @@ def _add(a: Value, b: Value) -> Value:
     return _ordered("add", a, b)
 
 
-def _sub(a: Value, b: Value) -> Value:
+def _sub(a: Value, b: Value) -> Value | None:
     if known(a):
         return build("neg", b) if a == 0 and not known(b) else None
     if known(b):
@@ -92,7 +107,7 @@ def _sub(a: Value, b: Value) -> Value:
     return None
 
 
-def _mul(a: Value, b: Value) -> Value:
+def _mul(a: Value, b: Value) -> Value | None:
     if known(a):
         return None if known(b) else build("mul", b, a)
     if known(b):
@@ -110,7 +125,7 @@ def _mul(a: Value, b: Value) -> Value:
     return _ordered("mul", a, b)
 
 
-def _div(a: Value, b: Value) -> Value:
+def _div(a: Value, b: Value) -> Value | None:
     if is_number(a, 0) and not known(b):
         return 0.0
     if known(b) and not known(a):
@@ -129,7 +144,7 @@ def _is_power_of_two(x: float) -> bool:
     return abs(float(x).as_integer_ratio()[0]) & (abs(float(x).as_integer_ratio()[0]) - 1) == 0
 
 
-def _neg(a: Value) -> Value:
+def _neg(a: Value) -> Value | None:
     if is_op(a, "neg"):
         return a.args[0]
     if is_op(a, "sub"):
@@ -137,19 +152,19 @@ def _neg(a: Value) -> Value:
     return None
 
 
-def _abs(a: Value) -> Value:
+def _abs(a: Value) -> Value | None:
     return build("abs", a.args[0]) if is_op(a, "neg") else a if is_op(a, "abs") else None
 
 
-def _even(op: str) -> Callable[[Value], Value]:
+def _even(op: str) -> Callable[[Value], Value | None]:
     return lambda a: build(op, a.args[0]) if is_op(a, "neg") else None
 
 
-def _odd(op: str) -> Callable[[Value], Value]:
+def _odd(op: str) -> Callable[[Value], Value | None]:
     return lambda a: build("neg", build(op, a.args[0])) if is_op(a, "neg") else None
 
 
-def _power(a: Value, b: Value) -> Value:
+def _power(a: Value, b: Value) -> Value | None:
     """Small whole powers and square roots need no logarithm."""
     if known(a) or not known(b) or b not in (0, 1, 2, 3, 4, -1, -2, 0.5):
         return None
@@ -158,10 +173,11 @@ def _power(a: Value, b: Value) -> Value:
     if b < 0:
         return build("div", 1.0, build("power", a, -b))
     square = build("mul", a, a)
-    return [1.0, a, square, build("mul", square, a), build("mul", square, square)][int(b)]
+    powers: list[Value] = [1.0, a, square, build("mul", square, a), build("mul", square, square)]
+    return powers[int(b)]
 
 
-def _fma(a: Value, b: Value, c: Value) -> Value:
+def _fma(a: Value, b: Value, c: Value) -> Value | None:
     if is_number(a, 0) or is_number(b, 0):
         return c
     if is_number(c, 0) or is_number(a, 1) or is_number(b, 1):
@@ -169,7 +185,7 @@ def _fma(a: Value, b: Value, c: Value) -> Value:
     return None
 
 
-def _and(a: Value, b: Value) -> Value:
+def _and(a: Value, b: Value) -> Value | None:
     if known(a) and known(b):
         return None
     if known(a):
@@ -179,7 +195,7 @@ def _and(a: Value, b: Value) -> Value:
     return a if a is b else None
 
 
-def _or(a: Value, b: Value) -> Value:
+def _or(a: Value, b: Value) -> Value | None:
     if known(a) and known(b):
         return None
     if known(a):
@@ -189,11 +205,11 @@ def _or(a: Value, b: Value) -> Value:
     return a if a is b else None
 
 
-def _not(a: Value) -> Value:
+def _not(a: Value) -> Value | None:
     return a.args[0] if is_op(a, "not") else None
 
 
-def _where(c: Value, a: Value, b: Value) -> Value:
+def _where(c: Value, a: Value, b: Value) -> Value | None:
     if known(c):
         return a if c else b
     if a is b or (known(a) and known(b) and repr(a) == repr(b)):
@@ -203,15 +219,15 @@ def _where(c: Value, a: Value, b: Value) -> Value:
     return None
 
 
-def _same(op: str) -> Callable[[Value, Value], Value]:
-    return lambda a, b: a if type(a) is Node and a is b else None
+def _same(a: Value, b: Value) -> Value | None:
+    return a if type(a) is Node and a is b else None
 
 
-def _convert(type_: Type) -> Callable[[Value], Value]:
+def _convert(type_: Scalar) -> Callable[[Value], Value | None]:
     return lambda a: a if type_of(a) == type_ and type(a) is Node else None
 
 
-RULES: dict[str, Callable[..., Any]] = {
+RULES: dict[str, Callable[..., Value | None]] = {
     "add": _add,
     "sub": _sub,
     "mul": _mul,
@@ -223,8 +239,9 @@ RULES: dict[str, Callable[..., Any]] = {
     **{op: _odd(op) for op in ("sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "cbrt")},
     "power": _power,
     "fma": _fma,
-    "minimum": _same("minimum"),
-    "maximum": _same("maximum"),
+    "logaddexp": lambda a, b: _ordered("logaddexp", a, b),
+    "minimum": _same,
+    "maximum": _same,
     "and": _and,
     "or": _or,
     "not": _not,

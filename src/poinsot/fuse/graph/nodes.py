@@ -1,24 +1,28 @@
-"""The intermediate form: a scalar graph in static single assignment, every node built once.
+"""The intermediate representation: a scalar graph in static single assignment form, with hash-consing.
 
-A graph is a list of nodes in the order in which they were made, so arguments always stand before their users. The
-body of a loop and a function that is called are graphs of their own; a value that they use from outside becomes one
-of their parameters by itself (`Graph.capture`).
+A graph is a list of nodes in the order in which they were built, so arguments always precede their users. The body of a
+loop and a called function are graphs of their own; a value that they use from an enclosing graph is captured: it
+becomes one of their parameters (`Graph.capture`).
 """
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, cast, final
 
 from poinsot.fuse.graph.errors import TraceError
 
-Type: TypeAlias = Any  # "f" float, "i" integer, "b" boolean, (type, n) array of n in memory, tuple of types: "t"
-Value: TypeAlias = Any  # a Node, or a Python number while it is still known
+Scalar: TypeAlias = Literal["f", "i", "b"]  # float, integer, boolean
+ArrayType: TypeAlias = tuple[Scalar, int]  # an array in memory: the type and the number of its elements
+Type: TypeAlias = Scalar | ArrayType | Literal["t"]  # "t": several results, each of them a `proj` of the node
+
+PYTHON: dict[Type, Callable[[float], float]] = {"f": float, "i": int, "b": bool}
 
 
+@final
 class Node:
-    """One operation: `op` on `args`, with static `data` (a constant, a body, a parameter's number)."""
+    """One operation: `op` on `args`, with static `data` (a constant, a body, the number of a parameter or result)."""
 
     __slots__ = ("args", "data", "graph", "index", "op", "type")
 
@@ -29,6 +33,21 @@ class Node:
         data = "" if self.data is None else f" {self.data!r}"
         return f"%{self.index} = {self.op}{data} {' '.join(f'%{a.index}' for a in self.args)} : {self.type}"
 
+    @property
+    def array_type(self) -> ArrayType:
+        """The type of an array in memory."""
+        return cast(ArrayType, self.type)
+
+    @property
+    def element(self) -> Scalar:
+        """The type of the elements of an array in memory."""
+        return self.array_type[0]
+
+    @property
+    def size(self) -> int:
+        """The number of elements of an array in memory."""
+        return self.array_type[1]
+
     def _has_no_value(self) -> NoReturn:
         raise TraceError(
             "a traced value is used where plain numbers are needed", "see the list of NumPy functions in the docs"
@@ -36,17 +55,25 @@ class Node:
 
     __bool__ = __float__ = __int__ = __index__ = _has_no_value
 
+    def loop_args(self) -> tuple["Node", tuple["Node", ...], tuple["Node", ...]]:
+        """The trip count, the initial values of the carry, and the captured values of this loop."""
+        carries = len(self.data.outputs)
+        return self.args[0], self.args[1 : 1 + carries], self.args[1 + carries :]
+
     def results(self) -> list["Node"]:
         """All results of this loop, call or slow path, as nodes."""
         return [self.graph.node("proj", (self,), out.type, k) for k, out in enumerate(self.data.outputs)]
 
     def used_results(self) -> list["Node"]:
-        """Those results of this loop, call or slow path that some node uses; `data` tells which."""
+        """The results of this loop, call or slow path that some node uses; `data` is the number of the result."""
         return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
 
 
+Value: TypeAlias = Node | float  # a node, or a Python number (float, int, bool) that is known while tracing
+
+
 class Graph:
-    """Parameters, nodes in order, outputs. Built through `node`, which returns the same node for the same operation."""
+    """Parameters, nodes in order, outputs. Built through `node`, which returns one node for equal operations."""
 
     def __init__(self, parent: "Graph | None" = None, name: str = "") -> None:
         self.parent, self.name = parent, name
@@ -54,10 +81,9 @@ class Graph:
         self.params: list[Node] = []
         self._outputs: list[Node] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it here
+        self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
         self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
-        self.derived: dict[Any, Any] = {}  # callees' derivatives that were made for use in this graph
         self._memo: dict[Any, Node] = {}
 
     def _append(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
@@ -70,8 +96,8 @@ class Graph:
         self.params.append(node)
         return node
 
-    def constant(self, value: float | int | bool, type: Type) -> Node:
-        value = {"f": float, "i": int, "b": bool}[type](value)
+    def constant(self, value: float, type: Type) -> Node:
+        value = PYTHON[type](value)
         key = (type, value if value else repr(value)) if value == value else (type, "nan")  # 0.0 is not -0.0
         node = self._memo.get(key)
         if node is None:
@@ -90,11 +116,11 @@ class Graph:
         return node
 
     def find(self, op: str, args: tuple[Node, ...], type: Type) -> Node | None:
-        """The node of this operation, if it was built."""
+        """The node of this operation, if there is one already."""
         return self._memo.get((op, args, type, None))
 
     def capture(self, outer: Node) -> Node:
-        """The node of this graph that stands for `outer`, a node of this graph or of one around it."""
+        """The node of this graph that stands for `outer`, a node of this graph or of an enclosing one."""
         if outer.graph is self:
             return outer
         if outer.op == "const":
@@ -109,8 +135,14 @@ class Graph:
         return self.captures[outer]
 
     @property
+    def carried(self) -> list[Node]:
+        """The parameters of a loop's body that stand for its carry: all but the counter and the captured ones."""
+        captured = set(self.captures.values())
+        return [param for param in self.params[1:] if param not in captured]
+
+    @property
     def outputs(self) -> list[Node]:
-        """What the graph computes; a value from outside that is handed on as it is becomes a parameter, too."""
+        """The results of the graph. An outer value that is returned as it is, is captured like any other."""
         return self._outputs
 
     @outputs.setter
@@ -118,7 +150,7 @@ class Graph:
         self._outputs = [self.capture(node) for node in nodes]
 
     def live(self, outputs: Sequence[Node] | None = None) -> list[Node]:
-        """The nodes that the outputs need, in order."""
+        """The nodes that the outputs depend on, in order."""
         wanted = set(self.outputs if outputs is None else outputs)
         for node in reversed(self.nodes):
             if node in wanted:
@@ -126,7 +158,7 @@ class Graph:
         return [node for node in self.nodes if node in wanted]
 
     def last_uses(self, live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, float]:
-        """For each array in memory, the index of the node that uses it last: that one may change it in place."""
+        """For each array in memory, the index of the node that uses it last, which may change it in place."""
         last: dict[Node, float] = {}
         for node in live:
             last.update((arg, node.index) for arg in node.args if isinstance(arg.type, tuple))
@@ -135,15 +167,15 @@ class Graph:
 
     def subgraphs(self) -> Iterator["Graph"]:
         """The bodies and callees of the live nodes, each once, innermost first."""
-        found: dict[Graph, None] = {}
+        graphs: dict[Graph, None] = {}
         for node in self.live():
-            if isinstance(node.data, Graph) and node.data not in found:
-                found.update(dict.fromkeys(node.data.subgraphs()))
-                found[node.data] = None
-        return iter(found)
+            if isinstance(node.data, Graph) and node.data not in graphs:
+                graphs.update(dict.fromkeys(node.data.subgraphs()))
+                graphs[node.data] = None
+        return iter(graphs)
 
     def count(self) -> Counter[str]:
-        """Operations by kind, each body and callee counted once; leaves and bookkeeping are not operations."""
+        """The number of operations by name, each body and callee counted once; leaves and projections are free."""
         free = {"const", "param", "proj", "table"}
         total = Counter(node.op for node in self.live() if node.op not in free)
         for graph in self.subgraphs():
@@ -205,3 +237,9 @@ def type_of(value: Value) -> Type:
     if type(value) is Node:
         return value.type
     return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+
+
+def common_type(values: Iterable[Value]) -> Scalar:
+    """The type that can hold all of these scalars."""
+    types = {type_of(value) for value in values}
+    return "f" if "f" in types else "i" if "i" in types else "b"

@@ -1,57 +1,57 @@
-"""The operations: for each its meaning (a NumPy function) and the types that it takes and gives."""
+"""The operations: for each the NumPy function that defines it, and the types of its arguments and result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from poinsot.fuse.graph.nodes import Type
+from poinsot.fuse.graph.nodes import Scalar, Type, Value
 
-_asarray = np.asarray  # NumPy's own, also while `creation` replaces it
+Wanted: TypeAlias = Type | Literal["?"]  # the type that an argument is converted to; "?": it is taken as it is
+Types: TypeAlias = tuple[tuple[Wanted, ...], Type]  # of the arguments, and of the result
+
+_asarray = np.asarray  # the original, also while `creation` replaces it
 
 
 @dataclass(frozen=True)
 class Op:
-    """`evaluate` works on whole arrays; `types` maps argument types to (argument types ..., result type)."""
+    """`evaluate` works on whole arrays; `types` maps the types of the arguments to `Types`."""
 
     evaluate: Callable[..., Any]
-    types: Callable[..., tuple[Type, ...]]
+    types: Callable[..., Types]
 
-    def fold(self, *values: Any) -> Any:
+    def fold(self, *values: Value) -> float:
         """The result for known numbers, as a Python number."""
         with np.errstate(all="ignore"):
-            return _asarray(self.evaluate(*values)).item()
+            number: float = _asarray(self.evaluate(*values)).item()
+        return number
 
 
-def _number(*types: Type) -> tuple[Type, ...]:
-    common = "f" if "f" in types else "i"
-    return (common,) * (len(types) + 1)
+def _number(*types: Type) -> Types:
+    common: Scalar = "f" if "f" in types else "i"
+    return (common,) * len(types), common
 
 
-def _real(*types: Type) -> tuple[Type, ...]:
-    return ("f",) * (len(types) + 1)
+def _all(type_: Scalar) -> Callable[..., Types]:
+    """Arguments and result of one type."""
+    return lambda *types: ((type_,) * len(types), type_)
 
 
-def _integer(*types: Type) -> tuple[Type, ...]:
-    return ("i",) * (len(types) + 1)
+def _compare(a: Type, b: Type) -> Types:
+    return _number(a, b)[0], "b"
 
 
-def _logic(*types: Type) -> tuple[Type, ...]:
-    return ("b",) * (len(types) + 1)
+def _choose(_: Type, a: Type, b: Type) -> Types:
+    common = a if a == b else _number(a, b)[1]
+    return ("b", common, common), common
 
 
-def _compare(a: Type, b: Type) -> tuple[Type, ...]:
-    return (*_number(a, b)[:2], "b")
+def _fixed(argument: Wanted, result: Scalar) -> Callable[[Type], Types]:
+    return lambda _: ((argument,), result)
 
 
-def _choose(_: Type, a: Type, b: Type) -> tuple[Type, ...]:
-    common = a if a == b else _number(a, b)[0]
-    return ("b", common, common, common)
-
-
-def _fixed(*types: Type) -> Callable[..., tuple[Type, ...]]:
-    return lambda *_: types
+_real, _integer, _logic = _all("f"), _all("i"), _all("b")
 
 
 def _view(to: str) -> Callable[[Any], Any]:
@@ -95,7 +95,7 @@ OPS: dict[str, Op] = {
         ).split()
     },
     # two floats to one
-    **{name: Op(getattr(np, name), _real) for name in "arctan2 power hypot copysign".split()},
+    **{name: Op(getattr(np, name), _real) for name in "arctan2 power hypot logaddexp copysign".split()},
     # comparisons and logic
     "less": Op(np.less, _compare),
     "less_equal": Op(np.less_equal, _compare),
@@ -122,5 +122,5 @@ OPS: dict[str, Op] = {
     "from_bits": Op(_view("f"), _fixed("i", "f")),
 }
 
-# Operations that `build` does not make: what they mean is in `memory` and `control`.
+# Operations that `build` does not make: `memory`, `control` and `math.machine` do.
 STRUCTURE = {"const", "param", "proj", "loop", "call", "slow_path", "array", "get", "set", "table"}

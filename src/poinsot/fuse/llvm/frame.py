@@ -1,80 +1,64 @@
-"""The memory of one function: arrays, slots in which values wait, and short ways to them and to constants.
+"""The memory of one function: arrays, spill slots, and short addresses of these and of constants.
 
 Addresses near one that is in a register of its own are short, and so are the instructions that use them.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from poinsot.fuse.llvm.lowering import Module
+from poinsot.fuse.llvm.emitter import Emitter
+from poinsot.fuse.llvm.target import Target
 
 _LARGE = 1 << 16  # bytes; a stack has a few million
-_NEAR = 256  # elements around an address that can be written in one byte
+_NEAR = 256  # elements around an address whose distances fit into one byte
 
 
 class Frame:
-    """What is allocated on entry and freed on exit, as text."""
+    """Allocations on entry to a function, and their end on exit."""
 
-    def __init__(self, module: Module) -> None:
-        self.module, self.target = module, module.target
-        self.entry: list[str] = []  # allocations: they belong into the first block
-        self.exit: list[str] = []  # and their end
+    def __init__(self, target: Target, declarations: dict[str, str]) -> None:
+        self.target = target
+        self.entry = Emitter(declarations, "m")  # allocations belong into the first block
+        self.exit = Emitter(declarations)
         self.free: list[int] = []  # slots not in use
-        self._count = 0
-        self._taken, self._rooms = 0, list[str]()  # how many slots there are, and the middle of each row of them
-        self._numbers = dict[tuple[int, bool], str]()  # the middle of each row of constants, twice
-        self._turns = dict[int, bool]()  # which of the two was taken last
+        self._slots, self._slot_bases = 0, list[str]()  # how many slots there are; the middle of each group of them
+        self._constant_bases = dict[tuple[int, bool], str]()  # the middle of each group of constants, twice
+        self._second = dict[int, bool]()  # which of the two was taken last, by the number of the constant
 
     def allocate(self, count: int) -> str:
-        """Room for vectors, for as long as the function runs: on the stack, or if large, elsewhere."""
-        name, size = self._name(), max(count, 1) * self.target.size
+        """Memory for vectors, for as long as the function runs: on the stack, or if large, on the heap."""
+        entry, size = self.entry, max(count, 1) * self.target.size
         if size <= _LARGE:
-            self.entry.append(f"  {name} = alloca [{max(count, 1)} x {self.target.vector('f')}], align 64")
-        else:
-            self.module.declarations |= {"malloc": "declare ptr @malloc(i64)", "free": "declare void @free(ptr)"}
-            self.module.declarations["ptrmask"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
-            self.entry += [  # on a line of the cache
-                f"  {name}.all = call ptr @malloc(i64 {size + 64})",
-                f"  {name}.end = getelementptr i8, ptr {name}.all, i64 63",
-                f"  {name} = call ptr @llvm.ptrmask.p0.i64(ptr {name}.end, i64 -64)",
-            ]
-            self.exit.append(f"  call void @free(ptr {name}.all)")
-        return name
+            return entry.alloca(f"[{max(count, 1)} x {self.target.vector('f')}]", 64)
+        memory = entry.call_external("ptr", "@malloc", ("i64", size + 64))
+        self.exit.call_external("void", "@free", ("ptr", memory))
+        end = entry.gep(memory, 63)
+        return entry.intrinsic("ptr", "ptrmask.p0.i64", ("ptr", end), ("i64", -64))  # on a line of the cache
 
     def take_slot(self) -> int:
-        """Room for one vector: its number."""
+        """Memory for one vector: its number."""
         if self.free:
             return self.free.pop()
-        if self._taken % _NEAR == 0:
-            self._rooms.append(self._middle(self.allocate(_NEAR), self.target.size))
-        self._taken += 1
-        return self._taken - 1
+        if self._slots % _NEAR == 0:
+            self._slot_bases.append(self._middle(self.allocate(_NEAR), self.target.size))
+        self._slots += 1
+        return self._slots - 1
 
-    def slot(self, number: int) -> tuple[str, str]:
-        """An address, and how many vectors from there a slot lies."""
-        return self._rooms[number // _NEAR], str(number % _NEAR - _NEAR // 2)
+    def slot(self, number: int) -> tuple[str, int]:
+        """An address, and the distance of a slot from there, in vectors."""
+        return self._slot_bases[number // _NEAR], number % _NEAR - _NEAR // 2
 
-    def number(self, k: int) -> tuple[str, int]:
-        """An address, and how many numbers from there a constant of the module lies: from two registers in turn, so
-        that the compiler does not keep it for the next use."""
-        self._turns[k] = not self._turns.get(k)
-        key = k // _NEAR, self._turns[k]
-        if key not in self._numbers:
-            base = f"getelementptr (i{self.target.bits}, ptr @numbers, i64 {k // _NEAR * _NEAR})"
-            self._numbers[key] = self._middle(base, self.target.itemsize)
-        return self._numbers[key], k % _NEAR - _NEAR // 2
+    def constant(self, number: int) -> tuple[str, int]:
+        """An address, and the distance from there of a constant of the module, in elements.
+
+        The address comes from two registers alternately, so that the compiler does not keep the constant for its next
+        use.
+        """
+        self._second[number] = not self._second.get(number)
+        key = number // _NEAR, self._second[number]
+        if key not in self._constant_bases:
+            base = f"getelementptr (i{self.target.bits}, ptr @numbers, i64 {number // _NEAR * _NEAR})"
+            self._constant_bases[key] = self._middle(base, self.target.itemsize)
+        return self._constant_bases[key], number % _NEAR - _NEAR // 2
 
     def _middle(self, base: str, size: int) -> str:
-        """The address in the middle of so many elements of this size, which the compiler does not see through."""
-        name = self._name()
-        self.entry += [
-            f"  {name}.half = getelementptr i8, ptr {base}, i64 {_NEAR // 2 * size}",
-            f'  {name} = call ptr asm "", "=r,0"(ptr {name}.half)',
-        ]
-        return name
-
-    def _name(self) -> str:
-        self._count += 1
-        return f"%m{self._count}"
+        """The address in the middle of a group of elements of this size; the compiler does not see how it is made."""
+        half = self.entry.gep(base, _NEAR // 2 * size)
+        return self.entry.call("ptr", 'asm "", "=r,0"', ("ptr", half))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from poinsot.fuse.llvm.instructions import Target
+from poinsot.fuse.llvm import target
 
 _lock = threading.Lock()
 _engines: list[Any] = []  # code stays loaded until the process ends
@@ -27,41 +27,22 @@ def available() -> bool:
 
 
 @functools.cache
-def host() -> tuple[str, str, int, str]:
-    """Name, features, vector bytes and family of this machine's processor."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    width = 64 if features.get("avx512f") and features.get("avx512dq") else 32 if features.get("avx") else 16
-    triple = llvm.get_default_triple()
-    family = "x86" if triple.startswith("x86_64") else "arm" if triple.startswith(("aarch64", "arm64")) else "other"
-    return llvm.get_host_cpu_name(), features.flatten(), width, family
-
-
-def target(itemsize: int) -> Target:
-    """This machine, for floats of so many bytes."""
-    _, _, width, family = host()
-    return Target(width // itemsize, itemsize == 8, family, 32 if width == 64 or family == "arm" else 16)
-
-
-@functools.cache
 def _target_machine() -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    cpu, features, *_ = host()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=cpu, features=features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
+    host = target.host()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=host.name, features=host.features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
     )
 
 
 @contextlib.contextmanager
 def _as_written() -> Iterator[None]:
-    """Without LLVM's machine scheduler: what it moves apart in long straight-line code has to be kept in memory.
+    """Without LLVM's machine scheduler: the values that it moves apart in long straight-line code would be spilled.
 
-    The switch is LLVM's, for the whole process, so it is put back.
+    The switch is LLVM's, for the whole process, so it is reset.
     """
     import llvmlite.binding as llvm
 
@@ -80,7 +61,8 @@ def compile_module(text: str, name: str) -> int:
     with _lock:
         begin = time.perf_counter()
         machine = _target_machine()
-        key = hashlib.sha256("\0".join([text, *map(str, host()), llvmlite.__version__, _PIPELINE]).encode()).hexdigest()
+        parts = [text, *map(str, target.host()), llvmlite.__version__, _PIPELINE]
+        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         code = _read(key)
         source = "cache"
         if code is None:
@@ -93,7 +75,7 @@ def compile_module(text: str, name: str) -> int:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         _engines.append(engine)
-        address = engine.get_function_address("kernel")
+        address: int = engine.get_function_address("kernel")
         if debug():
             _report(name, key, text, code, source, time.perf_counter() - begin)
         return address
@@ -116,7 +98,7 @@ def _report(name: str, key: str, text: str, code: bytes, source: str, seconds: f
     )
 
 
-# The cache: one file an object, named by what it was made from, written whole under another name and renamed, with its
+# The cache: one file per object, named by what it was made from, written whole under another name and renamed, with its
 # own checksum in front. Whatever goes wrong with it costs time, never a result.
 def cache_folder() -> Path:
     chosen = os.environ.get("POINSOT_CACHE")

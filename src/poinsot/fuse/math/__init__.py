@@ -19,11 +19,13 @@ from typing import Any
 from poinsot.fuse.math.arithmetic import Arithmetic
 from poinsot.fuse.math.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from poinsot.fuse.math.inverse import arccos, arcsin, arctan, arctan2
-from poinsot.fuse.math.logarithm import arccosh, arcsinh, arctanh, log, log1p, log2, log10
+from poinsot.fuse.math.logarithm import arccosh, arcsinh, arctanh, log, log1p, log2, log10, logaddexp
 from poinsot.fuse.math.powers import cbrt, hypot, power
 from poinsot.fuse.math.trigonometric import cos, sin, sincos, tan
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+Elementary = Callable[..., Any]  # of an `Arithmetic` and one or more of its values
+
+FUNCTIONS: dict[str, Elementary] = {
     "arccos": arccos,
     "arccosh": arccosh,
     "arcsin": arcsin,
@@ -42,12 +44,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log10": log10,
     "log1p": log1p,
     "log2": log2,
+    "logaddexp": logaddexp,
     "power": power,
     "sin": sin,
     "sinh": sinh,
     "tan": tan,
     "tanh": tanh,
 }
-"""NumPy's name of each function; `sincos`, which gives two results, is apart."""
+"""Each function by its name in the graph; `sincos`, which gives two results, is apart."""
 
 __all__ = ["FUNCTIONS", "Arithmetic", "sincos"]

@@ -1,9 +1,9 @@
-"""Which values of a long straight piece of code are in registers, and which wait in memory.
+"""Which values of long straight-line code are in registers, and which are spilled to memory.
 
 Compilers do badly at that with thousands of values in one block. But all uses are known in advance, and then the best
-value to move out is the one that is used last (Belady, IBM Systems Journal 5, 1966). Inputs lie in memory anyway: they
-are only forgotten. Constants are read where they are used. And fewer values wait if operations come first that end more
-of them than they begin.
+value to spill is the one whose next use comes last (Belady, IBM Systems Journal 5, 1966). Inputs are in memory anyway:
+they are dropped and reloaded. Constants are read where they are used. And fewer values are live if operations come
+first that end more of them than they define.
 """
 
 import heapq
@@ -20,25 +20,25 @@ _WINDOW = 100  # operations among which the next one is chosen
 
 
 class Memory(Protocol):
-    """Where values wait."""
+    """Where spilled values are."""
 
-    def store(self, node: Node) -> None: ...
+    def spill(self, node: Node) -> None: ...
 
-    def load(self, node: Node) -> None: ...
+    def reload(self, node: Node) -> None: ...
 
     def free(self, node: Node) -> None: ...
 
 
 class Registers:
-    """Follows a row of operations, and moves values out of registers and back as they are needed.
+    """Follows a schedule of operations, and spills and reloads values as needed.
 
-    `uses`: for each value the numbers of the operations that need it, in order. `room`: for how many values.
+    `uses`: for each value the numbers of the operations that use it, in order. `capacity`: how many values have room.
     """
 
-    def __init__(self, uses: Mapping[Node, Sequence[int]], room: int, memory: Memory) -> None:
+    def __init__(self, uses: Mapping[Node, Sequence[int]], capacity: int, memory: Memory) -> None:
         self._later = {node: list(reversed(numbers)) for node, numbers in uses.items()}
-        self._next: dict[Node, int] = {}  # what is in a register, and where it is used next
-        self._room, self._memory, self._stored = room, memory, set[Node]()
+        self._next: dict[Node, int] = {}  # the values in registers, and where each is used next
+        self._capacity, self._memory, self._stored = capacity, memory, set[Node]()
 
     @property
     def held(self) -> int:
@@ -48,26 +48,26 @@ class Registers:
     def holds(self, node: Node) -> bool:
         return node in self._next
 
-    def lies_in_memory(self, node: Node) -> None:
-        """It need not be stored."""
+    def is_in_memory(self, node: Node) -> None:
+        """The value need not be stored to be spilled."""
         self._stored.add(node)
 
-    def made(self, node: Node) -> None:
+    def define(self, node: Node) -> None:
         """A new value is in a register."""
         if self._later.get(node):
             self._make_room(1)
             self._next[node] = self._later[node][-1]
 
-    def need(self, nodes: Iterable[Node], room: int = 0) -> None:
-        """Bring values into registers, and leave room for others."""
+    def require(self, nodes: Iterable[Node], room: int = 0) -> None:
+        """Have these values in registers, and leave room for others."""
         missing = [node for node in nodes if node not in self._next]
         self._make_room(len(missing) + room, nodes)
         for node in missing:
-            self._memory.load(node)
+            self._memory.reload(node)
             self._next[node] = self._later[node][-1]
 
-    def used(self, nodes: Iterable[Node]) -> None:
-        """An operation has used the values."""
+    def use(self, nodes: Iterable[Node]) -> None:
+        """An operation has used the values; those without a later use are dead."""
         for node in nodes:
             later = self._later[node]
             later.pop()
@@ -77,115 +77,129 @@ class Registers:
                 self._next.pop(node, None)
                 self._memory.free(node)
 
-    def clear(self) -> None:
-        """Move everything out."""
-        self._make_room(self._room)
+    def spill_all(self) -> None:
+        self._make_room(self._capacity)
 
     def _make_room(self, count: int, but: Iterable[Node] = ()) -> None:
-        while len(self._next) + count > self._room and (others := self._next.keys() - but):
+        while len(self._next) + count > self._capacity and (others := self._next.keys() - but):
             last = max(others, key=lambda node: (self._next[node] - _STORE * (node not in self._stored), node.index))
             del self._next[last]
             if last not in self._stored:
-                self._memory.store(last)
+                self._memory.spill(last)
                 self._stored.add(last)
 
 
-def contracted(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, list[Node]]:
-    """Sums and differences of floats, each with the product that it may take in: one that nothing else needs. And the
-    negatives of such sums that nothing else needs, each with the product and the sum."""
+def fused_products(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, list[Node]]:
+    """Sums and differences of floats, each with the product that can be fused with it: one that has no other use. And
+    the negatives of such sums that have no other use, each with the product and the sum."""
     count = Counter(arg for node in live for arg in node.args)
     count.update(outputs)
-    found = {}
+    fused: dict[Node, list[Node]] = {}
     for node in live:
         if node.op in ("add", "sub") and node.type == "f":
             products = [arg for arg in node.args if arg.op == "mul" and count[arg] == 1]
             if products:
-                found[node] = products[:1]
-        elif node.op == "neg" and node.args[0] in found and count[node.args[0]] == 1:
-            found[node] = [*found.pop(node.args[0]), node.args[0]]
-    return found
+                fused[node] = products[:1]
+        elif node.op == "neg" and node.args[0] in fused and count[node.args[0]] == 1:
+            fused[node] = [*fused.pop(node.args[0]), node.args[0]]
+    return fused
 
 
 @dataclass(frozen=True)
-class Row:
-    """The operations of a graph, one after the other, each with what it takes in (`contracted`) and what it needs in
-    registers: floats and integers that differ between lanes."""
+class Schedule:
+    """The operations of a graph in the order of execution, each with those that are fused with it (`fused_products`)
+    and with the values that it needs in registers: floats and integers that differ between lanes."""
 
     nodes: list[Node]
-    taken_in: dict[Node, list[Node]]
+    fused: dict[Node, list[Node]]
     needs: dict[Node, list[Node]]
 
     def uses(self, at_end: Iterable[Node]) -> dict[Node, list[int]]:
-        """By which operations each value is needed, by number, and at the end."""
-        found: dict[Node, list[int]] = {}
+        """For each value the numbers of the operations that need it; `at_end` are needed after the last one."""
+        uses: dict[Node, list[int]] = {}
         for number, node in enumerate(self.nodes):
             for arg in self.needs[node]:
-                found.setdefault(arg, []).append(number)
+                uses.setdefault(arg, []).append(number)
         for node in dict.fromkeys(at_end):
-            found.setdefault(node, []).append(len(self.nodes))
-        return found
+            uses.setdefault(node, []).append(len(self.nodes))
+        return uses
 
 
 _IN_ORDER = {"proj", "array", "get", "set", "call", "slow_path", "loop"}
-_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER, *FUNCTIONS}
+_NOT_SIMPLE = {"param", "const", "table", *_IN_ORDER}
 
 
-def row(live: Sequence[Node], outputs: Sequence[Node], steady: set[Node], contract: bool, reorder: bool) -> Row:
-    """The row of the live nodes, its products contracted or not, in a better order or not.
+def schedule(
+    live: Sequence[Node], outputs: Sequence[Node], uniform: set[Node], contract: bool, reorder: bool
+) -> Schedule:
+    """The schedule of the live nodes, with products fused into sums (`contract`) or not, in a better order or not.
 
-    `steady`: nodes that are known to be the same in all lanes; those that follow from them are added.
+    `uniform`: nodes that are known to be the same in all lanes; those that follow from them are added.
     """
-    taken_in = contracted(live, outputs) if contract else {}
-    inside = {inner for taken in taken_in.values() for inner in taken}
+    fused = fused_products(live, outputs) if contract else {}
+    inside = {inner for part in fused.values() for inner in part}
     nodes, needs, operands = [node for node in live if node not in inside], {}, {}
     for node in nodes:
-        simple = node.op not in _NOT_SIMPLE
-        args = [arg for part in (node, *taken_in.get(node, ())[::-1]) for arg in part.args if arg not in inside]
+        simple = node.op not in _NOT_SIMPLE and node.op not in FUNCTIONS
+        args = [arg for part in (node, *fused.get(node, ())[::-1]) for arg in part.args if arg not in inside]
         operands[node] = list(dict.fromkeys(args))
-        if node.op in ("const", "table") or ((simple or node.op == "get") and steady.issuperset(args)):
-            steady.add(node)
+        if node.op in ("const", "table") or ((simple or node.op == "get") and uniform.issuperset(args)):
+            uniform.add(node)
             args = []
-        needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i") and arg not in steady]
+        needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i") and arg not in uniform]
     if reorder and not any(node.op in _IN_ORDER for node in nodes):
-        nodes = _ordered(nodes, operands)
-    return Row(nodes, taken_in, needs)
+        nodes = _Order(nodes, operands).nodes()
+    return Schedule(nodes, fused, needs)
 
 
-def _ordered(nodes: Sequence[Node], operands: Mapping[Node, Sequence[Node]]) -> list[Node]:
-    """The nodes, operands first. Of those near the front that can be next: one that most values end with."""
-    place = {node: k for k, node in enumerate(nodes)}
-    users: dict[Node, list[Node]] = {node: [] for node in nodes}
-    for node in nodes:
-        for arg in operands[node]:
-            users[arg].append(node)
-    missing, left = {node: len(operands[node]) for node in nodes}, {node: len(users[node]) for node in nodes}
-    gain = {node: -1 if users[node] else 0 for node in nodes}  # values that end with it, less the one that begins
-    for node in nodes:
-        if left[node] == 1 and operands[node]:
-            gain[users[node][0]] += 1
-    found, done, front = list[Node](), set[Node](), 0
-    ready, near = [place[node] for node in nodes if not missing[node]], list[tuple[int, int]]()
-    while len(found) < len(nodes):
-        while nodes[front] in done:
-            front += 1
-        while ready and ready[0] < front + _WINDOW:
-            k = heapq.heappop(ready)
-            heapq.heappush(near, (-gain[nodes[k]], k))
-        loss, k = heapq.heappop(near)
-        node = nodes[k]
-        if node in done or -loss != gain[node]:
-            continue
-        done.add(node)
-        found.append(node)
-        for arg in operands[node]:
-            left[arg] -= 1
-            if left[arg] == 1 and operands[arg]:
-                last = next(user for user in users[arg] if user not in done)
-                gain[last] += 1
-                if not missing[last] and place[last] < front + _WINDOW:
-                    heapq.heappush(near, (-gain[last], place[last]))
-        for user in users[node]:
-            missing[user] -= 1
-            if not missing[user]:
-                heapq.heappush(ready, place[user])
-    return found
+class _Order:
+    """Nodes in a better order, operands first: next comes the one with the greatest gain of those near the front.
+
+    `gain`: how many values die with a node, less the one that it defines.
+    """
+
+    def __init__(self, nodes: Sequence[Node], operands: Mapping[Node, Sequence[Node]]) -> None:
+        self._nodes, self._operands = nodes, operands
+        self._place = {node: k for k, node in enumerate(nodes)}
+        self._users: dict[Node, list[Node]] = {node: [] for node in nodes}
+        for node in nodes:
+            for arg in operands[node]:
+                self._users[arg].append(node)
+        self._missing = {node: len(operands[node]) for node in nodes}
+        self._uses_left = {node: len(self._users[node]) for node in nodes}
+        self._gain = {node: -1 if self._users[node] else 0 for node in nodes}
+        for node in nodes:
+            if self._uses_left[node] == 1 and operands[node]:
+                self._gain[self._users[node][0]] += 1
+        self._done, self._front = dict[Node, None](), 0
+        self._ready = [self._place[node] for node in nodes if not self._missing[node]]
+        self._near: list[tuple[int, int]] = []
+
+    def nodes(self) -> list[Node]:
+        while len(self._done) < len(self._nodes):
+            while self._nodes[self._front] in self._done:
+                self._front += 1
+            while self._ready and self._ready[0] < self._front + _WINDOW:
+                self._offer(self._nodes[heapq.heappop(self._ready)])
+            loss, k = heapq.heappop(self._near)
+            node = self._nodes[k]
+            if node not in self._done and -loss == self._gain[node]:
+                self._take(node)
+        return list(self._done)
+
+    def _offer(self, node: Node) -> None:
+        heapq.heappush(self._near, (-self._gain[node], self._place[node]))
+
+    def _take(self, node: Node) -> None:
+        self._done[node] = None
+        for arg in self._operands[node]:
+            self._uses_left[arg] -= 1
+            if self._uses_left[arg] == 1 and self._operands[arg]:
+                last = next(user for user in self._users[arg] if user not in self._done)
+                self._gain[last] += 1
+                if not self._missing[last] and self._place[last] < self._front + _WINDOW:
+                    self._offer(last)
+        for user in self._users[node]:
+            self._missing[user] -= 1
+            if not self._missing[user]:
+                heapq.heappush(self._ready, self._place[user])

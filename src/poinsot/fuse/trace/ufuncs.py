@@ -19,7 +19,7 @@ def _swapped(name: str) -> Callable[[Value, Value], Value]:
 
 
 def _by_type(boolean: str, integer: str) -> Callable[[Value, Value], Value]:
-    """Python's & | ^ on conditions or on integers."""
+    """& | ^, of conditions or of integers."""
     return lambda a, b: build(boolean if type_of(a) == type_of(b) == "b" else integer, a, b)
 
 
@@ -31,9 +31,13 @@ def _invert(a: Value) -> Value:
     return build("not", a) if type_of(a) == "b" else build("bit_xor", a, -1)
 
 
+def _is_whole(a: Value) -> bool:
+    return type_of(a) != "f"
+
+
 def _rounded(name: str) -> Callable[[Value], Value]:
     """floor, trunc and rint leave integers as they are."""
-    return lambda a: a if type_of(a) in "ib" else build(name, a)
+    return lambda a: a if _is_whole(a) else build(name, a)
 
 
 def _ceil(a: Value) -> Value:
@@ -41,19 +45,19 @@ def _ceil(a: Value) -> Value:
 
 
 def _sign(a: Value) -> Value:
-    """1, -1, or the zero or NaN itself."""
+    """1 or -1; a zero or NaN as it is."""
     return build("where", build("less", 0, a), 1, build("where", build("less", a, 0), -1, a))
 
 
 def _floor_divide(a: Value, b: Value) -> Value:
-    if type_of(a) in "ib" and type_of(b) in "ib":
+    if _is_whole(a) and _is_whole(b):
         return build("floordiv", a, b)
     return build("rint", build("div", build("sub", a, _remainder(a, b)), b))
 
 
 def _remainder(a: Value, b: Value) -> Value:
-    """a - floor(a/b) b, of the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
-    if type_of(a) in "ib" and type_of(b) in "ib":
+    """a - floor(a/b) b, with the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
+    if _is_whole(a) and _is_whole(b):
         return build("modulo", a, b)
     r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
     outside = build("less", build("mul", build("copysign", 1.0, b), r), 0)
@@ -72,7 +76,7 @@ def _heaviside(a: Value, at_zero: Value) -> Value:
 
 
 def _skipping_nan(name: str) -> Callable[[Value, Value], Value]:
-    """fmin and fmax: of a number and a NaN, the number."""
+    """fmin and fmax: the number, if the other argument is NaN."""
 
     def choose(a: Value, b: Value) -> Value:
         both = build("where", build("not_equal", b, b), a, build(name, a, b))
@@ -85,14 +89,14 @@ def _finite(a: Value) -> Value:
     return build("less", build("abs", a), math.inf)
 
 
-# The rule of each ufunc for single values.
+# For each ufunc, the operations on single values.
 SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
     **{getattr(np, name): _op(name) for name in (
         "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "
         "arcsinh arccosh arctanh"
     ).split()},
     **{getattr(np, name): _op(name) for name in (
-        "arctan2 power hypot copysign less less_equal equal not_equal minimum maximum"
+        "arctan2 power hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
     ).split()},
     np.add: _op("add"), np.subtract: _op("sub"), np.multiply: _op("mul"), np.divide: _op("div"),
     np.float_power: _op("power"), np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),

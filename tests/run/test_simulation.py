@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.run import simulation as course
+from poinsot.run import simulation
 from poinsot.run.compiled import UncompiledWarning
 from poinsot.run.outcomes import onset
-from poinsot.run.plan import plan
+from poinsot.run.time_grid import time_grid
 
 
 def tumbling() -> pt.World:
@@ -49,7 +49,7 @@ RUNS: dict[str, tuple[Callable[[], pt.World], dict[str, Any]]] = {
     "free": (tumbling, {"every": 0.007}),
     "stairs": (machine, {"every": 0.02, "inputs": STAIRS}),
     "condition": (machine, {"every": 0.02, "until": lambda t, scene: t > 0.0543}),
-    "batch": (machine, {"every": 0.02, "batch": 3, "vary": {"box.mass": pt.normal(2.0, 0.1)}}),
+    "batch": (machine, {"every": 0.02, "batch": 3, "vary": {"box.mass": pt.Normal(2.0, 0.1)}}),
     "conditions": (machine, {"vary": {"box.velocity[2]": [1.0, 2.0]}, "until": slow}),
     "broken": (rocket, {"every": 0.002, "method": "rk4"}),
     "broken in a batch": (rocket, {"every": 0.002, "method": "rk4", "batch": 3, "inputs": RATES}),
@@ -58,12 +58,12 @@ RUNS: dict[str, tuple[Callable[[], pt.World], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_where_calls_end_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One step a call, some, or as many as can be."""
+    """One step per call, some, or as many as possible."""
     make, options = RUNS[name]
     runs = []
     for first, seconds in ((1, 0.0), (5, 0.0), (10**6, 1e6)):
-        monkeypatch.setattr(course, "FIRST", first)
-        monkeypatch.setattr(course, "CALL", seconds)
+        monkeypatch.setattr(simulation, "FIRST", first)
+        monkeypatch.setattr(simulation, "CALL", seconds)
         runs.append(make().simulate(0.1, 1e-3, **options))
     for run in runs[1:]:
         np.testing.assert_array_equal(run.time, runs[0].time)
@@ -80,13 +80,13 @@ def test_where_calls_end_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPat
     ("duration", "every"), [(0.01, 0.001), (0.01, 0.003), (0.01, 0.01), (0.01, 1.0), (0.001, None)]
 )
 def test_records_follow_on_each_other(duration: float, every: float | None) -> None:
-    schedule = plan(duration, 1e-3, every, False)
+    grid = time_grid(duration, 1e-3, every, False)
     steps = [0]
-    while steps[-1] < schedule.steps:
-        steps.append(schedule.next_record(steps[-1]))
-    np.testing.assert_array_equal(np.array(steps) * schedule.step, schedule.times)
-    between = [schedule.next_record(k) for k in range(schedule.steps)]
-    assert between == [min(k for k in steps if k > done) for done in range(schedule.steps)]
+    while steps[-1] < grid.steps:
+        steps.append(grid.next_record(steps[-1]))
+    np.testing.assert_array_equal(np.array(steps) * grid.step, grid.times)
+    between = [grid.next_record(k) for k in range(grid.steps)]
+    assert between == [min(k for k in steps if k > done) for done in range(grid.steps)]
 
 
 def test_an_input_changes_at_the_nearest_step() -> None:
@@ -122,6 +122,6 @@ def test_a_force_that_is_not_the_same_twice_ends_the_run() -> None:
 
 def test_the_onset_of_a_condition() -> None:
     at = np.array([0.0, 0.3, 1 / 3, 1.0])
-    found = onset(lambda x: x >= at, np.zeros(4), np.ones(4), 60)
-    np.testing.assert_allclose(found, at, rtol=1e-15, atol=1e-15)
-    assert np.all(found >= at)  # it holds there
+    begins = onset(lambda x: x >= at, np.zeros(4), np.ones(4), 60)
+    np.testing.assert_allclose(begins, at, rtol=1e-15, atol=1e-15)
+    assert np.all(begins >= at)  # it holds there

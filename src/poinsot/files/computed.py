@@ -1,0 +1,110 @@
+"""Readers of values that may change with time and state: formulas, tables over time, inputs, functions of modules."""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from poinsot.files.described import imported
+from poinsot.files.expressions import Expression, Law
+from poinsot.files.readers import NUMBER_OR_TEXT, Context, array_of, number_of, typed
+from poinsot.files.units import is_quantity, wanted
+from poinsot.parts import Input, Tabulated
+
+FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def _is_formula(value: Any) -> bool:
+    """Whether it is a text other than a number with a unit: a formula, or "module:function"."""
+    return isinstance(value, str) and not is_quantity(value)
+
+
+def _value(value: Any, units: Sequence[str], context: Context) -> Any:
+    """A constant, a formula, {times, values}, {input, factor}, or "module:function"."""
+    if isinstance(value, dict):
+        return _table(value, units)
+    if _is_formula(value):
+        return _computed(value, context)
+    if isinstance(value, list) and any(map(_is_formula, value)):
+        texts = [x if _is_formula(x) else repr(number_of(x, units)) for x in value]
+        return _formula(f"[{', '.join(texts)}]", context)
+    return array_of(value, units)
+
+
+def _computed(text: str, context: Context) -> Callable[..., Any]:
+    return _code(text, context) if FUNCTION.fullmatch(text) else _formula(text, context)
+
+
+def _formula(text: str, context: Context) -> Expression:
+    inputs = tuple(name for name in context.inputs if _names(text, name))
+    return Expression(text, _constants_in(text, context), inputs, context.body)
+
+
+def _constants_in(text: str, context: Context) -> dict[str, float]:
+    return {name: number for name, number in context.constants.items() if _names(text, name)}
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a formula uses this name."""
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+def _table(value: dict[str, Any], units: Sequence[str]) -> Any:
+    if set(value) == {"times", "values"}:
+        return Tabulated(array_of(value["times"], ("s",)), array_of(value["values"], units))
+    if "input" in value and set(value) <= {"input", "factor"}:
+        return Input(str(value["input"]), number_of(value.get("factor", 1.0), ()))
+    raise ValueError('expected { times = [...], values = [...] } or { input = "name", factor = 1.0 }')
+
+
+def _code(text: str, context: Context) -> Callable[..., Any]:
+    """The function that "module:function" names, if code is allowed."""
+    if not context.allow_code:
+        raise ValueError("this is code, which a scenario may run only with --allow-code")
+    sys.path.insert(0, str(context.folder.absolute()))  # modules beside the scenario come first
+    try:
+        function: Callable[..., Any] = imported(text)
+    except Exception as error:  # whatever the module raises when it is imported
+        raise ValueError(f"it cannot be imported: {error}") from None
+    finally:
+        sys.path.remove(str(context.folder.absolute()))
+    if not callable(function):
+        module, _, name = text.partition(":")
+        raise ValueError(f"{name!r} of module {module!r} is not a function")
+    return function
+
+
+def value(*units: str) -> Any:
+    """A constant, or a value that changes with time and state."""
+    expected = f"{wanted(units)}, a formula, or a table over time"
+    schema = {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}, {"type": "object"}]}
+    return typed(lambda x, context: _value(x, units, context), expected, schema)
+
+
+def condition() -> Any:
+    """A formula that becomes true, such as 'altitude("box") < 0'."""
+    expected = "a formula, such as 'altitude(\"box\") < 0'"
+
+    def read(value: Any, context: Context) -> Any:
+        if not isinstance(value, str):
+            raise ValueError(f"expected {expected}")
+        return _computed(value, context)
+
+    return typed(read, expected, {"type": "string"})
+
+
+def law(arguments: tuple[str, ...], *units: str) -> Any:
+    """A number, or a formula in these arguments, or "module:function"."""
+    numbers = f"{wanted(units)}, or " if units else ""
+    expected = f"{numbers}a formula in {', '.join(arguments)}"
+
+    def read(value: Any, context: Context) -> Any:
+        if isinstance(value, str) and FUNCTION.fullmatch(value):
+            return _code(value, context)
+        if _is_formula(value):
+            return Law(value, arguments, _constants_in(value, context))
+        if not units:
+            raise ValueError(f"expected {expected}")
+        return number_of(value, units)
+
+    return typed(read, expected, {"anyOf": NUMBER_OR_TEXT})

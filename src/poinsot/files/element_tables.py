@@ -1,0 +1,81 @@
+"""The tables of elements, such as [[spring]] and [[body.tank]]: their keys are the fields of their classes."""
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+from pydantic import create_model
+
+from poinsot._fields import FieldType, field_types
+from poinsot.environment import CentralGravity
+from poinsot.files import computed, readers
+from poinsot.files.described import subclasses
+from poinsot.files.dimensions import table_name
+from poinsot.files.readers import ScenarioTable
+from poinsot.files.shape_tables import Piece
+from poinsot.parts import Element
+from poinsot.spatial import Inertia
+
+OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
+OWNERLESS = ("flow", "limit")  # elements that may do without, as they name tanks or cuts in full
+
+
+@cache
+def elements() -> dict[str, Any]:
+    """All kinds of elements, by the names of their tables: "spring", "joint_stop", ..."""
+    ours = ("poinsot.parts.", "poinsot.environment.")
+    classes = [c for c in subclasses(Element) if c.__module__.startswith(ours) and c is not CentralGravity]
+    return {table_name(cls): cls for cls in sorted(classes, key=lambda c: c.__name__.lower())}
+
+
+def owner_of(cls: Any) -> str | None:
+    """The key of an element that names what it sits on."""
+    return next((key for key in OWNERS if key in {f.name for f in fields(cls)}), None)
+
+
+@cache
+def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
+    """The keys of an element; `inside` a body, it sits on that body."""
+    kind, keys = table_name(cls), {}  # type: str, dict[str, Any]
+    owner, types = owner_of(cls), field_types(cls)
+    for f in fields(cls):
+        if inside and f.name == owner:
+            continue
+        needed = f.default is MISSING and f.default_factory is MISSING
+        needed = needed or f.name == "name" or (f.name == owner and kind not in OWNERLESS)
+        keys[f.name] = (_type_of(f.name, types[f.name], f.default), ... if needed else None)
+    return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
+
+
+def first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().partition("\n")[0]
+
+
+def _type_of(name: str, kind: FieldType, default: Any) -> Any:
+    """The reader for a field of an element, by its type."""
+    choices = set(get_args(kind.bare)) if get_origin(kind.bare) in (Union, UnionType) else {kind.bare}
+    choices -= {NoneType}
+    if name == "name":
+        return readers.name("box")
+    if get_origin(kind.bare) is Literal:
+        return readers.choice(*get_args(kind.bare))
+    if kind.arguments:
+        return computed.law(kind.arguments, *kind.units)
+    if any(get_origin(c) is Callable for c in choices):
+        return computed.value(*kind.units)
+    if choices == {bool}:
+        return readers.flag()
+    if choices == {int}:
+        return readers.whole(1)
+    if choices == {str}:
+        return readers.text(f"the name of a {name}" if name in (*OWNERS, "tank", "cut") else "a name")
+    if choices == {Inertia}:
+        return Piece
+    if choices == {tuple[str, ...]}:
+        return readers.names()
+    if choices <= {float, int}:
+        return readers.number(*kind.units, infinite=default in (np.inf, -np.inf))
+    return readers.array(*kind.units)
