@@ -264,6 +264,14 @@ def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
     assert source_of(kernel.program()).count("if (max(") == 1
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_results_that_are_all_the_same(tmp_path: Path) -> None:
+    kernel = pt.kernel("()->(9),(9)")(lambda x: (np.stack([2 * x] * 9), np.zeros(9)))
+    twice, zeros = run_on_host(kernel.program(), tmp_path, np.array([1.5, -1.0]))
+    np.testing.assert_array_equal(twice, [[3.0] * 9, [-2.0] * 9])
+    np.testing.assert_array_equal(zeros, np.zeros((2, 9)))
+
+
 def test_long_blocks_are_assembled_in_order() -> None:
     """Where there are no loops: in float32, and in float64 if it is long."""
 

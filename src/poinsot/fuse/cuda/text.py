@@ -11,7 +11,7 @@ from poinsot.fuse.cuda.constants import TYPES, Tables, literal
 from poinsot.fuse.cuda.opcodes import EXPRESSIONS, FAST, PRELUDE, RECIPROCAL, TURN
 from poinsot.fuse.graph.memory import UNSET
 from poinsot.fuse.graph.nodes import ArrayType, Graph, Node, Type
-from poinsot.fuse.graph.patterns import ArrayElement
+from poinsot.fuse.graph.patterns import ArrayElement, Pattern
 
 # The name of a number; the `Place` of an array, or the names of its elements, if it is not in memory yet.
 Refs = dict[Node, Any]
@@ -162,16 +162,15 @@ def simple(text: Text, node: Node, refs: Refs) -> str:
     return text.value(node.type, unit.operations[node.op].format(**arguments))
 
 
-def element(text: Text, pattern: Any, refs: Refs, k: str = "k") -> str:
+def element(text: Text, pattern: Pattern, refs: Refs, k: str = "k") -> str:
     """Element k of a pattern, as an expression. An array may be known only by the name of that one element."""
     if isinstance(pattern, Node):
         return refs[pattern] if pattern in refs else simple(text, pattern, refs)
     if isinstance(pattern, ArrayElement):
-        place = Place(pattern.form) if pattern.form is not None else refs[pattern.array]
+        place = refs[pattern.array] if pattern.array is not None else Place(pattern.form or "")
         return place.at(f"{pattern.first} + {k}" if pattern.first else k) if isinstance(place, Place) else place
-    op, *parts = pattern
-    arguments = dict(zip("abc", (element(text, part, refs, k) for part in parts), strict=False))
-    return f"({text.unit.operations[op].format(**arguments)})"
+    arguments = dict(zip("abc", (element(text, part, refs, k) for part in pattern.parts), strict=False))
+    return f"({text.unit.operations[pattern.op].format(**arguments)})"
 
 
 def each(text: Text, size: int, line: str) -> None:

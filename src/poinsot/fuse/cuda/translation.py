@@ -67,7 +67,7 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
             refs[param] = text.value("f", form.format(e))
     _graph(text, graph, refs, plan)
     for k, group in enumerate(groups):
-        if plan.patterns.get(k):
+        if k in plan.patterns:
             each(text, len(group), f"out{k}[k * out{k}_row] = {element(text, plan.patterns[k], refs)};")
             continue
         for e, node in enumerate(group):
