@@ -181,9 +181,9 @@ def _by_pattern(text: Text, node: Node, plan: LoopPlan, refs: Refs) -> None:
         return
     parts = list(elements(pattern))
     target = None
-    for array in [part.array for part in parts if part.array is not None]:
+    for array in (e.array for e in parts if e.array is not None):
         dies = plan.last[array] <= node.index and array.type == node.type
-        if dies and all(part.first == 0 for part in parts if part.array is array) and not refs[array].is_constant:
+        if dies and all(o.first == 0 for o in parts if o.array is array) and not refs[array].is_constant:
             target = refs[array]
     target = target or text.array(node.array_type)
     each(text, node.size, f"{target.at('k')} = {element(text, pattern, refs)};")
