@@ -74,11 +74,11 @@ def test_arrays_that_a_loop_has_made(n, monkeypatch):
     monkeypatch.setattr(loop, "_CACHES", 0)
 
     def running(x):
-        def turn(k, y):
+        def step(k, y):
             y[k] = y[k - 1] + x[k]
             return y
 
-        return pt.fori_loop(n, turn, np.zeros(n))
+        return pt.fori_loop(n, step, np.zeros(n))
 
     function, count = kernel(f"({n})->({n})")(running), 3 * WIDTH + 2
     x = np.random.default_rng(n).integers(-9, 9, (count, n)).astype(float)
@@ -93,15 +93,15 @@ def test_arrays_that_a_loop_has_made(n, monkeypatch):
 
 def test_in_place(function):
     """All inputs of a block are read before results are written, also to look for NaN."""
-    turn = kernel("(n,n)->(n,n)")(lambda A: np.sqrt(A.T))
+    roots_of_transpose = kernel("(n,n)->(n,n)")(lambda A: np.sqrt(A.T))
     A = np.random.default_rng(0).uniform(1, 2, (3 * WIDTH + 1, 12, 12))
     roots = np.sqrt(np.swapaxes(A, 1, 2))
-    turn(A, out=A)
+    roots_of_transpose(A, out=A)
     assert np.array_equal(A, roots)
     A[1, 2, 3] = -1.0
     with pytest.warns(RuntimeWarning, match="invalid"):
-        turn(A, out=A)
-    turn(A, out=A)  # the NaN was there before
+        roots_of_transpose(A, out=A)
+    roots_of_transpose(A, out=A)  # the NaN was there before
     assert np.isnan(A[1]).sum() == 1
 
 

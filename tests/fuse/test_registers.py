@@ -129,14 +129,16 @@ def most_alive(row: registers.Schedule, nodes: list) -> int:
 @pytest.mark.parametrize("seed", range(3))
 def test_operations_in_another_order_come_after_their_operands(seed):
     graph = pt.kernel("(40)->(50)")(many(400, np.random.default_rng(seed))).program().graph
-    given, row = (registers.schedule(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True))
-    assert set(row.nodes) == set(given.nodes)
-    assert len(row.nodes) == len(given.nodes)
-    assert (row.needs, row.fused) == (given.needs, given.fused)
-    place = {node: k for k, node in enumerate(row.nodes)}
-    inside = {inner for taken in row.fused.values() for inner in taken}
-    for node in row.nodes:
-        args = [arg for part in (node, *row.fused.get(node, ())) for arg in part.args]
+    as_traced, reordered = (
+        registers.schedule(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True)
+    )
+    assert set(reordered.nodes) == set(as_traced.nodes)
+    assert len(reordered.nodes) == len(as_traced.nodes)
+    assert (reordered.needs, reordered.fused) == (as_traced.needs, as_traced.fused)
+    place = {node: k for k, node in enumerate(reordered.nodes)}
+    inside = {inner for taken in reordered.fused.values() for inner in taken}
+    for node in reordered.nodes:
+        args = [arg for part in (node, *reordered.fused.get(node, ())) for arg in part.args]
         assert all(place[arg] < place[node] for arg in args if arg not in inside)
 
 
@@ -146,10 +148,10 @@ def test_fewer_values_wait_in_that_order():
         return roots[:4] * roots[4:]
 
     graph = pt.kernel("(5)->(4,5)")(function).program().graph
-    row = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=True)
-    given = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=False)
-    assert most_alive(given, given.nodes) > 35
-    assert most_alive(row, row.nodes) < 30
+    reordered = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=True)
+    as_traced = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=False)
+    assert most_alive(as_traced, as_traced.nodes) > 35
+    assert most_alive(reordered, reordered.nodes) < 30
 
 
 def test_a_product_that_one_sum_needs_is_taken_into_it():
@@ -170,8 +172,8 @@ def test_so_is_a_sum_that_only_its_negative_needs():
     taken = registers.fused_products(graph.live(), graph.outputs)
     assert sorted((node.op, len(inner)) for node, inner in taken.items()) == [("neg", 2), ("sub", 1)]
     args = np.random.default_rng(3).uniform(0.5, 2.0, (3, 40))
-    for found, expected in zip(kernel(*args), function(*args), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+    for got, expected in zip(kernel(*args), function(*args), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-14, atol=1e-15)
 
 
 def many(n: int, rng: np.random.Generator):
@@ -195,8 +197,8 @@ def test_long_code_computes_what_numpy_does(seed, float64):
     function = many(600, rng)
     x = rng.uniform(-1, 1, (19, 40)).astype(np.float64 if float64 else np.float32)
     expected = np.stack([function(row.astype(np.float64)) for row in x])
-    found = pt.kernel("(40)->(50)")(function)(x)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=(1e-12 if float64 else 1e-3) * np.abs(expected).max())
+    got = pt.kernel("(40)->(50)")(function)(x)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=(1e-12 if float64 else 1e-3) * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("width", "count"), [(8, 32), (4, 16), (2, 32), (1, 16)])
@@ -211,11 +213,11 @@ def test_loops_that_carry_more_than_there_are_registers(counts):
     """Values that change places, stay, are all replaced by one, or are needed afterwards; counts that differ."""
 
     def function(n, x, y):
-        def turn(k, state):
+        def step(k, state):
             a, b, c = state
             return b + 0.01 * k * y, a * 0.5 + c[::-1], c
 
-        a, b, c = pt.fori_loop(n, turn, (x, x * x, x + y))
+        a, b, c = pt.fori_loop(n, step, (x, x * x, x + y))
         return a + x, b * y, c
 
     rng = np.random.default_rng(1)
@@ -228,9 +230,9 @@ def test_loops_that_carry_more_than_there_are_registers(counts):
             a, b = b + 0.01 * k * y, a * 0.5 + c[::-1]
         return a + x, b * y, c
 
-    found = pt.kernel("(),(30),(30)->(30),(30),(30)")(function)(n, x, y)
+    got = pt.kernel("(),(30),(30)->(30),(30),(30)")(function)(n, x, y)
     expected = [np.stack(rows) for rows in zip(*(reference(*row) for row in zip(n, x, y, strict=True)), strict=True)]
-    for f, e in zip(found, expected, strict=True):
+    for f, e in zip(got, expected, strict=True):
         np.testing.assert_allclose(f, e, rtol=0, atol=1e-14)
 
 
@@ -256,9 +258,9 @@ def test_loops_in_loops_and_calls_with_many_values():
         return x, y
 
     x, y = np.random.default_rng(2).uniform(-1, 1, (2, 17, 33))
-    found = pt.kernel("(33),(33)->(33),(33)")(function)(x, y)
+    got = pt.kernel("(33),(33)->(33),(33)")(function)(x, y)
     expected = [np.stack(rows) for rows in zip(*(reference(*row) for row in zip(x, y, strict=True)), strict=True)]
-    for f, e in zip(found, expected, strict=True):
+    for f, e in zip(got, expected, strict=True):
         np.testing.assert_allclose(f, e, rtol=0, atol=1e-14)
 
 
@@ -266,21 +268,21 @@ def test_an_array_that_lies_in_memory_is_a_result_as_it_is():
     """And a NaN in it is told, as in others."""
 
     def function(x):
-        def turn(k, Y):
+        def step(k, Y):
             for i in range(5):
                 Y[i, k] = x[i] * np.sqrt(x[k])
             return Y
 
-        return pt.fori_loop(5, turn, np.zeros((5, 5)))
+        return pt.fori_loop(5, step, np.zeros((5, 5)))
 
     outer = pt.kernel("(5)->(5,5)")(function)
     x = np.random.default_rng(3).uniform(0, 1, (11, 5))
     np.testing.assert_allclose(outer(x), x[:, :, None] * np.sqrt(x[:, None, :]), rtol=1e-15)
     x[7, 4] = -1
     with pytest.warns(RuntimeWarning, match="invalid"):
-        found = outer(x)
-    assert np.isnan(found).sum() == 5
-    assert np.isnan(found[7, :, 4]).all()
+        got = outer(x)
+    assert np.isnan(got).sum() == 5
+    assert np.isnan(got[7, :, 4]).all()
 
 
 def test_products_of_large_matrices_are_those_of_numpy():
@@ -290,6 +292,6 @@ def test_products_of_large_matrices_are_those_of_numpy():
     def function(A, B):
         return A @ B.T, np.matmul(B.T * 2.0, A)
 
-    found = pt.kernel("(11,13),(11,13)->(11,11),(13,13)")(function)(A, B)
-    np.testing.assert_allclose(found[0], A @ np.swapaxes(B, 1, 2), rtol=0, atol=1e-13)
-    np.testing.assert_allclose(found[1], 2 * np.swapaxes(B, 1, 2) @ A, rtol=0, atol=1e-13)
+    got = pt.kernel("(11,13),(11,13)->(11,11),(13,13)")(function)(A, B)
+    np.testing.assert_allclose(got[0], A @ np.swapaxes(B, 1, 2), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(got[1], 2 * np.swapaxes(B, 1, 2) @ A, rtol=0, atol=1e-13)

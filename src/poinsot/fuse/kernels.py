@@ -352,7 +352,8 @@ def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any
     from dask.array import apply_gufunc
 
     types = [dtype] * ufunc.nout
-    return apply_gufunc(ufunc, text.replace(" ", ""), *args, output_dtypes=types if ufunc.nout > 1 else dtype)
+    apply: Callable[..., Any] = apply_gufunc
+    return apply(ufunc, text.replace(" ", ""), *args, output_dtypes=types if ufunc.nout > 1 else dtype)
 
 
 @functools.cache
