@@ -7,7 +7,6 @@ index, so that several entries are read at once.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,
 PACKED = 28_000  # bytes of packed tables that go to shared memory: each block of a multiprocessor has a copy
 
 
-def literal(value: Any, type_: Type, float64: bool) -> str:
+def literal(value: float, type_: Type, float64: bool) -> str:
     """A constant as C++ writes it, exactly."""
     if type_ == "b":
         return "true" if value else "false"
@@ -39,9 +38,9 @@ class Tables:
     """The tables of one translation unit, and their names."""
 
     float64: bool
-    names: dict[tuple[Type, tuple[Any, ...]], str] = field(default_factory=dict)
+    names: dict[tuple[Type, tuple[float, ...]], str] = field(default_factory=dict)
 
-    def name(self, data: tuple[Any, ...], type_: Type) -> str:
+    def name(self, data: tuple[float, ...], type_: Type) -> str:
         return self.names.setdefault((type_, data), f"table{len(self.names)}")
 
     @property
@@ -79,7 +78,7 @@ class Tables:
             ]
         return lines
 
-    def _list(self, data: Iterable[Any], type_: Type) -> str:
+    def _list(self, data: Iterable[float], type_: Type) -> str:
         return ", ".join(literal(value, type_, self.float64) for value in data)
 
 
@@ -87,10 +86,10 @@ class Tables:
 class PackedTables:
     """Tables row by row, one row for each index: all numbers, and the macros that read them."""
 
-    numbers: list[Any] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
     macros: list[str] = field(default_factory=list)
 
-    def add(self, tables: list[tuple[tuple[Any, ...], str]]) -> None:
+    def add(self, tables: list[tuple[tuple[float, ...], str]]) -> None:
         """Tables of one length; rows are padded, so that each starts where four numbers can be read at once."""
         first, width = len(self.numbers), -(-len(tables) // 4) * 4
         self.macros += [f"#define {name}(k) pool[{first} + (k) * {width} + {j}]" for j, (_, name) in enumerate(tables)]

@@ -6,13 +6,13 @@ stream.
 """
 
 import math
-import weakref
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot.fuse.cuda.translation import kernel_source
 from poinsot.fuse.signature import batch_shape
 
@@ -31,23 +31,18 @@ def cupy() -> Any:
     return module
 
 
-_compiled: weakref.WeakKeyDictionary[Any, dict[tuple[bool, bool], Any]] = weakref.WeakKeyDictionary()
-
-
+@memo
 def compiled(program: Any, float64: bool, fast: bool) -> tuple[Any, int, int]:
     """The program as a CUDA kernel, made once per process; the threads and shared memory [bytes] of its blocks.
 
     CuPy keeps the binaries on disk.
     """
-    kernels = _compiled.setdefault(program.graph, {})
-    if (float64, fast) not in kernels:
-        inputs, outputs = ([math.prod(core) for core in side] for side in (program.inputs, program.outputs))
-        source = kernel_source(program.graph, inputs, outputs, float64, fast)
-        kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17", *source.options), backend="nvrtc")
-        if source.shared:
-            kernel.max_dynamic_shared_size_bytes = source.shared
-        kernels[float64, fast] = kernel, source.block, source.shared
-    return kernels[float64, fast]
+    inputs, outputs = ([math.prod(core) for core in side] for side in (program.inputs, program.outputs))
+    source = kernel_source(program.graph, inputs, outputs, float64, fast)
+    kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17", *source.options), backend="nvrtc")
+    if source.shared:
+        kernel.max_dynamic_shared_size_bytes = source.shared
+    return kernel, source.block, source.shared
 
 
 def run(program: Any, args: Sequence[Any], dtype: np.dtype[Any], fast: bool = False, out: Any = None) -> Any:

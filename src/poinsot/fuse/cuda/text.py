@@ -136,7 +136,7 @@ class Unit:
         """How each operation is written."""
         return {**EXPRESSIONS, **FAST} if self.fast and not self.float64 else EXPRESSIONS
 
-    def literal(self, value: Any, type_: Type) -> str:
+    def literal(self, value: float, type_: Type) -> str:
         return literal(value, type_, self.float64)
 
     def text(self) -> str:

@@ -181,11 +181,10 @@ def _by_pattern(text: Text, node: Node, plan: LoopPlan, refs: Refs) -> None:
         return
     parts = list(elements(pattern))
     target = None
-    for e in parts:
-        if e.array is None or plan.last[e.array] > node.index or e.array.type != node.type:  # it is not dead, or unlike
-            continue
-        if all(o.first == 0 for o in parts if o.array is e.array) and not refs[e.array].is_constant:
-            target = refs[e.array]
+    for array in (e.array for e in parts if e.array is not None):
+        dies = plan.last[array] <= node.index and array.type == node.type
+        if dies and all(o.first == 0 for o in parts if o.array is array) and not refs[array].is_constant:
+            target = refs[array]
     target = target or text.array(node.array_type)
     each(text, node.size, f"{target.at('k')} = {element(text, pattern, refs)};")
     refs[node] = target

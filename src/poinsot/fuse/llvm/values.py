@@ -4,7 +4,6 @@ In memory, a value is a vector; truth values are stored as integers.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from poinsot.fuse.graph.nodes import Node, Scalar, Type
 from poinsot.fuse.llvm.emitter import Emitter, Operand
@@ -47,7 +46,7 @@ class VectorEmitter(Emitter):
         self.module.functions.append("\n".join([*start, *self.lines, *self.frame.exit.lines, f"  {end}", "}"]))
 
     # Values.
-    def constant(self, value: Any, type_: Type, uniform: bool) -> str:
+    def constant(self, value: float, type_: Type, uniform: bool) -> str:
         literal = self.target.literal(value, type_)
         return literal if uniform else f"splat ({self.target.scalar(type_)} {literal})"
 
