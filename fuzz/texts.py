@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SECONDS = 20  # for one file, on a busy machine
 WORDS = (
     "nan inf -inf 1e400 -1e400 1e-400 0 -0 -1 1e308 5e-324 99999999999999999999 9.9e999 true false [] {} [[]] '' \"\" "
-    "\"1 m\" \"30 deg\" \"1 parsec\" \"-5 kg\" \"x**99\" \"0/0\" \"'\" [1,2] [1,2,3,4] {a=1} world . .. ../x é 漢 \\u0000"
+    '"1 m" "30 deg" "1 parsec" "-5 kg" "x**99" "0/0" "\'" [1,2] [1,2,3,4] {a=1} world . .. ../x é 漢 \\u0000'
 ).split()
 
 
