@@ -305,15 +305,15 @@ def test_the_ledger_closes() -> None:
     system = System(world.description)
     start = system.start()
     moved = system.motion(0.0, start)
-    slope, flows = system.rate(moved), ledger.flows(system, moved)
+    slope, inflow = system.rate(moved), ledger.inflow_rates(system, moved)
 
-    def held(h: float) -> Array:
+    def conserved(h: float) -> Array:
         q = kinematics.integrate(system.mechanism, start.q, h * (start.v + h / 2 * slope.v))
         m = system.motion(h, State(q, start.v + h * slope.v, start.parts))
-        return ledger.held(m.scene, m.effects)
+        return ledger.conserved_quantities(m.scene, m.effects)
 
-    same(rate(held, 1e-3), flows.sum(axis=0), DIFFERENCES)
-    assert world.simulate(1.0, 1e-3).ledger.relative.max() < 1e-6
+    same(rate(conserved, 1e-3), inflow.sum(axis=0), DIFFERENCES)
+    assert world.simulate(1.0, 1e-3).ledger.relative_residual.max() < 1e-6
 
 
 def test_a_saved_run_comes_back(tmp_path: Path) -> None:
