@@ -1,6 +1,6 @@
-"""The picture of how forward dynamics grows with the number of joints, and its table: python docs/make/growth.py.
+"""The picture and table of the cost of forward dynamics over the number of joints: python docs/make/growth.py.
 
-Processor time of one thread; nothing in the cache when compiling.
+CPU time of one thread; compilation with an empty cache.
 """
 
 import sys
@@ -23,39 +23,39 @@ COLOURS = {"poinsot": "#0a2f5c", "pin.aba in a Python loop": "#e09f3e", "pin.aba
 def measured() -> dict[str, list[Row]]:
     fuse.set_threads(1)
     count_processor_time()
-    found = {one.name: measure(one, budget=1.0, rounds=3) for one in CASES}
-    troubles = [f"{name}: {row.trouble}" for name, rows in found.items() for row in rows if row.trouble]
+    results = {one.name: measure(one, budget=1.0, rounds=3) for one in CASES}
+    troubles = [f"{name}: {row.trouble}" for name, rows in results.items() for row in rows if row.trouble]
     if troubles:
         raise SystemExit("\n".join(troubles))
-    return found
+    return results
 
 
-def draw(found: dict[str, list[Row]]) -> plt.Figure:
+def draw(results: dict[str, list[Row]]) -> plt.Figure:
     plt.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), dpi=110, layout="constrained")
     n = np.array(LENGTHS)
     for k, (name, colour) in enumerate(COLOURS.items()):
-        times = [found[f"growth-{length}"][k].best for length in LENGTHS]
+        times = [results[f"growth-{length}"][k].best for length in LENGTHS]
         left.plot(n, times, "o-", color=colour, label=name, lw=1.6, ms=5)
-    compiling = [found[f"growth-{length}-compile"][0].best for length in LENGTHS]
+    compiling = [results[f"growth-{length}-compile"][0].best for length in LENGTHS]
     right.plot(n, compiling, "o-", color=COLOURS["poinsot"], lw=1.6, ms=5)
-    for axis, start in ((left, found["growth-20"][0].best / 20), (right, compiling[4] / 20)):
-        axis.plot(n, start * n, ":", color="#8d99ae", lw=1.2, label="proportional to the joints")
+    for axis, start in ((left, results["growth-20"][0].best / 20), (right, compiling[4] / 20)):
+        axis.plot(n, start * n, ":", color="#8d99ae", lw=1.2, label="proportional to the number of joints")
         axis.set(xscale="log", yscale="log", xlabel="joints")
         axis.set_xticks(n, [str(length) for length in n])
         axis.minorticks_off()
         axis.grid(color="#e6eaf0", lw=0.8)
-    left.set_title("Time for one forward dynamics of many [s]", loc="left")
+    left.set_title("Time per forward dynamics in a batch [s]", loc="left")
     right.set_title("Time to trace and compile it [s]", loc="left")
     left.legend(frameon=False, fontsize=10)
     return figure
 
 
-def table(found: dict[str, list[Row]]) -> None:
+def table(results: dict[str, list[Row]]) -> None:
     print("| joints | compile | ours | `pin.aba` | ratio | `abaInParallel` | ratio |\n|--:|--:|--:|--:|--:|--:|--:|")
     for length in LENGTHS:
-        ours, loop, pool = (row.best for row in found[f"growth-{length}"])
-        words = [number(x, "s") for x in (found[f"growth-{length}-compile"][0].best, ours, loop)]
+        ours, loop, pool = (row.best for row in results[f"growth-{length}"])
+        words = [number(x, "s") for x in (results[f"growth-{length}-compile"][0].best, ours, loop)]
         print(f"| {length} | {' | '.join(words)} | {loop / ours:.0f} | {number(pool, 's')} | {pool / ours:.0f} |")
 
 

@@ -1,4 +1,4 @@
-"""Make docs/pictures/parts-*.png: four vehicles with spinning parts, changing mass, breaking and bending structure."""
+"""Make docs/pictures/parts-*.png: four vehicles with spinning parts, variable mass, breaking and flexible structure."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def panels(n: int) -> tuple[plt.Figure, np.ndarray]:
     return figure, axes
 
 
-# A propeller aircraft that is pitched up yaws.
+# A propeller aircraft yaws when it is pitched up.
 
 
 def propeller() -> None:
@@ -34,7 +34,7 @@ def propeller() -> None:
     for rpm, colour, name in (
         (0, GREY, "propeller stopped"),
         (2400, BLUE, "2400 rpm"),
-        (-2400, RED, "2400 rpm, turning left"),
+        (-2400, RED, "2400 rpm, rotating left"),
     ):
         run = vehicles.propeller(rpm).simulate(4.0, 1e-3)
         w, x, y, z = run["plane"].orientation.values.T
@@ -49,12 +49,12 @@ def propeller() -> None:
     runs = vehicles.propeller(0).simulate(4.0, 1e-3, vary={"plane.prop.speed": pt.rpm(speeds)})
     w, x, y, z = runs["plane"].orientation.values[-1].T
     right.plot(speeds, np.degrees(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))), color=BLUE, lw=1.8)
-    right.set(xlabel="propeller [rpm], positive: turning right", ylabel="yaw after 4 s [degrees]")
+    right.set(xlabel="propeller [rpm], positive: rotating right", ylabel="yaw after 4 s [degrees]")
     right.set_title("121 aircraft at once", loc="left", fontsize=12)
     figure.savefig(PICTURES / "parts-propeller.png")
 
 
-# A rocket stage that spins and loses 80 % of its mass.
+# A spinning rocket stage loses 80 % of its mass.
 
 
 def rocket() -> None:
@@ -62,7 +62,7 @@ def rocket() -> None:
     run = world.simulate(75.0, 2.5e-4, every=0.25)
     mass = 200.0 + run.data["stage.fuel.contents"].values
     residual = run.ledger.relative_residual.max()
-    print(f"rocket: {1 - mass[-1] / mass[0]:.1%} of its mass is gone; largest residual {residual:.1e}")
+    print(f"rocket: {1 - mass[-1] / mass[0]:.1%} of its mass is burnt; largest residual {residual:.1e}")
 
     figure, (left, middle, right) = panels(3)
     v = np.linalg.norm(run["stage"].velocity.values, axis=1)
@@ -82,30 +82,30 @@ def rocket() -> None:
     runs = world.simulate(75.0, 1e-3, every=0.5, vary={"stage.engine.point[2]": reach})
     rates = runs["stage"].angular_velocity.values
     middle.semilogy(runs.time, np.hypot(rates[..., 0], rates[..., 1]), color=RED, lw=0.6, alpha=0.45)
-    middle.annotate("about its axis", (4, 5.5), color=BLUE)
-    middle.annotate("across it\n(thin: nozzles 0.4\nto 2.4 m behind)", (1, 1.6e-4), color=RED)
+    middle.annotate("axial", (4, 5.5), color=BLUE)
+    middle.annotate("transverse\n(thin: nozzles 0.4\nto 2.4 m behind)", (1, 1.6e-4), color=RED)
     middle.set(xlabel="time [s]", ylabel="angular velocity [rad/s]", ylim=(1e-4, 30))
-    middle.set_title("The jet damps", loc="left", fontsize=12)
+    middle.set_title("Jet damping", loc="left", fontsize=12)
 
     inflow = np.zeros((len(run.time), 8 * len(run.ledger.sources)))
     inflow[:, run.compiled.inflow_indices] = run.y[:, run.compiled.n_state :]
-    exhaust = -inflow.reshape(len(run.time), -1, 8).sum(axis=1)  # what went out so far
+    exhaust = -inflow.reshape(len(run.time), -1, 8).sum(axis=1)  # the total outflow
     for first, what, colour, name in (
         (1, "momentum", GREEN, "momentum"),
         (4, "angular_momentum", GREY, "angular momentum"),
     ):
-        held = run.data[what].values
-        both = held + exhaust[:, first : first + 3]
-        scale = np.linalg.norm(held, axis=1).max()
-        error = np.linalg.norm(both - both[0], axis=1) / scale
+        craft = run.data[what].values
+        total = craft + exhaust[:, first : first + 3]
+        scale = np.linalg.norm(craft, axis=1).max()
+        error = np.linalg.norm(total - total[0], axis=1) / scale
         right.semilogy(run.time[1:], np.maximum(error[1:], 1e-17), color=colour, lw=1.4, label=name)
-    right.set(xlabel="time [s]", ylabel="change, relative", ylim=(1e-17, 1e-8))
+    right.set(xlabel="time [s]", ylabel="relative change", ylim=(1e-17, 1e-8))
     right.legend(frameon=False, fontsize=10)
-    right.set_title("Craft and exhaust", loc="left", fontsize=12)
+    right.set_title("Craft and exhaust together", loc="left", fontsize=12)
     figure.savefig(PICTURES / "parts-rocket.png")
 
 
-# A pull-up that breaks a wing at its limit.
+# A pull-up breaks a wing at its limit.
 
 
 def pull_up() -> None:
@@ -120,19 +120,19 @@ def pull_up() -> None:
         left.axhline(limit, color=colour, lw=1, ls="--")
     limits = np.linspace(12e3, 37e3, 26)
     runs = world.simulate(1.5, 5e-4, vary={"left.limit.bending": limits})
-    passed_at = runs.limits["left.limit"]["latched_at"]
-    left.plot(passed_at, limits / 1000, "o", color=RED, ms=3, label="weaker left wings part")
+    exceeded_at = runs.limits["left.limit"]["latched_at"]
+    left.plot(exceeded_at, limits / 1000, "o", color=RED, ms=3, label="weaker left wings break")
     left.axvline(broke, color=GREY, lw=1)
-    left.annotate(f"left wing parts\nat {broke:.3f} s", (broke + 0.1, 32), color=RED)
+    left.annotate(f"left wing breaks\nat {broke:.3f} s", (broke + 0.1, 32), color=RED)
     left.set(xlabel="time [s]", ylabel="bending moment [kN m]", ylim=(0, 58))
     left.legend(frameon=False, fontsize=10, loc="upper left")
-    left.set_title("Bending of the wings, and their limits", loc="left", fontsize=12)
+    left.set_title("Bending moments of the wings and their limits", loc="left", fontsize=12)
     for name, colour in (("hull", GREY), ("left", RED), ("right", BLUE)):
         x, _, z = run[name].position.values.T
         right.plot(x, z, color=colour, lw=1.6, label=name)
     right.legend(frameon=False, fontsize=10)
-    right.set(xlabel="along [m]", ylabel="height [m]")
-    right.set_title("The ways of the three bodies", loc="left", fontsize=12)
+    right.set(xlabel="distance [m]", ylabel="height [m]")
+    right.set_title("Paths of the three bodies", loc="left", fontsize=12)
     figure.savefig(PICTURES / "parts-pull-up.png")
 
 
@@ -170,7 +170,7 @@ def gust() -> None:
         assert runs.stop.reason == "duration", runs.stop
         right.semilogx(lengths, runs.limits["left_limit"]["worst"] * 1e7 / 1000, color=colour, lw=1.8, label=name)
     right.legend(frameon=False, fontsize=10)
-    right.set(xlabel="length of the gust [m]", ylabel="largest bending at the root [kN m]")
+    right.set(xlabel="length of the gust [m]", ylabel="largest bending moment at the root [kN m]")
     right.set_title("40 gusts at once", loc="left", fontsize=12)
     figure.savefig(PICTURES / "parts-gust.png")
 

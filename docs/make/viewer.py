@@ -1,4 +1,4 @@
-"""Worlds that show what the viewer draws, and their pictures in docs/pictures."""
+"""Worlds for the pictures of the viewer in docs/pictures."""
 
 import sys
 from pathlib import Path
@@ -13,18 +13,18 @@ PICTURES = ROOT / "docs" / "pictures"
 
 
 def flipping_handle() -> pt.Run:
-    """A T-handle spun about its middle axis, and Poinsot's construction: its ellipsoid rolls on the plane below."""
+    """A T-handle spun about its intermediate axis, and Poinsot's construction."""
     world = pt.load_scenario(ROOT / "examples" / "t-handle.toml").world
     body, omega = world.description.bodies["handle"], np.array([6.0, 1.0, 0.6])
     L = body.inertia.moment @ omega
     axis = np.cross(L, (0.0, 0.0, -1.0))
-    turn = axis / np.linalg.norm(axis) * np.arccos(-L[2] / np.linalg.norm(L))  # so that L points down
-    world["handle.orientation"], world["handle.angular_velocity"] = quaternion.exp(turn), omega
+    phi = axis / np.linalg.norm(axis) * np.arccos(-L[2] / np.linalg.norm(L))  # so that L points down
+    world["handle.orientation"], world["handle.angular_velocity"] = quaternion.exp(phi), omega
     return world.simulate(30.0, 1e-3, every=0.02)
 
 
 def double_pendulum() -> pt.Run:
-    """Two rods, let go from high up."""
+    """Two rods, released from high up."""
     world = pt.World()
     hinge = pt.revolute((0.0, 1.0, 0.0))
     rod = pt.Pose(p=(0.0, 0.0, -0.5)) @ pt.Inertia.capsule(1.0, 0.035, 0.93)
@@ -51,7 +51,7 @@ def tumbling_box() -> pt.Run:
 
 
 def net() -> pt.Run:
-    """A net of springs, held at its rim, and a box that hangs on four of its knots."""
+    """A net of springs, fixed at its rim, and a box that hangs on four of its knots."""
     world = pt.World()
     n, side, height = 7, 1.6, 1.3
     x = np.linspace(-side / 2, side / 2, n)
@@ -80,7 +80,7 @@ def net() -> pt.Run:
 
 
 def robot_arm() -> pt.Run:
-    """Six joints with feedback that follow targets."""
+    """Six joints with feedback control that follow targets."""
     world = pt.World()
     _, y, z = np.eye(3)
     lengths = {"base": 0.16, "shoulder": 0.2, "upper": 0.5, "fore": 0.42, "wrist": 0.14, "hand": 0.12}
@@ -129,8 +129,8 @@ EXAMPLES = {
 }
 
 
-def film() -> None:
-    """The T-handle turns over, once."""
+def animation() -> None:
+    """The T-handle flips once."""
     options = {"camera": {"direction": (1.0, -1.6, 0.6), "distance": 0.95, "look_at": (0.0, 0.0, -0.015)}}
     flipping_handle().animate(
         PICTURES / "view-flipping-handle.gif", show="+poinsot", size=(400, 300), fps=10, end=6.0, **options
@@ -138,9 +138,9 @@ def film() -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or (*EXAMPLES, "film"):
-        if name == "film":
-            film()
+    for name in sys.argv[1:] or (*EXAMPLES, "animation"):
+        if name == "animation":
+            animation()
         else:
             make, options = EXAMPLES[name]
             make().snapshot(PICTURES / f"view-{name}.png", **options)

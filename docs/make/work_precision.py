@@ -1,7 +1,7 @@
-"""Make docs/pictures/work-precision.png: the error in the attitude of a free brick, against the time that it took.
+"""Make docs/pictures/work-precision.png: the error in the attitude of a free brick over the time it took.
 
-Prints all points as a table. Times are processor time on one core, compilation not counted; all ways take turns, and
-the best of their turns counts.
+Prints all points as a table. Times are CPU time on one core, without compilation; all methods alternate in rounds, and
+the best round counts.
 """
 
 import sys
@@ -22,19 +22,19 @@ from free_top import angle, exact, heyoka, mujoco, ours, ours_adaptive, processo
 from poinsot import fuse  # noqa: E402
 from poinsot.integrate.single import METHODS  # noqa: E402
 
-ROUNDS, PATIENCE = 12, 0.2  # what takes longer [s] has two turns
+ROUNDS, PATIENCE = 12, 0.2  # methods that take longer [s] have two rounds
 TOLERANCES = tuple(10.0**-k for k in (3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 
 def ladder(first: float, last: float, each: int = 3) -> tuple[int, ...]:
-    """Numbers of steps, so many each time that they grow by ten."""
+    """Numbers of steps, `each` of them per factor of ten."""
     return tuple(int(round(n, -1)) for n in 10 ** np.arange(np.log10(first), np.log10(last) + 1e-9, 1 / each))
 
 
 @dataclass(frozen=True)
 class Curve:
     name: str
-    way: Callable[[float, int], Work]
+    method: Callable[[float, int], Work]
     settings: tuple[float, ...]
     colour: str
     marker: str
@@ -54,7 +54,7 @@ class Point:
 
     @property
     def time(self) -> float:
-        """For one body [s]."""
+        """The time per body [s]."""
         return min(self.times) / self.bodies
 
 
@@ -83,13 +83,13 @@ CURVES = (
 
 
 def points(curve: Curve, many: bool) -> list[Point]:
-    found = []
+    points = []
     for setting in curve.settings:
         bodies = (curve.lanes or min(4096, max(64, curve.batch // int(setting) // 8 * 8))) if many else 1
-        work = curve.way(setting, bodies)
+        work = curve.method(setting, bodies)
         error = angle(np.atleast_2d(work())[:1], exact(1))
-        found.append(Point(curve, setting, bodies, work, error))
-    return found
+        points.append(Point(curve, setting, bodies, work, error))
+    return points
 
 
 def measure() -> tuple[list[Point], list[Point]]:
@@ -97,9 +97,9 @@ def measure() -> tuple[list[Point], list[Point]]:
     fuse.set_threads(1)
     one = [point for curve in CURVES for point in points(curve, many=False)]
     many = [point for curve in CURVES if curve.batch or curve.lanes for point in points(curve, many=True)]
-    for turn in range(ROUNDS):
+    for round_ in range(ROUNDS):
         for point in one + many:
-            if turn < 2 or min(point.times) < PATIENCE:
+            if round_ < 2 or min(point.times) < PATIENCE:
                 point.times.append(processor_time(point.work))
     return one, many
 
@@ -107,26 +107,26 @@ def measure() -> tuple[list[Point], list[Point]]:
 def draw(panels: tuple[list[Point], list[Point]]) -> plt.Figure:
     plt.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure, axes = plt.subplots(1, 2, figsize=(10, 5.9), dpi=110, sharey=True, layout="constrained")
-    titles = "One body", "Many bodies side by side, time for one of them"
-    for axis, found, title in zip(axes, panels, titles, strict=True):
-        for curve, group in groupby(found, key=lambda point: point.curve):
+    titles = "One body", "Many bodies in a batch, time per body"
+    for axis, points, title in zip(axes, panels, titles, strict=True):
+        for curve, group in groupby(points, key=lambda point: point.curve):
             times, errors = zip(*((point.time, point.error) for point in group), strict=True)
             size = 10 if curve.marker == "*" else 6
             style = {"marker": curve.marker, "ms": size, "mew": 0, "color": curve.colour, "ls": curve.line, "lw": 1.6}
             axis.plot(times, errors, label=curve.name, **style)
-        axis.set(xscale="log", yscale="log", ylim=(3e-13, 5), xlabel="time for 100 turns of the brick [s]")
+        axis.set(xscale="log", yscale="log", ylim=(3e-13, 5), xlabel="time for 100 revolutions of the brick [s]")
         axis.set_yticks([10.0**-k for k in range(0, 13, 2)])
         axis.set_title(title, loc="left")
         axis.grid(color="#e6eaf0", lw=0.8)
         axis.minorticks_off()
-    axes[0].set_ylabel("error of the attitude in the end [rad]")
+    axes[0].set_ylabel("final error of the attitude [rad]")
     handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=5, frameon=False, fontsize=10, handlelength=2.6)
     return figure
 
 
 def table(panels: tuple[list[Point], list[Point]]) -> None:
-    print("| way | steps or tolerance | error [rad] | one body [ms] | of many [ms] |\n|---|--:|--:|--:|--:|")
+    print("| method | steps or tolerance | error [rad] | one body [ms] | of many [ms] |\n|---|--:|--:|--:|--:|")
     batched = {(point.curve.name, point.setting): f"{1e3 * point.time:.4f}" for point in panels[1]}
     for point in panels[0]:
         key = point.curve.name, point.setting

@@ -1,4 +1,4 @@
-"""The pictures of docs/worlds.md: a box that is thrown on the ground, and how the ledger of a mixed world closes."""
+"""The pictures of docs/worlds.md: a box thrown onto the ground, and the residuals of the ledger of a mixed world."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -45,7 +45,7 @@ def draw_box(axes: plt.Axes, run: pt.Run) -> None:
     axes.plot(run["box"].position[:, 0], run["box"].position[:, 2], ":", color=GREY, lw=1.2)
     axes.axhline(0, color="#4a5568", lw=1.5)
     axes.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", ylim=(-0.05, 1.4))
-    axes.set_title("A thrown box, every 60 ms, and where it stays", loc="left", fontsize=12)
+    axes.set_title("A thrown box, every 60 ms, and its final position", loc="left", fontsize=12)
 
 
 def draw_energy(axes: plt.Axes, run: pt.Run) -> None:
@@ -55,7 +55,7 @@ def draw_energy(axes: plt.Axes, run: pt.Run) -> None:
     axes.annotate("total", (1.35, total[135] + 2), color=RED)
     axes.annotate("kinetic", (0.33, kinetic[38] + 4), color=BLUE, ha="right")
     axes.set(xlabel="time [s]", ylabel="energy [J]", xlim=(0, 2), ylim=(0, None))
-    axes.set_title("Its energy goes one way", loc="left", fontsize=12)
+    axes.set_title("Its energy only decreases", loc="left", fontsize=12)
     axes.grid(True, color="#e8ecf1", lw=0.8)
 
 
@@ -81,13 +81,13 @@ def draw_ledger(axes: plt.Axes) -> None:
     world, steps = mixed(), 0.016 / 2.0 ** np.arange(8)
     colors = {"euler": GREY, "midpoint": GREEN, "rk4": BLUE}
     for method, color in colors.items():
-        left = np.array([world.simulate(0.8, h, method=method).ledger.relative_residual.max() for h in steps])
-        axes.loglog(steps, left, "o-", color=color, lw=1.8, ms=5)
-        axes.annotate(method, (steps[4], 3 * left[4]), color=color, ha="right")
-        orders = [np.log2(a / b) for a, b in pairwise(left)]
-        print(method, " ".join(f"{x:.1e}" for x in left), "orders", " ".join(f"{o:.1f}" for o in orders))
+        residuals = np.array([world.simulate(0.8, h, method=method).ledger.relative_residual.max() for h in steps])
+        axes.loglog(steps, residuals, "o-", color=color, lw=1.8, ms=5)
+        axes.annotate(method, (steps[4], 3 * residuals[4]), color=color, ha="right")
+        orders = [np.log2(a / b) for a, b in pairwise(residuals)]
+        print(method, " ".join(f"{x:.1e}" for x in residuals), "orders", " ".join(f"{o:.1f}" for o in orders))
     axes.set(xlabel="step [s]", ylabel="largest relative residual")
-    axes.set_title("A free body, an arm, a net: what the ledger cannot explain", loc="left", fontsize=12)
+    axes.set_title("A free body, an arm, a net: residuals of the ledger", loc="left", fontsize=12)
     axes.grid(True, color="#e8ecf1", lw=0.8)
 
 

@@ -58,7 +58,7 @@ def test_page(visit: Any) -> None:
 
         field = page.locator("input[inputmode]").first  # the number beside the slider of the time
         assert typed(field, "1.21", lambda: same(pose(page), of_record(run, 60)))  # records are 20 ms apart
-        page.get_by_role("button", name="on", exact=True).click()
+        page.get_by_role("button", name="forward", exact=True).click()
         assert eventually(lambda: same(pose(page), of_record(run, 61)))
         page.get_by_role("button", name="end", exact=True).click()
         assert eventually(lambda: same(pose(page), of_record(run, -1)))
@@ -142,7 +142,7 @@ def test_live(visit: Any) -> None:
         assert eventually(lambda: pose(page, "box")[0] > 0.05)  # 3 m g for 0.15 s: 4.4 m/s along x
         assert np.allclose(pose(page, "box")[1:3], 0.0, atol=1e-9)
 
-        page.get_by_role("tab", name="change").click()
+        page.get_by_role("tab", name="parameters").click()
         mass = page.locator("input[inputmode]").first
         assert typed(mass, "2", lambda: float(live.numbers["box.mass"]) == 2.0)
         live.set("drive", 6.0)

@@ -75,7 +75,7 @@ def test_errors(live: Live) -> None:
         live.push("bix", (1.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="needs a force of three finite numbers"):
         live.push("box", (np.nan, 0.0, 0.0))
-    with pytest.raises(ValueError, match=r"'box\.radius' is neither a free number nor an input"):
+    with pytest.raises(ValueError, match=r"'box\.radius' is neither a free parameter nor an input"):
         live.set("box.radius", 1.0)
     with pytest.raises(ValueError, match="mass"):
         live.set("box.mass", -1.0)
@@ -90,7 +90,7 @@ def test_a_world_that_breaks_down_says_so() -> None:
     world.add_spring("spring", "world", "ball", 1e12, 0.5)
     with show.live(world, step=0.01, method="euler", show=["bodies"], port=0, browser=False, block=False) as page:
         assert eventually(lambda: page.problem != "")
-        assert "of body 'ball' goes beyond all bounds. Take a smaller step, and reset." in page.problem
+        assert "of body 'ball' diverges. Use a smaller step, and reset." in page.problem
         assert np.all(np.isfinite(page.y))
 
 

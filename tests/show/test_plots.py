@@ -91,7 +91,7 @@ def test_names_that_are_wrong() -> None:
         run.plot("enrgy")
     with pytest.raises(ValueError, match="there is no body 'lowr'; did you mean 'lower'"):
         run.plot("position", body="lowr")
-    with pytest.raises(ValueError, match="no body of this run turns freely"):
+    with pytest.raises(ValueError, match="no body of this run rotates freely"):
         run.plot("polhode")
 
 

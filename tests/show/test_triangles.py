@@ -67,7 +67,7 @@ def test_unknown_shape() -> None:
         pass
 
     assert len(triangles_of(Blob(1.0)).faces)  # a kind of sphere looks like one
-    with pytest.raises(TypeError, match="has no picture"):
+    with pytest.raises(TypeError, match="cannot be drawn"):
         triangles_of(object())  # type: ignore[arg-type]
 
 

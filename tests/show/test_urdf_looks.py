@@ -58,7 +58,7 @@ def test_in_a_picture(robot: Path) -> None:
 
 def test_a_mesh_that_is_missing(robot: Path) -> None:
     robot.write_text(ROBOT.format(name="leg.stl"))
-    with pytest.raises(FileNotFoundError, match=r"leg\.stl was not found above the file; say where its package is"):
+    with pytest.raises(FileNotFoundError, match=r"leg\.stl was not found above the file; give the folder"):
         urdf_looks(robot)
     with pytest.raises(FileNotFoundError, match=r"mesh file .*leg\.stl' does not exist"):
         urdf_looks(robot, folders={"parts": robot.parent.parent})

@@ -1,10 +1,10 @@
 """Forces of very many springs: one compiled loop that reads both ends of a spring and adds its force to both."""
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Assembly, Kernel, aligned_zeros, kernel
 from poinsot.particles.internal import check_pairs, length_and_direction
@@ -26,7 +26,8 @@ class Network:
         self.damped = springs.tension is not None or bool(springs.damping.any())  # if not, velocities are not read
         parameters = springs.parameters if self.damped else springs.parameters[:2]
         self.parameters = np.stack([p[order] for p in parameters]).T
-        self.assembly = Assembly(_pull_kernel(springs.tension, self.damped), pairs[order], rows=2 if self.damped else 1)
+        pull = _HOOKE[self.damped] if springs.tension is None else _custom_kernel(springs)
+        self.assembly = Assembly(pull, pairs[order], rows=2 if self.damped else 1)
 
     def forces(self, positions: ArrayLike, velocities: ArrayLike = 0.0) -> Array:
         """sum_j T_ij n_ij [N], (n, 3), for positions (n, 3) [m] and velocities (n, 3) [m/s]. Peskin (1)."""
@@ -56,8 +57,7 @@ def _order(pairs: Array) -> Array:
     return order[np.lexsort((i, rank, i // BLOCK))]
 
 
-@functools.lru_cache(maxsize=64)
-def _pull_kernel(tension: Tension | None, damped: bool) -> Kernel:
+def _pull_kernel(tension: Tension, damped: bool) -> Kernel:
     """(x of both ends, v of both ends if damped, parameters) -> the forces on both ends. Peskin (1).
 
     Vectors are rows of four, the last one zero.
@@ -65,9 +65,17 @@ def _pull_kernel(tension: Tension | None, damped: bool) -> Kernel:
 
     def pull(x: Array, v: Array, p: Array) -> Array:
         length, n = length_and_direction(x[1, :3] - x[0, :3])
-        f = np.append((tension or hooke)(length, n @ (v[1, :3] - v[0, :3]), *p) * n, 0.0)
+        f = np.append(tension(length, n @ (v[1, :3] - v[0, :3]), *p) * n, 0.0)
         return np.stack([f, -f])
 
     if damped:
         return kernel("(2,4),(2,4),(3)->(2,4)")(pull)
     return kernel("(2,4),(2)->(2,4)")(lambda x, p: pull(x, np.zeros((2, 4)), np.append(p, 0.0)))
+
+
+_HOOKE = {damped: _pull_kernel(hooke, damped) for damped in (False, True)}
+
+
+@memo
+def _custom_kernel(springs: Springs) -> Kernel:
+    return _pull_kernel(springs.law, damped=True)

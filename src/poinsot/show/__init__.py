@@ -1,4 +1,4 @@
-"""Pictures of runs: a page in the browser, a file that plays offline, stills and films, plots, worlds that run live."""
+"""Visualisation of runs: a page in the browser, an offline replay, images and animations, plots, live worlds."""
 
 from poinsot.show.headless import animate, snapshot
 from poinsot.show.live_world import Live, live

@@ -1,8 +1,8 @@
-"""Poinsot's construction: the free body's inertia ellipsoid rolls without slipping on a plane that stands still.
+"""Poinsot's construction: the inertia ellipsoid of a free body rolls without slipping on a fixed plane.
 
 The ellipsoid omega^T I omega = 2 T is fixed in the body, its centre at the centre of mass. It touches, at the tip of
-the angular velocity, the invariable plane: across the angular momentum L, at the distance 2 T / |L|. The point of
-contact draws the polhode on the ellipsoid and the herpolhode on the plane. Poinsot, Théorie nouvelle de la rotation
+the angular velocity, the invariable plane: normal to the angular momentum L, at the distance 2 T / |L|. The point of
+contact traces the polhode on the ellipsoid and the herpolhode on the plane. Poinsot, Théorie nouvelle de la rotation
 des corps (1834).
 """
 
@@ -20,7 +20,7 @@ from poinsot.spatial import Pose, quaternion
 if TYPE_CHECKING:
     from poinsot.show.picture import Picture
 
-FREE = 1e-3  # how much L and T of a body that counts as free may change, relative to their size
+FREE = 1e-3  # largest relative change of L and T of a body that counts as free
 GOLD, GLASS, RING = (214, 178, 94), (176, 200, 226), (112, 130, 152)
 
 
@@ -43,7 +43,7 @@ class Rolling:
 
 
 def rolling(picture: "Picture", k: int) -> Rolling | None:
-    """The construction of body k; None if it does not turn freely."""
+    """The construction of body k; None if it does not rotate freely."""
     records = picture.records
     inertia = records.mechanism.links[k].inertia
     if inertia is None or not np.any(inertia.moment) or inertia.rank < 3:
@@ -62,11 +62,11 @@ def rolling(picture: "Picture", k: int) -> Rolling | None:
 
 
 def poinsot(picture: "Picture") -> Iterator[Mark]:
-    """The construction of every body that turns freely."""
+    """The construction of every body that rotates freely."""
     for k in range(len(picture.records.names)):
-        found = rolling(picture, k)
-        if found is not None:
-            yield from _marks(found)
+        construction = rolling(picture, k)
+        if construction is not None:
+            yield from _marks(construction)
 
 
 def _marks(r: Rolling) -> Iterator[Mark]:
@@ -117,7 +117,7 @@ def _rings(semi_axes: Array, count: int = 96) -> Array:
 
 
 def _polar(radius: float, count: int = 96) -> Array:
-    """Circles and rays (k, 2, 3) on a disc across z."""
+    """Circles and rays (k, 2, 3) on a disc normal to z."""
     s = np.linspace(0, 2 * np.pi, count + 1)
     ring = np.stack([np.cos(s), np.sin(s), 0 * s], axis=-1)
     lines = [radius * share * np.stack([ring[:-1], ring[1:]], axis=1) for share in (0.25, 0.5, 0.75, 1.0)]

@@ -1,4 +1,4 @@
-"""Curves in the page, with a line where the scene is."""
+"""Curves in the page, with a line at the time of the scene."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ COLOURS = ("#2a6f97", "#d1495b", "#66a182", "#edae49", "#8d6a9f", "#3d5a80")
 
 
 class Plot:
-    """A quantity of a run over time, to be chosen from lists."""
+    """A quantity of a run over time, selected from lists."""
 
     def __init__(self, viewer: "Viewer", name: str, body: str | None) -> None:
         self.viewer, gui = viewer, viewer.server.gui
@@ -25,7 +25,7 @@ class Plot:
         h = tidy(history(viewer.run, name, body, viewer.instance))
         self.of_body.setdefault(name, name in OBSERVABLES and "body" in OBSERVABLES[name].dims)
         self.what = gui.add_dropdown("quantity", tuple(dict.fromkeys([name, *self.of_body])), initial_value=name)
-        self.body = gui.add_dropdown("of", bodies, initial_value=body or bodies[0], visible=self.of_body[name])
+        self.body = gui.add_dropdown("body", bodies, initial_value=body or bodies[0], visible=self.of_body[name])
         self.data, series, scales = curves(h)
         self.handle = gui.add_uplot(
             self.data, series, title=h.label, scales=scales, aspect=1.6, legend={"show": len(h.components) > 1}
@@ -35,7 +35,7 @@ class Plot:
         self.point_at(viewer.player.time)
 
     def choose(self) -> None:
-        """Show what the lists say, of the instance that the viewer shows."""
+        """Show the selected quantity of the instance in the viewer."""
         self.body.visible = self.of_body[self.what.value]
         h = tidy(history(self.viewer.run, self.what.value, self.body.value, self.viewer.instance))
         self.data, series, scales = curves(h)
@@ -55,7 +55,7 @@ class Plot:
 
 
 def tidy(h: History) -> History:
-    """In thousands or thousandths of the unit where the numbers would be long: axes show few digits."""
+    """Scaled by a power of 1000 where the numbers would be long: axes show few digits."""
     most = max((float(np.nanmax(np.abs(c))) for c in h.components.values()), default=0.0)
     if 0.1 <= most < 1e4 or not 0 < most < np.inf:
         return h
@@ -65,7 +65,7 @@ def tidy(h: History) -> History:
 
 
 def curves(h: History) -> tuple[tuple[Array, ...], tuple[dict[str, Any], ...], dict[str, Any]]:
-    """Data, series and scales of a uPlot; the last series is the line where the scene is."""
+    """Data, series and scales of a uPlot; the last series is the line at the time of the scene."""
     some = np.unique(np.linspace(0, len(h.time) - 1, POINTS).astype(int))
     values = [component[some] for component in h.components.values()]
     low, high = spread(values)
@@ -78,8 +78,8 @@ def curves(h: History) -> tuple[tuple[Array, ...], tuple[dict[str, Any], ...], d
 
 
 def spread(values: Any) -> tuple[float, float]:
-    """The range of some arrays, with a little room."""
+    """The range of some arrays, with a margin."""
     finite = np.concatenate([v[np.isfinite(v)] for v in values])
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    room = 0.06 * (high - low) if high - low > 1e-9 * abs(high) else 0.01 * abs(high) or 1.0
-    return low - room, high + room
+    margin = 0.06 * (high - low) if high - low > 1e-9 * abs(high) else 0.01 * abs(high) or 1.0
+    return low - margin, high + margin

@@ -1,4 +1,4 @@
-"""Layer of the parts: a table that says how each kind of element is drawn."""
+"""The layer of parts: a table of how each kind of element is drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,52 +16,52 @@ if TYPE_CHECKING:
 
 Drawing = Callable[[Sequence[Any], "Picture"], Iterator[Mark]]
 
-MOST_COILS = 60  # more springs than that are straight lines
+MOST_COILS = 60  # more springs than this are drawn as straight lines
 TURNS = 9
-FASTEST = 15.0  # rad/s that a rotor seems to turn
+FASTEST = 15.0  # rad/s, the largest speed at which a rotor is drawn
 GLASS, LIQUID, FLAME = (196, 211, 228), (64, 128, 200), (240, 140, 40)
 SLACK, PULLED, PUSHED = np.array([150, 158, 170]), np.array([205, 52, 66]), np.array([36, 98, 186])
 
 
-def springs(given: Sequence[Spring], picture: "Picture") -> Iterator[Mark]:
-    """Coils that stretch; of many springs lines, red where they are stretched and blue where they are compressed."""
-    a = np.stack([point_of(picture, s.a, s.point_a) for s in given], axis=1)
-    b = np.stack([point_of(picture, s.b, s.point_b) for s in given], axis=1)
+def springs(springs: Sequence[Spring], picture: "Picture") -> Iterator[Mark]:
+    """Coils that stretch; lines if there are many springs, red in tension and blue in compression."""
+    a = np.stack([point_of(picture, s.a, s.point_a) for s in springs], axis=1)
+    b = np.stack([point_of(picture, s.b, s.point_b) for s in springs], axis=1)
     lengths = np.linalg.norm(b - a, axis=-1)
-    if len(given) > MOST_COILS:
-        rest = np.array([s.rest_length for s in given], dtype=float)
-        tension = np.array([s.stiffness for s in given], dtype=float) * (lengths - rest)
+    if len(springs) > MOST_COILS:
+        rest = np.array([s.rest_length for s in springs], dtype=float)
+        tension = np.array([s.stiffness for s in springs], dtype=float) * (lengths - rest)
         yield Lines("springs", np.stack([a, b], axis=2), _tinted(tension), 0.005 * picture.size, Track.at(np.zeros(3)))
         return
-    usual = np.array([s.rest_length or float(lengths[:, k].mean()) for k, s in enumerate(given)])
+    usual = np.array([s.rest_length or float(lengths[:, k].mean()) for k, s in enumerate(springs)])
     radius = 0.1 * np.minimum(usual, 3 * picture.unit)
     coil = draw.coil(TURNS, 1.0, 0.2, 0.2 * float(np.mean(radius / usual)))
     thick = np.broadcast_to(radius, lengths.shape)
     scales = np.stack([thick, thick, np.maximum(lengths, 1e-9)], axis=-1)
-    colours = np.tile(np.array(STEEL), (len(given), 1))
+    colours = np.tile(np.array(STEEL), (len(springs), 1))
     yield Copies("springs", coil, a, aimed(b - a), scales, colours)
 
 
-def rotors(given: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
-    """Propellers at the centres of mass, that turn no faster than the eye can follow."""
+def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
+    """Propellers at the centres of mass, rotating no faster than the eye can follow."""
     records = picture.records
-    for rotor in given:
+    for rotor in rotors:
         k = records.index(rotor.body)
         radius = 0.45 * (picture.reaches[k] or picture.unit)
         speed = _state(picture, rotor, "speed", rotor.speed)
-        seen = np.clip(speed, -FASTEST, FASTEST)
-        steps = np.diff(records.time) * (seen[1:] + seen[:-1]) / 2
-        turned = np.concatenate([[0.0], np.cumsum(steps)])
-        spin = np.stack([np.cos(turned / 2), 0 * turned, 0 * turned, np.sin(turned / 2)], axis=-1)
+        speed = np.clip(speed, -FASTEST, FASTEST)
+        steps = np.diff(records.time) * (speed[1:] + speed[:-1]) / 2
+        angle = np.concatenate([[0.0], np.cumsum(steps)])
+        spin = np.stack([np.cos(angle / 2), 0 * angle, 0 * angle, np.sin(angle / 2)], axis=-1)
         wxyz = quaternion.product(records.wxyz[:, 0, k], quaternion.product(aimed(np.asarray(rotor.axis, float)), spin))
         blades = [draw.box((2 * radius, 0.16 * radius, 0.03 * radius)), draw.cylinder(0.13 * radius, 0.16 * radius)]
         yield Surface(rotor.name, draw.joined(blades), Track(records.centres[:, 0, k], wxyz), INK, body=rotor.body)
 
 
-def tanks(given: Sequence[Tank], picture: "Picture") -> Iterator[Mark]:
-    """Glass, and in it what is left: up to its level if it settles, else less and less around the middle."""
+def tanks(tanks: Sequence[Tank], picture: "Picture") -> Iterator[Mark]:
+    """Glass containers and their contents: up to a level if they settle, else shrinking towards the centre."""
     records = picture.records
-    for tank in given:
+    for tank in tanks:
         k = records.index(tank.body)
         full = _container(tank, picture)
         shell = full.moved(Pose(p=np.asarray(tank.position, dtype=float)))
@@ -93,12 +93,12 @@ def _container(tank: Tank, picture: "Picture") -> draw.Triangles:
     return draw.ball(tank.radius, around=32) if tank.height is None else draw.cylinder(tank.radius, tank.height)
 
 
-def thrusters(given: Sequence[Thruster], picture: "Picture") -> Iterator[Mark]:
-    """Flames, as long as they push."""
+def thrusters(thrusters: Sequence[Thruster], picture: "Picture") -> Iterator[Mark]:
+    """Flames with lengths proportional to the thrust."""
     cone = draw.revolved([(0.0, 0.0), (0.16, 0.0)], [(0.16, 0.0), (0.0, 1.0)])
-    records, forces = picture.records, [picture.records.of(t.name, "force")[:, 0] for t in given]
+    records, forces = picture.records, [picture.records.of(t.name, "force")[:, 0] for t in thrusters]
     most = max(float(np.linalg.norm(np.stack(forces), axis=-1).max()), 1e-300)
-    for thruster, f in zip(given, forces, strict=True):
+    for thruster, f in zip(thrusters, forces, strict=True):
         k = records.index(thruster.body)
         along = quaternion.rotate(records.wxyz[:, 0, k], -f)
         length = np.maximum(np.linalg.norm(f, axis=-1) / most * 1.2 * picture.unit, 1e-6 * picture.unit)
@@ -111,7 +111,7 @@ def thrusters(given: Sequence[Thruster], picture: "Picture") -> Iterator[Mark]:
 
 
 def _state(picture: "Picture", element: Element, key: str, otherwise: Any) -> Array:
-    """A state of an element over the records (r,), or the number that stands for it."""
+    """A state of an element over the records (r,), or the constant `otherwise`."""
     if key in element.states():
         return picture.records.of(element.name, key)[:, 0]
     return np.full(len(picture.records.time), float(otherwise))
@@ -122,29 +122,29 @@ DRAWN: dict[type[Element], Drawing] = {Spring: springs, Rotor: rotors, Tank: tan
 
 
 def parts(picture: "Picture") -> Iterator[Mark]:
-    """All elements that have a picture."""
+    """All elements that can be drawn."""
     elements = picture.records.description.elements.values()
     for kind, drawing in DRAWN.items():
-        found = [element for element in elements if type(element) is kind]
-        if found:
-            yield from drawing(found, picture)
+        of_kind = [element for element in elements if type(element) is kind]
+        if of_kind:
+            yield from drawing(of_kind, picture)
 
 
 def broken(picture: "Picture", body: str) -> Array | None:
-    """When a body was loaded beyond a limit of its structure: (r,) true or false; None if it has no limit."""
+    """Whether a body has been loaded beyond a limit of its structure, at each record (r,); None if it has no limit."""
     elements = picture.records.description.elements
-    found = None
+    broken = None
     for element in elements.values():
         if isinstance(element, Limit):
             cut = elements.get(element.cut) or elements.get(f"{element.body}.{element.cut}")
             if body in (element.body, getattr(cut, "body", None)):
                 latched = picture.records.of(element.name, "latched")[:, 0] > 0.5
-                found = latched if found is None else found | latched
-    return found
+                broken = latched if broken is None else broken | latched
+    return broken
 
 
 def point_of(picture: "Picture", body: str, point: Any) -> Array:
-    """Where a point of a body, or of the world, is at each record, (r, 3)."""
+    """The position of a point of a body, or of the world, at each record, (r, 3)."""
     records, p = picture.records, np.asarray(point, dtype=float)
     if body == WORLD:
         return np.broadcast_to(p, (len(records.time), 3))

@@ -1,4 +1,4 @@
-"""Pictures without a display: a headless Chromium draws the same scene as the page in the browser."""
+"""Images without a display: a headless Chromium renders the same scene as the page in the browser."""
 
 import contextlib
 import os
@@ -15,12 +15,12 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot._types import Array, ArrayLike
+from poinsot.files.atomic import write_bytes
 from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import Picture
-from poinsot.show.replay import frames, layers_of, pace, picture_of, write
-from poinsot.show.stage import Stage
-from poinsot.show.stage import camera as looking_from
+from poinsot.show.replay import frames, layers_of, pace, picture_of
+from poinsot.show.stage import Stage, camera_view
 from poinsot.spatial import quaternion, rotation
 
 BROWSERS = (
@@ -33,27 +33,27 @@ FLAGS = (
     "--disable-component-update", "--disable-sync", "--disable-gpu-sandbox", "--hide-scrollbars",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
 )  # fmt: skip
-SETTLE = 30  # pictures at most until the browser is ready
-PATIENCE = 60.0  # s until a browser must be there, or a picture done
+SETTLE = 30  # images at most until the browser is ready
+PATIENCE = 60.0  # s until a browser must have connected, or an image be done
 
 
 def browser() -> str:
-    """The path of a Chromium or Chrome: what POINSOT_BROWSER says, or the first one found."""
-    given = os.environ.get("POINSOT_BROWSER")
-    for name in (given,) if given else BROWSERS:
-        found = shutil.which(name)
-        if found:
-            return found
+    """The path of Chromium or Chrome: the value of POINSOT_BROWSER, or the first one installed."""
+    chosen = os.environ.get("POINSOT_BROWSER")
+    for name in (chosen,) if chosen else BROWSERS:
+        path = shutil.which(name)
+        if path:
+            return path
     raise FileNotFoundError(
-        f"POINSOT_BROWSER is {given!r}, which is no program." if given else
-        "pictures without a display need Chromium or Chrome, and none was found: install one (on Debian and Ubuntu: "
-        "apt install chromium), or say where it is in POINSOT_BROWSER."
+        f"POINSOT_BROWSER is {chosen!r}, which is not a program." if chosen else
+        "images without a display need Chromium or Chrome, and none was found: install one (on Debian and Ubuntu: "
+        "apt install chromium), or set POINSOT_BROWSER to its path."
     )  # fmt: skip
 
 
 @contextlib.contextmanager
 def visitor(server: Any) -> Iterator[Any]:
-    """A headless browser that looks at a server's page; gives viser's handle of it."""
+    """A headless browser that visits a server's page; yields viser's handle of it."""
     with tempfile.TemporaryDirectory(prefix="poinsot-", ignore_cleanup_errors=True) as home:
         command = [
             browser(),
@@ -82,7 +82,7 @@ def visitor(server: Any) -> Iterator[Any]:
 
 
 class Studio:
-    """A stage with a camera: `shot(k)` is the picture of record k, (height, width, 3), 0..255."""
+    """A stage with a camera: `shot(k)` is the image of record k, (height, width, 3), 0..255."""
 
     def __init__(
         self, server: Any, client: Any, stage: Stage, view: Mapping[str, Array], size: tuple[int, int]
@@ -90,7 +90,7 @@ class Studio:
         self.server, self.client, self.stage, self.view, self.size = server, client, stage, view, size
 
     def settle(self) -> None:
-        """Until the browser has all lights and textures: small pictures of the same do not change any more."""
+        """Wait until the browser has all lights and textures: small images of the same record no longer change."""
         before = self.shot(0, (96, 72))
         for _ in range(SETTLE):
             now = self.shot(0, (96, 72))
@@ -99,13 +99,13 @@ class Studio:
             before = now
 
     def shot(self, k: int, size: tuple[int, int] | None = None) -> Array:
-        """The picture of record k."""
+        """The image of record k."""
         with self.server.atomic():
             self.stage.show(k)
         self.server.flush()
         width, height = size or self.size
         picture = self.client.get_render(
-            height, width, position=self.view["position"], wxyz=_looking(self.view), fov=web.FOV,
+            height, width, position=self.view["position"], wxyz=_camera_orientation(self.view), fov=web.FOV,
             transport_format="png", timeout=PATIENCE,
         )  # fmt: skip
         alpha = picture[..., 3:] / 255.0
@@ -121,17 +121,17 @@ def studio(
     follow: str | None = None,
     attached: bool = False,
 ) -> Iterator[Studio]:
-    """A server, a browser that looks at it, and a stage in between."""
+    """A server, a browser that visits it, and a stage in between."""
     width, height = size
     if not (0 < width <= 4096 and 0 < height <= 4096):
-        raise ValueError(f"the size of a picture must be (width, height) in 1..4096 pixels, not {size}.")
+        raise ValueError(f"the size of an image must be (width, height) in 1..4096 pixels, not {size}.")
     browser()
     with web.serving(port=0) as server:
-        looking = looking_from(picture, view, follow)
-        web.aim(server, looking)
+        aim = camera_view(picture, view, follow)
+        web.aim(server, aim)
         stage = Stage(server.scene, picture, show, follow, attached)
         with visitor(server) as client:
-            room = Studio(server, client, stage, looking, size)
+            room = Studio(server, client, stage, aim, size)
             room.settle()
             yield room
 
@@ -151,7 +151,7 @@ def snapshot(
     looks: Mapping[str, Any] | None = None,
     trails: Mapping[str, ArrayLike] | None = None,
 ) -> Path:
-    """A PNG of the run at a time [s], the end by default; the record nearest to it is shown."""
+    """A PNG of the run at a time [s], by default the end; it shows the nearest record."""
     path = _suffix(path, ".png")
     picture = picture_of(run, instance, ghosts, looks, trails)
     times = picture.records.time
@@ -159,7 +159,7 @@ def snapshot(
         raise ValueError(f"time must be within the run, {times[0]:g} to {times[-1]:g} s, not {time!r}.")
     k = len(times) - 1 if time is None else int(np.argmin(np.abs(times - time)))
     with studio(picture, layers_of(show), camera, size, follow, attached) as room:
-        return write(path, _png(room.shot(k)))
+        return write_bytes(path, _png(room.shot(k)))
 
 
 def animate(
@@ -195,12 +195,12 @@ def animate(
         shots = [room.shot(int(k)) for k in chosen]
     seconds = np.diff(times[chosen]) / rate
     if path.suffix == ".mp4":
-        return write(path, _mp4(shots, len(seconds) / float(seconds.sum())))
-    return write(path, _gif(shots, [*seconds, 1.0]))
+        return write_bytes(path, _mp4(shots, len(seconds) / float(seconds.sum())))
+    return write_bytes(path, _gif(shots, [*seconds, 1.0]))
 
 
-def _looking(view: Mapping[str, Array]) -> Array:
-    """The orientation of a camera with z ahead and y down, as viser has it."""
+def _camera_orientation(view: Mapping[str, Array]) -> Array:
+    """The orientation of a camera with z ahead and y down, the convention of viser."""
     ahead = view["look_at"] - view["position"]
     ahead = ahead / np.linalg.norm(ahead)
     right = np.cross(ahead, view["up"])

@@ -22,7 +22,7 @@ class History:
 
     @property
     def label(self) -> str:
-        """For an axis."""
+        """The title with the unit, for an axis."""
         return f"{self.title} [{self.unit}]" if self.unit not in ("", "1") else self.title
 
 
@@ -32,7 +32,7 @@ def quantities(run: Run) -> dict[str, bool]:
 
 
 def spelled(run: Run, name: str, body: str | None = None) -> tuple[str, str | None, str]:
-    """A quantity, its body and its component: "box.position.z" is the component "z" of "position" of "box"."""
+    """The quantity, body and component of a name: "box.position.z" is the component "z" of "position" of "box"."""
     head, _, rest = name.partition(".")
     if name in run.data or not rest or head not in run.world.description.bodies:
         return name, body, ""
@@ -45,7 +45,7 @@ def spelled(run: Run, name: str, body: str | None = None) -> tuple[str, str | No
 def history(run: Run, name: str, body: str | None = None, instance: int = 0) -> History:
     """A quantity of the run: "energy", "spring.length", "position" of a body, "box.position", "box.position.z".
 
-    One that was not recorded is found from the states.
+    A quantity that was not recorded is computed from the states.
     """
     name, body, component = spelled(run, name, body)
     data = run.data if name in run.data else run.observed([name])

@@ -1,4 +1,4 @@
-"""Watch a world while it runs: sliders for its numbers and inputs, a push with the mouse or a button, reset."""
+"""A world simulated live in the browser: sliders for parameters and inputs, pushes by mouse or button, reset."""
 
 import time as clock
 from collections import deque
@@ -19,20 +19,19 @@ from poinsot.show.page import laid_out, layer_boxes, offer
 from poinsot.show.picture import Picture
 from poinsot.show.records import Measures, Records
 from poinsot.show.replay import layers_of
-from poinsot.show.stage import ROOT, Stage
-from poinsot.show.stage import camera as looking_from
+from poinsot.show.stage import ROOT, Stage, camera_view
 from poinsot.show.viewer import SPEEDS
 from poinsot.spatial import Inertia, quaternion
 from poinsot.world import World
 from poinsot.world.paths import entries
 
 PUSH = "push"  # the name of the element and of its input
-MOST = 40  # bodies that can be pushed
+MOST = 40  # bodies that can be pushed, at most
 WINDOW = 240  # records of the trails
-FARTHEST = 1e12  # a number above that, or NaN, ends the run
-REHEARSAL = 4.0  # s, to see how large it all is
-STRENGTH = 3.0  # of the usual push, in weights
-WHILE = 0.15  # s that a push lasts
+FARTHEST = 1e12  # a number above this, or NaN, ends the run
+REHEARSAL = 4.0  # s that are simulated in advance, for sizes and scales
+STRENGTH = 3.0  # of the default push, in multiples of the weight
+WHILE = 0.15  # s, the duration of a push
 DIRECTIONS = {"x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0), "z": (0, 0, 1), "-z": (0, 0, -1)}
 
 
@@ -46,8 +45,17 @@ class Push(Element):
         return self.names
 
     def effect(self, scene: Scene) -> Effect:
-        given = scene.input(PUSH)
-        return Effect({name: scene[name].wrench(given[k, :3], given[k, 3:]) for k, name in enumerate(self.names)})
+        forces = scene.input(PUSH)
+        return Effect({name: scene[name].wrench(forces[k, :3], forces[k, 3:]) for k, name in enumerate(self.names)})
+
+
+def pushable(world: World) -> tuple[World, list[str]]:
+    """The world with a `Push` on its bodies, and their names."""
+    d = world.description
+    names = [name for name, body in d.bodies.items() if body.inertia is not None][:MOST]
+    elements = {**d.elements, PUSH: Push(PUSH, tuple(names))}
+    inputs = {**d.inputs, PUSH: np.zeros((len(names), 6))}
+    return World.of(replace(d, elements=elements, inputs=inputs)), names
 
 
 class Live:
@@ -69,29 +77,21 @@ class Live:
     ) -> None:
         if not step > 0:
             raise ValueError(f"step must be a positive number of seconds, not {step!r}.")
-        pushed = [name for name, body in world.description.bodies.items() if body.inertia is not None][:MOST]
-        d = world.description
-        self.world = World.of(
-            replace(
-                d,
-                elements={**d.elements, PUSH: Push(PUSH, tuple(pushed))},
-                inputs={**d.inputs, PUSH: np.zeros((len(pushed), 6))},
-            )
-        )
+        self.world, self.pushed = pushable(world)
         system = self.world.system(tuple(free))
         self.compiled = CompiledSystem(system, choose_method(method, system), {}, False)
         self.measures, self.h = Measures(self.compiled), step
-        self.given_looks = {name: look_of(look) for name, look in looks.items()}
-        self.trails, self.pushed = trails, pushed
+        self.chosen_looks = {name: look_of(look) for name, look in looks.items()}
+        self.trails = trails
         self.sliders: dict[str, list[Any]] = {}
         self.numbers: dict[str, Any] = {path: np.array(value) for path, value in system.numbers.items()}
         self.inputs: dict[str, Any] = {name: np.array(value) for name, value in system.inputs.items()}
         self.running, self.speed, self.debt, self.capacity = True, 1.0, 0.0, 10
-        self.pushes: dict[str, tuple[Array, Array, float]] = {}  # force, point, and until when
-        self.grabbed: dict[str, tuple[Array, Array]] = {}  # point of the body, and where it is pulled to
+        self.pushes: dict[str, tuple[Array, Array, float]] = {}  # force, point, and the time of its end
+        self.grabbed: dict[str, tuple[Array, Array]] = {}  # point of the body, and the target it is pulled towards
         self._start_over()
         self.base = self._rehearse()
-        with laid_out(host, port, looking_from(self.base, view), self._advance) as self.page:
+        with laid_out(host, port, camera_view(self.base, view), self._advance) as self.page:
             self.stage = Stage(self.page.server.scene, self._picture(), layers)
             self._panel(free, ranges)
             self._mouse()
@@ -109,7 +109,7 @@ class Live:
         return self.compiled.parameters(self.numbers, self.inputs)
 
     def _rehearse(self) -> Picture:
-        """Where things will be, roughly, for sizes and scales."""
+        """A picture of the first seconds, for sizes and scales."""
         y, p, count = self.y, self._p(), max(1, round(REHEARSAL / 100 / self.h))
         kept = [y]
         with np.errstate(all="ignore"):
@@ -122,16 +122,16 @@ class Live:
         return Picture(records, self._looks(), self.trails)
 
     def _looks(self) -> dict[str, Any]:
-        """With the shapes that follow from the numbers as they are."""
-        return looks_of(self.compiled.system.described(self.numbers), self.given_looks)
+        """The looks of the bodies at the present parameters."""
+        return looks_of(self.compiled.system.described(self.numbers), self.chosen_looks)
 
     def _picture(self) -> Picture:
         times, ys, ps = zip(*self.seen, strict=True)
         records = Records(self.measures, np.array(times), np.stack(ys)[:, None], np.stack(ps)[:, None])
-        return Picture(records, self.base.given_looks, self.trails, self.base)
+        return Picture(records, self.base.chosen_looks, self.trails, self.base)
 
     def _advance(self, seconds: float) -> None:
-        """One picture further."""
+        """Advance to the next frame."""
         if self.running and not self.problem:
             self.debt = min(self.debt + self.speed * seconds / self.h, 2.0 * self.capacity)
             count = int(min(self.debt, self.capacity))
@@ -140,7 +140,7 @@ class Live:
                 self._step(count)
         self.stage.update(self._picture(), len(self.seen) - 1)
         state = self.problem or f"t = {self.t:.2f} s" + (
-            "" if self.debt <= self.capacity else ", slower than asked for"
+            "" if self.debt <= self.capacity else ", slower than the chosen speed"
         )
         if self.status.content != state:
             self.status.content = state
@@ -154,19 +154,17 @@ class Live:
         self.capacity = int(np.clip(count * 0.02 / max(took, 1e-6), 1, 100_000)) if count > 3 else 2 * self.capacity
         if not np.all(np.abs(y) < FARTHEST):
             what = self.compiled.labels()[int(np.argmax(~(np.abs(y) < FARTHEST)))]
-            self.problem = (
-                f"stopped at t = {self.t:.3f} s: {what} goes beyond all bounds. Take a smaller step, and reset."
-            )
+            self.problem = f"stopped at t = {self.t:.3f} s: {what} diverges. Use a smaller step, and reset."
             return
         self.y, self.t = y, self.t + count * self.h
         self.seen.append((self.t, y, p))
 
     def _forces(self) -> Array:
-        """What the pushes and the mouse do now, (n, 6)."""
-        given = np.zeros((len(self.pushed), 6))
+        """The present forces of the pushes and the mouse with their points, (n, 6)."""
+        forces = np.zeros((len(self.pushed), 6))
         self.pushes = {body: push for body, push in self.pushes.items() if push[2] > self.t}
         for body, (force, point, _) in self.pushes.items():
-            given[self.pushed.index(body)] = np.concatenate([force, point])
+            forces[self.pushed.index(body)] = np.concatenate([force, point])
         if self.grabbed:
             context = self.compiled.context(self._p())
             scene, _ = self.compiled.system.scene(
@@ -174,12 +172,12 @@ class Live:
             )
             for body, (point, target) in self.grabbed.items():
                 mass = float(scene.inertia(body).mass)  # type: ignore[union-attr]
-                moving = scene[body]
-                force = mass * (60.0 * (target - moving.point(point)) - 4.0 * moving.velocity_of(point))
-                given[self.pushed.index(body)] = np.concatenate([force, point])
-        return given
+                state = scene[body]
+                force = mass * (60.0 * (target - state.point(point)) - 4.0 * state.velocity_of(point))
+                forces[self.pushed.index(body)] = np.concatenate([force, point])
+        return forces
 
-    # What a user can do.
+    # The user's actions.
 
     @property
     def url(self) -> str:
@@ -187,7 +185,7 @@ class Live:
         return self.page.url
 
     def push(self, body: str, force: ArrayLike, point: ArrayLike | None = None, duration: float = WHILE) -> None:
-        """Push a body with a force (3,) [N], world axes, at a point (3,) of it, its centre of mass by default."""
+        """Push a body with a force (3,) [N] in world axes, at a point (3,) of it, by default its centre of mass."""
         if body not in self.pushed:
             raise ValueError(f"body {body!r} cannot be pushed; these can: {', '.join(self.pushed)}.")
         at = np.array(self._inertia(body).com if point is None else point)
@@ -202,13 +200,13 @@ class Live:
         return inertia
 
     def set(self, name: str, value: ArrayLike) -> None:
-        """Change a free number, by its path, or an input, by its name."""
+        """Set a free parameter, by its path, or an input, by its name."""
         store = self.numbers if name in self.numbers else self.inputs
         if name not in store or name == PUSH:
-            raise ValueError(f"{name!r} is neither a free number nor an input of this page.")
+            raise ValueError(f"{name!r} is neither a free parameter nor an input of this page.")
 
         new = np.broadcast_to(np.asarray(value, dtype=float), np.shape(store[name])).copy()
-        self.compiled.system.described({**self.numbers, **({name: new} if store is self.numbers else {})})  # may it be?
+        self.compiled.system.described({**self.numbers, **({name: new} if store is self.numbers else {})})  # may raise
 
         def change() -> None:
             store[name] = new
@@ -222,15 +220,15 @@ class Live:
         self.page.do(change)
 
     def reset(self) -> None:
-        """Start again, with the numbers as they are now."""
+        """Restart with the present parameters."""
         self.page.do(self._start_over)
 
     def wait(self) -> None:
-        """Until the page is closed again, or Ctrl-C is pressed."""
+        """Wait until the page is closed, or Ctrl-C is pressed."""
         self.page.wait()
 
     def close(self) -> None:
-        """Stop, and leave nothing behind."""
+        """Stop the simulation and the server."""
         self.page.close()
 
     def __enter__(self) -> "Live":
@@ -244,13 +242,13 @@ class Live:
     def _panel(self, free: Mapping[str, tuple[float, float]], ranges: Mapping[str, tuple[float, float]]) -> None:
         gui = self.page.server.gui
         self.status = gui.add_markdown("t = 0.00 s")
-        run = gui.add_checkbox("run", True)
+        run = gui.add_checkbox("run", True, hint="run or pause the simulation")
         run.on_update(lambda _: setattr(self, "running", run.value))
         rate = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1", hint="times real time")
         rate.on_update(lambda _: setattr(self, "speed", SPEEDS[rate.value]))
         gui.add_button("Reset").on_click(lambda _: self.reset())
         tabs = gui.add_tab_group()
-        with tabs.add_tab("change"):
+        with tabs.add_tab("parameters"):
             for path, bounds in free.items():
                 self._sliders(path, self.numbers[path], bounds)
             for name, value in self.inputs.items():
@@ -259,16 +257,16 @@ class Live:
                     self._sliders(name, value, ranges.get(name, (-most, most)))
         with tabs.add_tab("push"):
             body = gui.add_dropdown("body", tuple(self.pushed), initial_value=self.pushed[0])
-            way = gui.add_dropdown("along", tuple(DIRECTIONS), initial_value="x")
-            how = gui.add_slider("weights", 0.0, 20.0, 0.1, STRENGTH, hint="how hard, in multiples of m g")
-            gui.add_markdown("Or pull a body with the mouse.")
+            way = gui.add_dropdown("direction", tuple(DIRECTIONS), initial_value="x")
+            how = gui.add_slider("force [m g]", 0.0, 20.0, 0.1, STRENGTH, hint="in multiples of the weight of the body")
+            gui.add_markdown("Or drag a body with the mouse.")
 
             def push(_: Any) -> None:
                 mass = float(self._inertia(body.value).mass)
                 self.push(body.value, how.value * mass * 9.81 * np.array(DIRECTIONS[way.value], dtype=float))
 
             gui.add_button("Push").on_click(push)
-        with tabs.add_tab("show"):
+        with tabs.add_tab("layers"):
             layer_boxes(self.page, self.stage, ghosts=False)
 
     def _sliders(self, name: str, value: Array, bounds: tuple[float, float]) -> None:
@@ -286,7 +284,7 @@ class Live:
             handle.on_update(change)
 
     def _mouse(self) -> None:
-        """Bodies can be pulled: a spring from the point that was taken to the mouse."""
+        """Bodies can be dragged: a spring acts from the grabbed point to the mouse."""
         for mark in self.stage.picture.layer("bodies"):
             if isinstance(mark, Surface) and mark.body in self.pushed:
                 handle = self.page.server.scene.get_handle_by_name(f"{ROOT}/bodies/{mark.name}")
@@ -313,7 +311,7 @@ class Live:
 
 
 def usual_range(value: Array) -> tuple[float, float]:
-    """What the slider of a number spans if nothing is said: about its size, on the same side of zero."""
+    """The default range of a slider: about the size of the number, on the same side of zero."""
     low, high = float(np.min(value)), float(np.max(value))
     if low > 0:
         return low / 10, 3 * high
@@ -339,11 +337,11 @@ def live(
     browser: bool | None = None,
     block: bool | None = None,
 ) -> Live:
-    """Watch a world while it runs, in real time or faster, and change it.
+    """Simulate a world live in the browser, in real time or faster, and interact with it.
 
-    free: paths of numbers that get sliders, with ranges if wanted: {"arm.mass": (0.5, 5.0)}. Inputs of the world get
-    sliders, too, over `ranges`. Bodies can be pulled with the mouse, and pushed with a button. The rest is as for
-    `view`.
+    free: paths of parameters that get sliders, optionally with ranges: {"arm.mass": (0.5, 5.0)}. Inputs of the world
+    get sliders, too, over `ranges`. Bodies can be dragged with the mouse, and pushed with a button. The other options
+    are those of `view`.
     """
     if not isinstance(free, Mapping):
         paths = (free,) if isinstance(free, str) else tuple(free)

@@ -1,4 +1,4 @@
-"""What bodies look like: the shapes they are made of, what the user says, or what their inertia suggests."""
+"""The appearance of bodies: the shapes they are made of, the user's choice, or what their inertia suggests."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,52 +28,50 @@ class Look:
     colour: Colour | None = None
 
 
-def look_of(given: Any) -> list[Look]:
-    """What a user says a body looks like: a `Look`, shape, solid, mesh file, (vertices, faces), or a list of those."""
-    if isinstance(given, Look):
-        return [given]
-    if isinstance(given, Shape):
-        return [Look(triangles_of(given))]
-    if isinstance(given, Solid):
-        return [Look(triangles_of(given.shape).moved(given.pose))]
-    if isinstance(given, (str, os.PathLike)):
-        return [Look(from_file(Path(given)))]
-    if hasattr(given, "vertices") and hasattr(given, "faces"):
-        return [Look(Triangles(np.asarray(given.vertices), np.asarray(given.faces)))]
-    if isinstance(given, Iterable):
-        return [look for item in given for look in look_of(item)]
-    raise TypeError(
-        f"{given!r} is nothing to look at: give a shape, a mesh file, a trimesh.Trimesh or a list of those."
-    )
+def look_of(source: Any) -> list[Look]:
+    """The look of a body from a `Look`, shape, solid, mesh file, object with vertices and faces, or a list of those."""
+    if isinstance(source, Look):
+        return [source]
+    if isinstance(source, Shape):
+        return [Look(triangles_of(source))]
+    if isinstance(source, Solid):
+        return [Look(triangles_of(source.shape).moved(source.pose))]
+    if isinstance(source, (str, os.PathLike)):
+        return [Look(from_file(Path(source)))]
+    if hasattr(source, "vertices") and hasattr(source, "faces"):
+        return [Look(Triangles(np.asarray(source.vertices), np.asarray(source.faces)))]
+    if isinstance(source, Iterable):
+        return [look for item in source for look in look_of(item)]
+    raise TypeError(f"{source!r} cannot be drawn: give a shape, a mesh file, a trimesh.Trimesh or a list of those.")
 
 
-def looks_of(description: Description, given: Mapping[str, Any]) -> dict[str, list[Look]]:
-    """Of every body; those with nothing to see have an empty list. What parts add to a body is drawn by themselves."""
+def looks_of(description: Description, chosen: Mapping[str, Any]) -> dict[str, list[Look]]:
+    """The looks of every body, an empty list for those without any. Parts of a body are drawn separately."""
     mech = description.mechanism(parts=False)
-    for name in given:
+    for name in chosen:
         mech.index(name)  # an error if there is none
     children: dict[str, list[Link]] = {link.name: [] for link in mech.links}
     for link in mech.links:
         if link.parent is not None:
             children[link.parent].append(link)
-    found = {}
+    looks = {}
     for link in mech.links:
-        if link.name in given:
-            found[link.name] = look_of(given[link.name])
+        if link.name in chosen:
+            looks[link.name] = look_of(chosen[link.name])
         elif (inertia := description.bodies[link.name].inertia) is not None and inertia.solids:
-            found[link.name] = look_of(inertia.solids)
+            looks[link.name] = look_of(inertia.solids)
         else:
-            found[link.name] = _suggested(link, children[link.name])
-    return found
+            looks[link.name] = _suggested(link, children[link.name])
+    return looks
 
 
 def is_point(inertia: Inertia | None) -> bool:
-    """Whether all mass lies in one point."""
+    """Whether all mass is in one point."""
     return inertia is not None and not np.any(inertia.moment)
 
 
 def _suggested(link: Link, children: Sequence[Link]) -> list[Look]:
-    """The ellipsoid of uniform density with the same moments, and bones to where the children hang."""
+    """The ellipsoid of uniform density with the same moments, and bones to the joints of the children."""
     looks = [] if link.inertia is None or is_point(link.inertia) else [Look(ellipsoid_of(link.inertia))]
     ends = [child.placement.p for child in children]
     if looks and not children and np.linalg.norm(link.inertia.com) > 0:  # type: ignore[union-attr]

@@ -1,6 +1,6 @@
-"""What a picture is made of: marks, each with its places at every record. No mark knows how it gets onto a screen.
+"""Marks, the elements of a picture, each with its poses at every record. Marks do not know how they are displayed.
 
-In the shapes below r is the number of records, and 1 where a thing does not change.
+In the shapes below r is the number of records, or 1 for what does not change.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Where something is: positions (r, 3) [m] and orientations (r, 4) wxyz."""
+    """Positions (r, 3) [m] and orientations (r, 4) wxyz over the records."""
 
     position: Array
     wxyz: Array
 
     @classmethod
     def at(cls, position: Array, wxyz: Array | None = None) -> "Track":
-        """A track from positions (r, 3), or one place (3,); not turned by default."""
+        """A track from positions (r, 3), or one position (3,); by default with the identity as orientation."""
         position = np.atleast_2d(np.asarray(position, dtype=float))
         wxyz = quaternion.identity() if wxyz is None else np.asarray(wxyz, dtype=float)
         return cls(position, np.broadcast_to(np.atleast_2d(wxyz), (max(len(position), wxyz.size // 4), 4)))
@@ -45,7 +45,7 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Surface(Mark):
-    """A rigid surface that moves; `body`: what it is a part of, for the mouse. `hue` (r, 3): a colour that changes."""
+    """A rigid moving surface; `body`: the body it belongs to, for the mouse. `hue` (r, 3): a colour that changes."""
 
     triangles: Triangles
     track: Track
@@ -58,7 +58,7 @@ class Surface(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Copies(Mark):
-    """Many copies of one surface: positions (r, n, 3), orientations (r, n, 4), and sizes (r, n, 3) or (1, n, 3)."""
+    """Many copies of one surface: positions (r, n, 3), orientations (r, n, 4), and scales (r, n, 3) or (1, n, 3)."""
 
     triangles: Triangles
     positions: Array
@@ -71,7 +71,7 @@ class Copies(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Lines(Mark):
-    """Straight lines (r, n, 2, 3) in colours (r, n, 3) or (1, n, 3), on a carrier that moves."""
+    """Straight lines (r, n, 2, 3) in colours (r, n, 3) or (1, n, 3), in a moving frame."""
 
     points: Array
     colours: Array
@@ -81,7 +81,7 @@ class Lines(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Path(Mark):
-    """A curve (r, 3) that is drawn as time goes on, on a carrier that moves."""
+    """A curve (r, 3) that is drawn as time goes on, in a moving frame."""
 
     points: Array
     colour: Colour
@@ -91,12 +91,16 @@ class Path(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Arrows(Mark):
-    """Arrows from (r, n, 3) along (r, n, 3) [m]; one that has no length is not seen."""
+    """Arrows from (r, n, 3) along (r, n, 3) [m]; those of zero length are invisible.
+
+    full_scale: the magnitude of the quantity that is drawn at full length.
+    """
 
     starts: Array
     vectors: Array
     colour: Colour
     width: float
+    full_scale: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +114,7 @@ class Axes(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Plane(Mark):
-    """A flat grid across z of its track, that fades out at about the size [m]."""
+    """A flat grid normal to the z axis of its track, that fades out at about the size [m]."""
 
     track: Track
     size: float
@@ -120,7 +124,7 @@ class Plane(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Label(Mark):
-    """A word at a place, of a height [m]."""
+    """A text at a position, of a height [m]."""
 
     text: str
     track: Track

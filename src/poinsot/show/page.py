@@ -1,4 +1,4 @@
-"""A page in the browser with a life of its own: one thread does all the work, and closing leaves nothing behind."""
+"""A page in the browser, served by a single worker thread that ends when the page is closed."""
 
 import queue
 import sys
@@ -14,14 +14,14 @@ from poinsot.show import server as web
 from poinsot.show.picture import LAYERS
 from poinsot.show.stage import Stage
 
-RATE = 30.0  # pictures a second
-GRACE = 3.0  # s that a page may be away, to be loaded again, before a program that waits for it goes on
+RATE = 30.0  # frames per second
+GRACE = 3.0  # s that a page may be disconnected, as for a reload, before a waiting program continues
 
 
 class Page:
-    """Serves a scene, and calls `tick(seconds)` about 30 times a second, seconds being the time since the last call.
+    """Serves a scene, and calls `tick(seconds)` about 30 times per second, with the time since the last call.
 
-    Whatever buttons and sliders want done is done by the same thread, through `do`.
+    The actions of buttons and sliders are run by the same thread, through `do`.
     """
 
     def __init__(self, server: Any, tick: Callable[[float], None]) -> None:
@@ -41,7 +41,7 @@ class Page:
         self._thread.start()
 
     def do(self, job: Callable[[], None]) -> None:
-        """Have this done before the next picture."""
+        """Run this job before the next frame."""
         self._jobs.put(job)
 
     def _work(self) -> None:
@@ -54,14 +54,14 @@ class Page:
                         self._jobs.get()()
                     self._tick(now - last)
             except Exception as error:
-                if repr(error) != self._last_error:  # the same one may come again with every picture
+                if repr(error) != self._last_error:  # the same error may recur with every frame
                     self._last_error = repr(error)
                     traceback.print_exc()
             last = now
             self._over.wait(max(0.0, 1 / RATE - (clock.perf_counter() - now)))
 
     def wait(self) -> None:
-        """Until the page was seen and is closed again, or Ctrl-C is pressed; then close."""
+        """Wait until the page has been opened and closed again, or Ctrl-C is pressed; then close."""
         try:
             away = clock.monotonic()
             while not self._over.is_set():
@@ -89,11 +89,11 @@ class Page:
 
 
 @contextmanager
-def laid_out(host: str, port: int, looking: Mapping[str, Any], tick: Callable[[float], None]) -> Iterator[Page]:
-    """A page that is put together inside of the `with` and lives from its end on; if that fails, it is closed."""
+def laid_out(host: str, port: int, camera: Mapping[str, Any], tick: Callable[[float], None]) -> Iterator[Page]:
+    """A page that is built inside the `with` block and starts at its end; if building fails, it is closed."""
     page = Page(web.start(host, port), tick)
     try:
-        web.aim(page.server, looking)
+        web.aim(page.server, camera)
         yield page
     except BaseException:
         page.close()
@@ -102,19 +102,19 @@ def laid_out(host: str, port: int, looking: Mapping[str, Any], tick: Callable[[f
 
 
 def layer_boxes(page: Page, stage: Stage, ghosts: bool) -> None:
-    """A box to tick for each layer of the stage; that of the other instances only where there are `ghosts`."""
+    """A checkbox for each layer of the stage; for the other instances only if there are `ghosts`."""
     for name, layer in LAYERS.items():
         if name != "ghosts" or ghosts:
-            box = page.server.gui.add_checkbox(name, name in stage.frames, hint=layer.meaning)
+            box = page.server.gui.add_checkbox(name.replace("_", " "), name in stage.frames, hint=layer.meaning)
             box.on_update(lambda e, name=name: page.do(lambda: stage.switch(name, e.target.value)))
 
 
 def offer(page: Page, browser: bool | None, block: bool | None) -> None:
-    """Open the browser and wait, as asked; by default, both in a program, and only the first at a prompt."""
+    """Open the browser and wait, if asked to; by default both in a program, and neither at a prompt."""
     at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
     block = not at_prompt if block is None else block
     if browser or (browser is None and block):
         webbrowser.open(page.url)
     if block:
-        print(f"Watch it at {page.url} (Ctrl-C, or closing the page, ends this).", flush=True)
+        print(f"Watch it at {page.url} (end with Ctrl-C, or by closing the page).", flush=True)
         page.wait()

@@ -1,4 +1,4 @@
-"""A picture of a run: layers of marks, each made when it is first looked at. Nothing here knows how it is shown."""
+"""A picture of a run: layers of marks, each made on first use, independent of how they are displayed."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._hints import hint
+from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
 from poinsot.show import construction, elements, scenery, vectors
 from poinsot.show.looks import Look, looks_of
@@ -19,40 +20,38 @@ from poinsot.spatial import quaternion
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What there is to see of some records.
+    """A picture of some records.
 
-    looks: what bodies look like, where it is not the shapes they were made of. trails: points [m] of bodies, in their
-    own frames, whose paths are drawn; by default the centres of mass of free bodies and of the ends of trees.
+    chosen_looks: the looks of bodies, where they are not the shapes they were made of. trails: points [m] of bodies, in
+    their own frames, whose paths are drawn; by default the centres of mass of free bodies and of the ends of trees.
     base: a picture whose sizes and scales this one takes over.
     """
 
     records: Records
-    given_looks: Mapping[str, Any] = field(default_factory=dict)
+    chosen_looks: Mapping[str, Any] = field(default_factory=dict)
     trails: Mapping[str, ArrayLike] | None = None
     base: "Picture | None" = None
-    _made: dict[str, list[Mark]] = field(default_factory=dict)
-    _usual: dict[str, float] = field(default_factory=dict)
 
     @cached_property
     def looks(self) -> dict[str, list[Look]]:
-        """Of every body."""
-        return looks_of(self.records.description, self.given_looks)
+        """The looks of every body."""
+        return looks_of(self.records.description, self.chosen_looks)
 
     # Sizes.
 
     @cached_property
     def reaches(self) -> Array:
-        """How far each body reaches from its centre of mass [m], (b,)."""
-        found = []
+        """The largest distance of a body's surface from its centre of mass [m], (b,)."""
+        reaches = []
         for link in self.records.mechanism.links:
             com = np.zeros(3) if link.inertia is None else link.inertia.com
             points = [look.triangles.vertices for look in self.looks[link.name]]
-            found.append(max((float(np.linalg.norm(p - com, axis=1).max()) for p in points), default=0.0))
-        return np.array(found)
+            reaches.append(max((float(np.linalg.norm(p - com, axis=1).max()) for p in points), default=0.0))
+        return np.array(reaches)
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        """The corners (3,), (3,) [m] of a box that holds all bodies at all records, or at some hundreds of them."""
+        """The corners (3,), (3,) [m] of a box around all bodies at all records, or at some hundreds of them."""
         if self.base is not None:
             return self.base.bounds
         records = self.records
@@ -67,7 +66,7 @@ class Picture:
 
     @property
     def centre(self) -> Array:
-        """The middle of it all [m], (3,)."""
+        """The centre of the bounds [m], (3,)."""
         return (self.bounds[0] + self.bounds[1]) / 2
 
     @cached_property
@@ -76,44 +75,43 @@ class Picture:
         return float(np.linalg.norm(self.bounds[1] - self.bounds[0])) / 2 or 1.0
 
     def around(self, body: str) -> tuple[Array, float]:
-        """The centre of mass of a body at the start (3,), and how far all bodies reach around it then [m]."""
+        """The initial centre of mass of a body (3,), and the radius [m] around it that contains all bodies then."""
         centres = self.records.centres[0, 0]
         middle = centres[self.records.index(body)]
         return middle, float((np.linalg.norm(centres - middle, axis=1) + self.reaches).max()) or self.size
 
     @cached_property
     def unit(self) -> float:
-        """A length [m] for arrows and frames: about that of the bodies."""
+        """A length [m] for arrows and frames: about the size of the bodies."""
         seen = self.reaches[self.reaches > 0]
         return max(float(np.median(seen)), 0.04 * self.size) if seen.size else 0.12 * self.size
 
-    def usual(self, layer: str, lengths: Array) -> float:
-        """What counts as long among the arrows (r, n) of a layer: all but a few are shorter."""
-        if self.base is not None and any(isinstance(mark, Arrows) for mark in self.base.layer(layer)):
-            return self.base._usual[layer]
-        self._usual[layer] = float(np.quantile(lengths[lengths > 1e-9 * lengths.max()], 0.98))
-        return self._usual[layer]
+    def full_scale(self, layer: str, magnitudes: Array) -> float:
+        """The magnitude drawn at full length, for the arrows (r, n) of a layer: all but a few are shorter."""
+        for mark in [] if self.base is None else self.base.layer(layer):
+            if isinstance(mark, Arrows):
+                return mark.full_scale
+        return float(np.quantile(magnitudes[magnitudes > 1e-9 * magnitudes.max()], 0.98))
 
     @cached_property
     def up(self) -> Array:
-        """Against gravity, z where there is none, (3,)."""
+        """The direction against gravity, z where there is none, (3,)."""
         g = self.records.mechanism.gravity
         return -g / np.linalg.norm(g) if np.any(g) else np.array([0.0, 0.0, 1.0])
 
     # Layers.
 
+    @memo
     def layer(self, name: str) -> list[Mark]:
         """The marks of one layer."""
         if name not in LAYERS:
             raise ValueError(f"there is no layer {name!r}{hint(name, LAYERS)}; there are {', '.join(LAYERS)}.")
-        if name not in self._made:
-            self._made[name] = list(LAYERS[name].marks(self))
-        return self._made[name]
+        return list(LAYERS[name].marks(self))
 
 
 @dataclass(frozen=True)
 class Layer:
-    """How a layer is made, what it shows, and whether it is seen at first."""
+    """How a layer is made, what it shows, and whether it is visible by default."""
 
     marks: Callable[[Any], Iterable[Mark]]
     meaning: str
@@ -123,21 +121,21 @@ class Layer:
 # A new layer is one row.
 LAYERS: dict[str, Layer] = {
     "bodies": Layer(scenery.bodies, "bodies", True),
-    "joints": Layer(scenery.joints, "hinges of joints", True),
+    "joints": Layer(scenery.joints, "joint axes", True),
     "ghosts": Layer(scenery.ghosts, "other instances of a batch", True),
     "parts": Layer(elements.parts, "springs and other parts", True),
-    "ground": Layer(scenery.ground, "the ground of contacts, or a grid below it all", True),
+    "ground": Layer(scenery.ground, "the ground of contacts, or a grid below all bodies", True),
     "trails": Layer(scenery.trails, "paths of bodies", True),
-    "exposures": Layer(scenery.exposures, "where bodies were and will be"),
-    "frames": Layer(scenery.frames, "body frames, x red, y green, z blue"),
+    "exposures": Layer(scenery.exposures, "bodies at earlier and later times"),
+    "frames": Layer(scenery.frames, "body frames: x red, y green, z blue"),
     "centres": Layer(scenery.centres, "centres of mass"),
     "names": Layer(scenery.names, "names of the bodies"),
     "forces": Layer(vectors.forces, "forces on bodies"),
     "torques": Layer(vectors.torques, "torques on bodies"),
     "weights": Layer(vectors.weights, "weights"),
-    "reactions": Layer(vectors.reactions, "forces through joints"),
-    "momentum": Layer(vectors.spins, "angular momenta about the centres of mass"),
-    "rotation": Layer(vectors.rotations, "angular velocities"),
-    "poinsot": Layer(construction.poinsot, "the inertia ellipsoid rolls on the invariable plane"),
+    "reactions": Layer(vectors.reactions, "reaction forces in joints"),
+    "angular_momentum": Layer(vectors.spins, "angular momenta about the centres of mass"),
+    "angular_velocity": Layer(vectors.rotations, "angular velocities"),
+    "poinsot": Layer(construction.poinsot, "the inertia ellipsoid, rolling on the invariable plane"),
 }
 DEFAULT = tuple(name for name, layer in LAYERS.items() if layer.shown)

@@ -12,16 +12,17 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot._optional import require
 from poinsot._types import Array
+from poinsot.files.atomic import write_bytes
 from poinsot.parts import Limit
 from poinsot.run.result import Run
 from poinsot.show.history import History, history, quantities, spelled
-from poinsot.show.replay import write
 from poinsot.spatial import rotation
 
 COLOURS = ("#2a6f97", "#d1495b", "#5b8e7d", "#e09f3e", "#7d5a94", "#3d5a80")
 INK, GREY, PALE = "#30475e", "#8d99ae", "#a9bccf"
 STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left"}
 BAND = (0.05, 0.95)  # the quantiles of a batch that are drawn
+Panel = Callable[[Any], None]  # draws into the axes of matplotlib
 
 
 def plot(
@@ -34,41 +35,41 @@ def plot(
     """A figure of a run.
 
     what: quantities such as "position" or "spring.tension", one panel each over time; or the name of a picture:
-    "energy", "momentum", "phase" (joint velocities over coordinates), "polhode" (the angular momentum as the body sees
-    it, on its sphere), "margins" (of the limits of the structure). Without any: energy and momentum, and what moves.
-    body: which ones; by default the first, and for "polhode" the first that turns. instance: of a batch; by default the
-    median and the band that holds nine of ten. path: where to write it, as .png, .pdf, .svg ...
+    "energy", "momentum", "phase" (joint velocities over coordinates), "polhode" (the angular momentum in body axes, on
+    the unit sphere), "margins" (of the limits of the structure). By default: energy, momentum, and the motion.
+    body: which ones; by default the first, and for "polhode" the first that rotates freely. instance: of a batch; by
+    default the median and the band of 90 %. path: where to write it, as .png, .pdf, .svg ...
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
     bodies = [body] if isinstance(body, str) or body is None else list(body)
-    names = what or ("energy", "momentum", *_what_moves(run))
-    known = {*PICTURES, *quantities(run)}
-    panels: list[Callable[[Any], None]] = []
-    sphere = False
-    for name in names:
-        if name in PICTURES:
-            made = PICTURES[name](run, bodies, instance)
-        else:
-            try:
-                made = _histories(run, name, bodies, instance)
-            except ValueError as error:
-                if name in known or "." in name:
-                    raise
-                choices = f"{hint(name, known)}; there are {', '.join(sorted(known))}"
-                raise ValueError(f"{name!r} cannot be plotted{choices}.") from error
-        sphere = sphere or name in ("polhode", "phase")
-        panels += made
+    names = what or ("energy", "momentum", *_motion(run))
+    panels = [panel for name in names for panel in _panels(run, name, bodies, instance)]
+    over_time = not any(name in ("polhode", "phase") for name in names)
+    width, height = (7.0, 2.3) if over_time else (5.4, 4.6)
     with plt.rc_context(STYLE):
-        height = 4.6 if sphere else 2.3
         figure, axes = plt.subplots(
-            len(panels), 1, figsize=(7.0 if not sphere else 5.4, 0.5 + height * len(panels)), squeeze=False,
-            layout="constrained", sharex=not sphere,
+            len(panels), 1, figsize=(width, 0.5 + height * len(panels)), squeeze=False, layout="constrained",
+            sharex=over_time,
         )  # fmt: skip
         for panel, ax in zip(panels, axes[:, 0], strict=True):
             panel(ax)
-        if not sphere:
+        if over_time:
             axes[-1, 0].set_xlabel("time [s]")
     return saved(figure, path)
+
+
+def _panels(run: Run, name: str, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
+    """The panels of a picture, or of a quantity over time."""
+    if name in PICTURES:
+        return PICTURES[name](run, bodies, instance)
+    try:
+        return _histories(run, name, bodies, instance)
+    except ValueError as error:
+        known = {*PICTURES, *quantities(run)}
+        if name in known or "." in name:
+            raise
+        choices = f"{hint(name, known)}; there are {', '.join(sorted(known))}"
+        raise ValueError(f"{name!r} cannot be plotted{choices}.") from error
 
 
 def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
@@ -76,12 +77,12 @@ def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     if path is not None:
         data = BytesIO()
         figure.savefig(data, format=Path(path).suffix.removeprefix(".") or "png", dpi=150)
-        write(Path(path), data.getvalue())
+        write_bytes(path, data.getvalue())
     return figure
 
 
-def _what_moves(run: Run) -> list[str]:
-    """Coordinates of joints for mechanisms, else position and angular velocity."""
+def _motion(run: Run) -> list[str]:
+    """The quantities of the motion: joint coordinates for mechanisms, else position and angular velocity."""
     links = run.compiled.system.bodies.links
     free = all(link.joint.type.position or not link.joint.nv for link in links)
     wanted = ("position", "angular_velocity") if free else ("q", "v")
@@ -91,7 +92,7 @@ def _what_moves(run: Run) -> list[str]:
 # Panels over time.
 
 
-def _histories(run: Run, name: str, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
+def _histories(run: Run, name: str, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
     quantity, named, _ = spelled(run, name)
     of_body = (
         named is None and "body" in (run.data if quantity in run.data else run.observed([quantity]))[quantity].dims
@@ -99,7 +100,7 @@ def _histories(run: Run, name: str, bodies: Sequence[str | None], instance: int 
     return [_over_time(run, name, body, instance) for body in (bodies if of_body else [None])]
 
 
-def _over_time(run: Run, name: str, body: str | None, instance: int | None) -> Callable[[Any], None]:
+def _over_time(run: Run, name: str, body: str | None, instance: int | None) -> Panel:
     shown = [history(run, name, body, i) for i in _instances(run, instance)]
 
     def panel(ax: Any) -> None:
@@ -114,7 +115,7 @@ def _instances(run: Run, instance: int | None) -> list[int]:
 
 
 def _curves(ax: Any, shown: Sequence[History], names: dict[str, str] | None = None) -> None:
-    """Each component; of many instances the median, and a band around it."""
+    """Each component; for many instances the median, and a band around it."""
     first = shown[0]
     for k, label in enumerate(first.components):
         colour = COLOURS[k % len(COLOURS)]
@@ -137,7 +138,7 @@ def _finish(ax: Any, label: str, legend: bool) -> None:
 # Whole pictures.
 
 
-def _energy(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
+def _energy(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
     shown = []
     for i in _instances(run, instance):
         total, kinetic = history(run, "energy", None, i), history(run, "kinetic_energy", None, i)
@@ -151,12 +152,12 @@ def _energy(run: Run, bodies: Sequence[str | None], instance: int | None) -> lis
     return [panel]
 
 
-def _momentum(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
+def _momentum(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
     return [_over_time(run, name, None, instance) for name in ("momentum", "angular_momentum")]
 
 
-def _margins(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
-    """All limits of the structure: 1 without load, 0 at the limit."""
+def _margins(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
+    """The margins of all limits of the structure: 1 without load, 0 at the limit."""
     names = [name for name, e in run.world.description.elements.items() if isinstance(e, Limit)]
     if not names:
         raise ValueError("this world has no limits whose margins could be drawn; add a pt.Limit.")
@@ -169,12 +170,12 @@ def _margins(run: Run, bodies: Sequence[str | None], instance: int | None) -> li
     def panel(ax: Any) -> None:
         _curves(ax, shown)
         ax.axhline(0.0, color=COLOURS[1], lw=1.0, ls="--")
-        _finish(ax, "load margins: 0 at the limit", True)
+        _finish(ax, "load margins (0 at the limit)", True)
 
     return [panel]
 
 
-def _phase(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
+def _phase(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
     mech = run.compiled.system.bodies
     q, v = history(run, "q", None, instance or 0), history(run, "v", None, instance or 0)
     lines = []
@@ -192,27 +193,28 @@ def _phase(run: Run, bodies: Sequence[str | None], instance: int | None) -> list
         for k, (name, x, y) in enumerate(lines):
             ax.plot(x, y, color=COLOURS[k % len(COLOURS)], lw=1.2, label=name)
             ax.plot(x[0], y[0], "o", color=COLOURS[k % len(COLOURS)], ms=5)
-        _finish(ax, "phase portrait; a dot is the start", len(lines) > 1)
+        _finish(ax, "phase portrait (dot: initial state)", len(lines) > 1)
         ax.margins(x=0.05)
         ax.set(xlabel="coordinate q [rad, m]", ylabel="velocity v [rad/s, m/s]")
 
     return [panel]
 
 
-def _polhode(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Callable[[Any], None]]:
-    found = [_seen_by_body(run, body, instance or 0) for body in (bodies if any(bodies) else [_first_turning(run)])]
-    return [partial(_draw_sphere, name=name, Pi=Pi, moments=moments) for name, Pi, moments in found]
+def _polhode(run: Run, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
+    chosen = bodies if any(bodies) else [_first_rotating(run)]
+    momenta = [_angular_momentum(run, body, instance or 0) for body in chosen]
+    return [partial(_draw_sphere, name=name, Pi=Pi, moments=moments) for name, Pi, moments in momenta]
 
 
-def _first_turning(run: Run) -> str:
+def _first_rotating(run: Run) -> str:
     for link in run.compiled.system.bodies.links:
         if link.inertia is not None and link.inertia.rank == 3 and link.joint.type.attitude:
             return link.name
-    raise ValueError("no body of this run turns freely; name one with body=...")
+    raise ValueError("no body of this run rotates freely; name one with body=...")
 
 
-def _seen_by_body(run: Run, body: str | None, instance: int) -> tuple[str, Array, Array]:
-    """A body's name, its angular momentum about its centre of mass, principal axes (r, 3), and its moments (3,)."""
+def _angular_momentum(run: Run, body: str | None, instance: int) -> tuple[str, Array, Array]:
+    """A body's name, its angular momentum about its centre of mass in principal axes (r, 3), and its moments (3,)."""
     inertia = run.compiled.system.mechanism.link(str(body)).inertia
     if inertia is None or inertia.rank < 3:
         raise ValueError(f"body {body!r} has no polhode: its inertia is singular.")
@@ -222,13 +224,13 @@ def _seen_by_body(run: Run, body: str | None, instance: int) -> tuple[str, Array
 
 
 def _draw_sphere(ax: Any, name: str, Pi: Array, moments: Array) -> None:
-    """The angular momentum in body axes on its sphere, over the polhodes of all energies."""
-    look = rotation.about_x(-np.pi / 2 + 0.38) @ rotation.about_z(-0.75)
+    """The angular momentum in principal axes on the unit sphere, with the polhodes of all energies."""
+    view = rotation.about_x(-np.pi / 2 + 0.38) @ rotation.about_z(-0.75)
 
     def draw(curve: Array, **style: Any) -> None:
-        x, y, depth = look @ curve.T
-        for seen, alpha in ((depth > 0, 1.0), (depth <= 0, 0.18)):
-            ax.plot(np.where(seen, x, np.nan), np.where(seen, y, np.nan), alpha=alpha, **style)
+        x, y, depth = view @ curve.T
+        for visible, alpha in ((depth > 0, 1.0), (depth <= 0, 0.18)):
+            ax.plot(np.where(visible, x, np.nan), np.where(visible, y, np.nan), alpha=alpha, **style)
 
     circle = np.linspace(0, 2 * np.pi, 200)
     ax.fill(np.cos(circle), np.sin(circle), facecolor="#f2f5f9", edgecolor=PALE, lw=1)
@@ -236,19 +238,17 @@ def _draw_sphere(ax: Any, name: str, Pi: Array, moments: Array) -> None:
         draw(curve, color=PALE, lw=0.8)
     length = np.linalg.norm(Pi, axis=1)
     draw(Pi / np.where(length > 0, length, 1.0)[:, None], color=COLOURS[1], lw=2.2)
-    for axis, label in zip(np.eye(3), ("least moment", "middle", "greatest"), strict=True):
-        x, y, depth = look @ axis
+    for axis, label in zip(np.eye(3), ("least moment", "intermediate", "greatest"), strict=True):
+        x, y, depth = view @ axis
         ax.plot(x, y, "o", color=INK, ms=4, alpha=1.0 if depth > 0 else 0.3)
         ax.annotate(label, (x, y), (6, 4), textcoords="offset points", color=INK, fontsize=8)
     ax.set(aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
     ax.set_axis_off()
-    ax.set_title(
-        f"angular momentum of {name}, as it sees it itself\n(principal axes; on its sphere)", fontsize=10, color=INK
-    )
+    ax.set_title(f"angular momentum of {name}\nin principal axes, on the unit sphere", fontsize=10, color=INK)
 
 
 def polhodes(moments: Array, count: int = 7) -> list[Array]:
-    """Curves (n, 3) on the unit sphere where ellipsoids of energy cut it: sum Pi_k^2 / I_k = const. Moments ascend."""
+    """Curves (n, 3) where energy ellipsoids sum Pi_k^2 / I_k = const intersect the unit sphere. Moments ascend."""
     s = np.linspace(0, 2 * np.pi, 361)
     curves = []
     inverse = 1 / moments
@@ -270,6 +270,6 @@ def polhodes(moments: Array, count: int = 7) -> list[Array]:
     return curves
 
 
-PICTURES: dict[str, Callable[[Run, Sequence[str | None], int | None], list[Callable[[Any], None]]]] = {
+PICTURES: dict[str, Callable[[Run, Sequence[str | None], int | None], list[Panel]]] = {
     "energy": _energy, "momentum": _momentum, "phase": _phase, "polhode": _polhode, "margins": _margins,
 }  # fmt: skip

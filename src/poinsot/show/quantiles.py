@@ -1,4 +1,4 @@
-"""Sweeps as bands: quantiles over time, and how the end depends on what was varied."""
+"""Plots of sweeps: quantiles over time, and final values over the varied parameters."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ PANELS = 4
 
 
 def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None) -> Any:
-    """A matplotlib figure: for each quantity its median and bands over time, and its end against the varied numbers.
+    """A matplotlib figure: the median and bands of each quantity over time, and final values over varied parameters.
 
     path: where to write it, as .png, .pdf, .svg ...
     """
@@ -39,8 +39,8 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
 def _bands(ax: Any, sweep: Sweep, name: str) -> None:
     time, unit = sweep.data["time"].values, unit_of(pick(sweep.data, name), name)
     low, lower, middle, upper, high = sweep.quantiles(name, QUANTILES)
-    ax.fill_between(time, low, high, color=COLOURS[0], alpha=0.15, lw=0, label="90 % of all")
-    ax.fill_between(time, lower, upper, color=COLOURS[0], alpha=0.3, lw=0, label="half of all")
+    ax.fill_between(time, low, high, color=COLOURS[0], alpha=0.15, lw=0, label="90 % of instances")
+    ax.fill_between(time, lower, upper, color=COLOURS[0], alpha=0.3, lw=0, label="50 % of instances")
     ax.plot(time, middle, color=COLOURS[0], lw=1.6, label="median")
     ax.set_title(f"{name} [{unit}]" if unit else name, fontsize=10, color=INK)
     ax.set_xlabel("time [s]")
@@ -52,6 +52,6 @@ def _bands(ax: Any, sweep: Sweep, name: str) -> None:
 def _scatter(ax: Any, x: Any, y: Any, label: str) -> None:
     some = slice(None, None, max(1, len(x) // DOTS))
     ax.plot(x[some], y[some], ".", ms=2.5, alpha=0.4, color=COLOURS[1], mew=0, rasterized=True)
-    ax.set_title("at the end", fontsize=10, color=INK)
+    ax.set_title("final value", fontsize=10, color=INK)
     ax.set_xlabel(label)
     ax.grid(color="#e6eaf0", lw=0.8)

@@ -1,4 +1,4 @@
-"""The records of a run as pictures need them: where bodies are, how they turn, what acts on them; all in world axes."""
+"""The records of a run for pictures: poses, angular velocities and wrenches of bodies, all in world axes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.mechanism import Mechanism
 from poinsot.run.compiled import CompiledSystem
@@ -19,7 +20,7 @@ Measure = Callable[[Array, Array, Array], tuple[Array, ...]]
 
 
 class Measures:
-    """Compiled functions that find the quantities of a picture from flat states; each is made when first needed."""
+    """Compiled functions that compute the quantities of a picture from flat states; each is made on first use."""
 
     def __init__(self, compiled: CompiledSystem) -> None:
         self.compiled = compiled
@@ -41,10 +42,10 @@ class Measures:
         """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
         return measuring(self.compiled, [_reactions])
 
-    @cached_property
-    def shown(self) -> dict[str, Measure]:
-        """What single elements show, as it is asked for."""
-        return {}
+    @memo
+    def shown(self, element: str, key: str) -> Measure:
+        """A shown quantity of an element."""
+        return measuring(self.compiled, [lambda m: m.effects[element].shown[key]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class Records:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the bodies, in order."""
+        """The names of the bodies, in order."""
         return [link.name for link in self.mechanism.links]
 
     @cached_property
@@ -80,7 +81,7 @@ class Records:
 
     @property
     def positions(self) -> Array:
-        """Of the body frames' origins [m], (r, n, b, 3)."""
+        """Positions of the body frames' origins [m], (r, n, b, 3)."""
         return self._places[0]
 
     @property
@@ -90,12 +91,12 @@ class Records:
 
     @property
     def angular_velocities(self) -> Array:
-        """[rad/s] in world axes, (r, n, b, 3)."""
+        """Angular velocities [rad/s] in world axes, (r, n, b, 3)."""
         return self._places[2]
 
     @property
     def centres(self) -> Array:
-        """Centres of mass [m], (r, n, b, 3); of a frame without mass its origin."""
+        """Centres of mass [m], (r, n, b, 3); the origin of a frame without mass."""
         return self._places[3]
 
     @property
@@ -116,25 +117,22 @@ class Records:
         return self.measures.reactions(self.time, self.y, self.p)[0]
 
     def of(self, element: str, key: str) -> Array:
-        """A state of an element, or what it shows, (r, n, ...): records.of("plane.left", "contents")."""
+        """A state or shown quantity of an element, (r, n, ...): records.of("plane.left", "contents")."""
         name, system = f"{element}.{key}", self.measures.compiled.system
         start = system.nq + system.nv
         for state, value in system.states.items():
             if state == name:
                 return self.y[..., start : start + np.size(value)].reshape(*self.y.shape[:-1], *np.shape(value))
             start += np.size(value)
-        known = self.measures.shown
-        if name not in known:
-            known[name] = measuring(self.measures.compiled, [lambda m: m.effects[element].shown[key]])
-        return known[name](self.time, self.y, self.p)[0]
+        return self.measures.shown(element, key)(self.time, self.y, self.p)[0]
 
     def index(self, body: str) -> int:
-        """The number of a body."""
+        """The index of a body."""
         return self.mechanism.index(body)
 
 
 def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Records:
-    """Records of these instances of a run, each `every`th and the last one."""
+    """Records of these instances of a run: every `every`-th one, and the last."""
     chosen = np.unique(np.append(np.arange(0, len(run.time), every), len(run.time) - 1))
     if run.batch is None:
         y, p = run.y[chosen, None], run.p[..., None, :]
@@ -146,14 +144,14 @@ def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Rec
     finite: Array = np.asarray(np.isfinite(y).all(axis=-1))
     if not finite[0].all():
         raise ValueError("the run cannot be shown: its first record is not finite.")
-    for k in range(y.shape[1]):  # one that broke down stays where it was last
+    for k in range(y.shape[1]):  # an instance that diverged stays at its last finite state
         last = np.maximum.accumulate(np.where(finite[:, k], np.arange(len(y)), 0))
         y[:, k] = y[last, k]
     return Records(Measures(run.compiled), run.time[chosen], y, p[chosen] if p.ndim == y.ndim else p, tuple(instances))
 
 
 def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Motion], Array]:
-    """A function of (inertia, pose, twist), for every body."""
+    """A function of (inertia, pose, twist), evaluated for every body."""
     return lambda m: np.stack([of(b.inertia, b.pose, b.twist) for b in (m.scene[name] for name in m.scene.bodies)])
 
 
@@ -172,5 +170,5 @@ def _about_centre(m: Motion, element: str, body: str) -> Array:
 
 
 def _reactions(m: Motion) -> Array:
-    rows = ((m.scene[name].pose.R, m.reaction(name)) for name in m.scene.bodies)
-    return np.stack([np.concatenate([R @ F[:3], R @ F[3:]]) for R, F in rows])
+    pairs = ((m.scene[name].pose.R, m.reaction(name)) for name in m.scene.bodies)
+    return np.stack([np.concatenate([R @ F[:3], R @ F[3:]]) for R, F in pairs])

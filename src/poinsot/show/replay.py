@@ -1,7 +1,6 @@
-"""One HTML file that plays a run, offline and from disk."""
+"""One HTML file that replays a run offline."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import pairwise
@@ -11,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
+from poinsot.files.atomic import write_text
 from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
 from poinsot.show.records import records_of
-from poinsot.show.stage import Stage
-from poinsot.show.stage import camera as looking_from
+from poinsot.show.stage import Stage, camera_view
 
 FPS = 30
-MOST = 60_000  # changes of nodes in one file; beyond that there are fewer pictures a second
-SHORT, LONG = 2.0, 120.0  # s: runs shorter or longer than that are not played in real time
-USUAL = 20.0  # s: but in this time
+MOST = 60_000  # changes of nodes in one file; beyond that there are fewer frames per second
+SHORT, LONG = 2.0, 120.0  # s: shorter and longer runs are not played in real time,
+USUAL = 20.0  # s: but within this time
 
 
 def pace(duration: float, speed: float | None) -> float:
-    """How many seconds of the run pass in one second of the replay."""
+    """The seconds of the run per second of the replay."""
     if speed is not None:
         if not speed > 0:
             raise ValueError(f"speed must be positive, not {speed!r}.")
@@ -34,7 +33,7 @@ def pace(duration: float, speed: float | None) -> float:
 
 
 def frames(time: Array, speed: float, fps: float) -> Array:
-    """The records (k,) that are shown at `fps` pictures a second, the last one among them."""
+    """The records (k,) that are shown at `fps` frames per second, including the last one."""
     count = max(2, int(np.ceil((time[-1] - time[0]) / speed * fps)) + 1)
     wanted = np.linspace(time[0], time[-1], count)
     after = np.clip(np.searchsorted(time, wanted), 1, max(len(time) - 1, 1)) if len(time) > 1 else np.zeros(1, int)
@@ -70,15 +69,15 @@ def html(
     trails: Mapping[str, ArrayLike] | None = None,
     dark: bool = False,
 ) -> str:
-    """A page that plays the run and needs nothing else: no server, no network. Options as for `view`.
+    """A self-contained page that replays the run without server or network. Options as for `view`.
 
-    fps: pictures a second, at most. Layers in `show` can be switched off in the page's scene tree.
+    fps: frames per second, at most. Layers in `show` can be switched off in the page's scene tree.
     """
     picture = picture_of(run, instance, ghosts, looks, trails)
     time = picture.records.time
     rate = pace(float(time[-1] - time[0]), speed)
     with web.serving(port=0) as server:
-        web.aim(server, looking_from(picture, camera, follow))
+        web.aim(server, camera_view(picture, camera, follow))
         stage = Stage(server.scene, picture, layers_of(show), follow, attached)
         chosen = frames(time, rate, min(fps, MOST / max(1.0, stage.moving * (time[-1] - time[0]) / rate)))
         stage.show(int(chosen[0]))
@@ -86,44 +85,24 @@ def html(
         for before, now in pairwise(chosen):
             recording.insert_sleep(float(time[now] - time[before]) / rate)
             stage.show(int(now))
-        recording.insert_sleep(1.0 if len(chosen) > 1 else 0.0)  # the end can be seen before it starts again
+        recording.insert_sleep(1.0 if len(chosen) > 1 else 0.0)  # the end stays visible before it starts again
         page = recording.as_html(dark_mode=dark)
     return page.replace("<title>Viser</title>", f"<title>{_title(run, rate)}</title>")
 
 
 def to_html(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the replay to a file, whole or not at all; see `html` for the options."""
-    return write(Path(path), html(run, **options).encode())
+    return write_text(path, html(run, **options))
 
 
 def framed(run: Run, height: int = 480) -> str | None:
-    """The replay as a part of a notebook; None if viser is not installed."""
+    """The replay for a notebook; None if viser is not installed."""
     try:
         page = html(run)
     except ImportError:
         return None
     style = f"width:100%;height:{height}px;border:1px solid #ddd"
     return f'<p>{escape(repr(run))}</p><iframe style="{style}" srcdoc="{escape(page)}"></iframe>'
-
-
-def write(path: Path, data: bytes) -> Path:
-    """Write a file under another name first, then rename it: nobody ever sees half of it."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder '{path.parent}' does not exist; make it first.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return path
 
 
 def _title(run: Run, rate: float) -> str:
@@ -133,7 +112,7 @@ def _title(run: Run, rate: float) -> str:
 
 
 def layers_of(show: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Layers as a user names them: None for the usual ones, "+forces" for those and one more, or a list."""
+    """The layers a user asks for: None for the default ones, "+forces" for these and one more, or a list."""
     if show is None:
         return DEFAULT
     names = (show,) if isinstance(show, str) else tuple(show)

@@ -1,4 +1,4 @@
-"""Layers that show where things are: bodies, ghosts, ground, trails, frames, centres of mass, names."""
+"""Layers of positions: bodies, joints, ghosts, ground, trails, frames, centres of mass, names."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
     from poinsot.show.picture import Picture
 
 MOST_TRAILS = 12
-POINT = 0.018  # the radius of the heaviest point mass, as a share of the size of it all
+POINT = 0.018  # the radius of the heaviest point mass, relative to the size of the picture
 GHOST = 0.16  # opacity
 FLASHES = 16
 BROKEN = (220, 38, 38)
 
 
 def bodies(picture: "Picture") -> Iterator[Mark]:
-    """Every body as its shapes; point masses as balls, of volumes as their masses."""
+    """Every body as its shapes; point masses as balls with volumes proportional to their masses."""
     records = picture.records
     for k, link in enumerate(records.mechanism.links):
         track = Track(records.positions[:, 0, k], records.wxyz[:, 0, k])
-        passed = broken(picture, link.name)
+        exceeded = broken(picture, link.name)
         for part, (colour, surface) in enumerate(_surfaces(picture, k)):
-            hue = None if passed is None else np.where(passed[:, None], BROKEN, colour)
+            hue = None if exceeded is None else np.where(exceeded[:, None], BROKEN, colour)
             name = f"{link.name}/{part}" if part else link.name
             yield Surface(name, surface, track, colour, body=link.name, hue=hue)
     yield from _points(picture)
 
 
 def joints(picture: "Picture") -> Iterator[Mark]:
-    """A pin along each axis that a body turns about, a ball where it turns about all of them."""
+    """A pin along each axis of rotation, a ball for a joint that rotates about all axes."""
     records = picture.records
     for k, link in enumerate(records.mechanism.links):
         size = 0.11 * min(picture.unit, picture.reaches[k] or picture.unit)
@@ -68,7 +68,7 @@ def joints(picture: "Picture") -> Iterator[Mark]:
 
 
 def exposures(picture: "Picture") -> Iterator[Mark]:
-    """Where bodies were and will be, at some times, pale: a photograph with many flashes."""
+    """Bodies at some earlier and later times, translucent, like a stroboscopic photograph."""
     records = picture.records
     at = np.unique(np.linspace(0, len(records.time) - 1, FLASHES).astype(int))
     for k, link in enumerate(records.mechanism.links):
@@ -80,7 +80,7 @@ def exposures(picture: "Picture") -> Iterator[Mark]:
 
 
 def ghosts(picture: "Picture") -> Iterator[Mark]:
-    """The other instances, pale."""
+    """The other instances, translucent."""
     records = picture.records
     if len(records.numbers) < 2:
         return
@@ -116,18 +116,18 @@ def _points(picture: "Picture") -> Iterator[Mark]:
 
 
 def ground(picture: "Picture") -> Iterator[Mark]:
-    """The planes that contacts know; without any, if there is gravity, a grid below everything."""
-    found: dict[tuple[float, ...], tuple[Array, float]] = {}
+    """The ground planes of contacts; without any, if there is gravity, a grid below all bodies."""
+    planes: dict[tuple[float, ...], tuple[Array, float]] = {}
     for element in picture.records.description.elements.values():
         if isinstance(element, Contact):
             n = np.asarray(element.normal, dtype=float)
             n = n / np.linalg.norm(n)
-            found[(*np.round(n, 9), round(float(element.height), 9))] = (n, float(element.height))
+            planes[(*np.round(n, 9), round(float(element.height), 9))] = (n, float(element.height))
     cell = _nice(picture.size / 3)
-    for k, (n, height) in enumerate(found.values()):
+    for k, (n, height) in enumerate(planes.values()):
         foot = picture.centre + (height - n @ picture.centre) * n
         yield Plane(f"ground {k}" if k else "ground", Track.at(foot, aimed(n)), 40 * cell, cell)
-    if not found and np.any(picture.records.mechanism.gravity):
+    if not planes and np.any(picture.records.mechanism.gravity):
         up, (low, high) = picture.up, picture.bounds
         lowest = float(up @ np.where(up > 0, low, high))
         stands = abs(lowest) < 0.01 * picture.size  # on the plane through the world's origin
@@ -145,13 +145,13 @@ def _nice(length: float) -> float:
 def trails(picture: "Picture") -> Iterator[Mark]:
     """Paths of points of bodies."""
     records = picture.records
-    given = picture.trails
-    if given is None:
+    tracked = picture.trails
+    if tracked is None:
         parents = {link.parent for link in records.mechanism.links}
         ends = [link for link in records.mechanism.links if link.name not in parents and link.inertia is not None]
         ends = [] if len(ends) > MOST_TRAILS else ends
-        given = {link.name: link.inertia.com for link in ends}  # type: ignore[union-attr]
-    for name, point in given.items():
+        tracked = {link.name: link.inertia.com for link in ends}  # type: ignore[union-attr]
+    for name, point in tracked.items():
         k = records.index(name)
         points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], np.asarray(point, dtype=float))
         if np.ptp(points, axis=0).max() > 1e-6 * picture.size:

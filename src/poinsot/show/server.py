@@ -1,4 +1,4 @@
-"""A viser server of our own: quiet, on this machine alone unless told otherwise."""
+"""A viser server without output, on the local machine by default."""
 
 import contextlib
 import io
@@ -10,13 +10,13 @@ from poinsot._optional import require
 
 HOST = "127.0.0.1"
 PORT = 8080
-FOV = 0.7  # rad: less than viser's, so that things look less distorted
+FOV = 0.7  # rad: less than viser's, for less distortion
 
 
 def start(host: str = HOST, port: int = PORT, title: str = "Poinsot") -> Any:
-    """A server on this port, or on the next one that is free."""
+    """A server on this port, or on the next free one."""
     viser = require("viser", "view", "the viewer")
-    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a browser that leaves early is no error
+    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a browser may disconnect early
     with contextlib.redirect_stdout(io.StringIO()):
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(42, 111, 151))
@@ -41,7 +41,7 @@ def stop(server: Any) -> None:
 
 
 def aim(server: Any, view: Mapping[str, Any]) -> None:
-    """Where new pages look from."""
+    """Set the camera of new pages."""
     first = server.initial_camera
     first.up, first.look_at, first.position = view["up"], view["look_at"], view["position"]
     first.fov = FOV

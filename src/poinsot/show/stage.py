@@ -1,4 +1,4 @@
-"""Marks as nodes of a viser scene. A stage shows one record of a picture at a time."""
+"""Marks as nodes of a viser scene: a stage shows one record of a picture at a time."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
@@ -14,21 +14,21 @@ from poinsot.show.triangles import Triangles
 from poinsot.spatial import quaternion, rotation
 
 ROOT = "/scene"
-PIECES = 80  # a trail is sent in so many pieces, each when its time comes
-Show = Callable[[Any, int], None]  # shows record k of a mark that is laid out like the one that the node was made of
+PIECES = 80  # of a trail, each made visible when its time comes
+Show = Callable[[Any, int], None]  # shows record k of a mark with the same layout as the one the node was made of
 
 
-def row(array: Array, k: int) -> Array:
+def record(array: Array, k: int) -> Array:
     """Record k of an array (r, ...), or of one (1, ...) that does not change."""
     return array[min(k, len(array) - 1)]
 
 
-def move(handle: Any, track: Track, k: int) -> None:
-    """Put a node where record k of a track says."""
-    handle.position, handle.wxyz = row(track.position, k), row(track.wxyz, k)
+def place(handle: Any, track: Track, k: int) -> None:
+    """Place a node at record k of a track."""
+    handle.position, handle.wxyz = record(track.position, k), record(track.wxyz, k)
 
 
-# How each kind of mark becomes a node: (scene, name, mark) -> what shows it.
+# How each kind of mark becomes a node: (scene, name, mark) -> Show.
 
 
 def _surface(scene: Any, name: str, mark: Surface) -> Show:
@@ -38,24 +38,24 @@ def _surface(scene: Any, name: str, mark: Surface) -> Show:
     )  # fmt: skip
 
     def show(m: Surface, k: int) -> None:
-        move(handle, m.track, k)
+        place(handle, m.track, k)
         if m.hue is not None:
-            handle.color = tuple(int(c) for c in row(m.hue, k))
+            handle.color = tuple(int(c) for c in record(m.hue, k))
 
     return show
 
 
 def _copies(scene: Any, name: str, mark: Copies) -> Show:
     handle = scene.add_batched_meshes_simple(
-        name, mark.triangles.vertices, mark.triangles.faces, row(mark.wxyz, 0), row(mark.positions, 0),
-        batched_scales=row(mark.scales, 0), batched_colors=mark.colours.astype(np.uint8), lod="off",
+        name, mark.triangles.vertices, mark.triangles.faces, record(mark.wxyz, 0), record(mark.positions, 0),
+        batched_scales=record(mark.scales, 0), batched_colors=mark.colours.astype(np.uint8), lod="off",
         opacity=None if mark.opacity == 1 else mark.opacity, cast_shadow=mark.shadow, receive_shadow=mark.shadow,
     )  # fmt: skip
 
     def show(m: Copies, k: int) -> None:
-        handle.batched_positions = row(m.positions, k).astype(np.float32)
-        handle.batched_wxyzs = row(m.wxyz, k).astype(np.float32)
-        handle.batched_scales = row(m.scales, k).astype(np.float32)
+        handle.batched_positions = record(m.positions, k).astype(np.float32)
+        handle.batched_wxyzs = record(m.wxyz, k).astype(np.float32)
+        handle.batched_scales = record(m.scales, k).astype(np.float32)
 
     return show
 
@@ -63,13 +63,13 @@ def _copies(scene: Any, name: str, mark: Copies) -> Show:
 def _lines(scene: Any, name: str, mark: Lines) -> Show:
     def ends(m: Lines, k: int) -> Array:
         n = m.points.shape[1]
-        return np.ascontiguousarray(np.broadcast_to(row(m.colours, k)[:, None], (n, 2, 3))).astype(np.uint8)
+        return np.ascontiguousarray(np.broadcast_to(record(m.colours, k)[:, None], (n, 2, 3))).astype(np.uint8)
 
-    handle = scene.add_line_segments(name, row(mark.points, 0), ends(mark, 0), thickness=mark.width)
+    handle = scene.add_line_segments(name, record(mark.points, 0), ends(mark, 0), thickness=mark.width)
 
     def show(m: Lines, k: int) -> None:
-        move(handle, m.track, k)
-        handle.points = row(m.points, k).astype(np.float32)
+        place(handle, m.track, k)
+        handle.points = record(m.points, k).astype(np.float32)
         if len(m.colours) > 1:
             handle.colors = ends(m, k)
 
@@ -77,7 +77,7 @@ def _lines(scene: Any, name: str, mark: Lines) -> Show:
 
 
 def _path(scene: Any, name: str, mark: Path) -> Show:
-    """In pieces: those that are done are switched on, and the one that grows is sent anew."""
+    """In pieces: completed ones are made visible, and the growing one is sent again."""
     r = len(mark.points)
     step = max(1, -(-(r - 1) // PIECES))
     style: dict[str, Any] = {"colors": mark.colour, "thickness": mark.width}
@@ -90,7 +90,7 @@ def _path(scene: Any, name: str, mark: Path) -> Show:
     head = scene.add_line_segments(f"{name}/head", np.repeat(mark.points[:1, None], 2, 1), **style)
 
     def show(m: Path, k: int) -> None:
-        move(frame, m.track, k)
+        place(frame, m.track, k)
         k = min(k, len(m.points) - 1)
         done = k // step if m is mark else 0
         for j, piece in enumerate(pieces):
@@ -105,8 +105,8 @@ def _path(scene: Any, name: str, mark: Path) -> Show:
 
 def _arrows(scene: Any, name: str, mark: Arrows) -> Show:
     def points(m: Arrows, k: int) -> Array:
-        start = row(m.starts, k)
-        return np.stack([start, start + row(m.vectors, k)], axis=1).astype(np.float32)
+        start = record(m.starts, k)
+        return np.stack([start, start + record(m.vectors, k)], axis=1).astype(np.float32)
 
     w = mark.width
     style = {"shaft_radius": w / 2, "head_radius": 1.4 * w, "head_length": 4 * w}
@@ -120,11 +120,11 @@ def _arrows(scene: Any, name: str, mark: Arrows) -> Show:
 
 def _axes(scene: Any, name: str, mark: Axes) -> Show:
     style = {"axes_length": mark.length, "axes_radius": 0.025 * mark.length}
-    handle = scene.add_batched_axes(name, row(mark.wxyz, 0), row(mark.positions, 0), **style)
+    handle = scene.add_batched_axes(name, record(mark.wxyz, 0), record(mark.positions, 0), **style)
 
     def show(m: Axes, k: int) -> None:
-        handle.batched_positions = row(m.positions, k).astype(np.float32)
-        handle.batched_wxyzs = row(m.wxyz, k).astype(np.float32)
+        handle.batched_positions = record(m.positions, k).astype(np.float32)
+        handle.batched_wxyzs = record(m.wxyz, k).astype(np.float32)
 
     return show
 
@@ -136,36 +136,36 @@ def _plane(scene: Any, name: str, mark: Plane) -> Show:
         fade_distance=0.6 * mark.size, fade_strength=1.5, plane_color=(243, 245, 248),
         plane_opacity=1.0 if mark.solid else 0.0, shadow_opacity=0.22,
     )  # fmt: skip
-    return lambda m, k: move(handle, m.track, k)
+    return lambda m, k: place(handle, m.track, k)
 
 
 def _label(scene: Any, name: str, mark: Label) -> Show:
     handle = scene.add_label(
         name, mark.text, anchor="bottom-center", font_size_mode="scene", font_scene_height=mark.height
     )
-    return lambda m, k: move(handle, m.track, k)
+    return lambda m, k: place(handle, m.track, k)
 
 
 def factor(size: float) -> float:
-    """Browsers draw with single precision between a near and a far plane: scenes of other sizes are drawn smaller or
-    larger, by a power of ten."""
+    """The scale of the scene, a power of ten: browsers draw with single precision between a near and a far plane, so
+    very small and very large scenes are scaled."""
     return 1.0 if 0.3 <= size <= 30.0 else float(10.0 ** -np.rint(np.log10(size)))
 
 
 def resized(mark: Any, c: float) -> Any:
-    """A mark with all lengths times c."""
+    """A mark with all lengths scaled by c."""
     if c == 1:
         return mark
-    found: dict[str, Any] = {}
+    scaled: dict[str, Any] = {}
     for f in fields(mark):
         value = getattr(mark, f.name)
         if isinstance(value, Triangles):
-            found[f.name] = value.scaled(c)
+            scaled[f.name] = value.scaled(c)
         elif isinstance(value, Track):
-            found[f.name] = Track(c * value.position, value.wxyz)
+            scaled[f.name] = Track(c * value.position, value.wxyz)
         elif f.name in ("positions", "points", "starts", "vectors", "width", "length", "size", "cell", "height"):
-            found[f.name] = c * value
-    return replace(mark, **found)
+            scaled[f.name] = c * value
+    return replace(mark, **scaled)
 
 
 NODES: dict[type[Mark], Callable[[Any, str, Any], Show]] = {
@@ -175,21 +175,21 @@ NODES: dict[type[Mark], Callable[[Any, str, Any], Show]] = {
 
 
 class Stage:
-    """A picture in a scene: layers that can be switched on and off, and a camera that may ride along.
+    """A picture in a scene: layers that can be switched on and off, and a camera that may follow a body.
 
-    Layers are nodes /scene/bodies, /scene/trails and so on. `ride`: the name of a body that stays in place while the
+    Layers are nodes /scene/bodies, /scene/trails and so on. `follow`: the name of a body that stays in place while the
     world moves past, in its own axes if `attached`.
     """
 
     def __init__(
-        self, scene: Any, picture: Picture, layers: Iterable[str], ride: str | None = None, attached: bool = False
+        self, scene: Any, picture: Picture, layers: Iterable[str], follow: str | None = None, attached: bool = False
     ) -> None:
         for name in layers:
             if name not in LAYERS:
                 raise ValueError(f"there is no layer {name!r}{hint(name, LAYERS)}; there are {', '.join(LAYERS)}.")
-        if ride is not None:
-            picture.records.index(ride)  # an error if there is none
-        self.scene, self.picture, self.ride, self.attached = scene, picture, ride, attached
+        if follow is not None:
+            picture.records.index(follow)  # an error if there is none
+        self.scene, self.picture, self.follow, self.attached = scene, picture, follow, attached
         self.factor, self.k = factor(picture.size), 0
         self.frames: dict[str, Any] = {}
         self.shows: dict[str, dict[str, tuple[Show, Mark]]] = {}
@@ -218,13 +218,13 @@ class Stage:
 
     @property
     def on(self) -> list[str]:
-        """The layers that are seen."""
+        """The visible layers."""
         return [layer for layer, frame in self.frames.items() if frame.visible]
 
     def show(self, k: int) -> None:
         """Show record k."""
         self.k = k
-        position, wxyz = _riding(self.picture, self.ride, self.attached, k)
+        position, wxyz = _scene_pose(self.picture, self.follow, self.attached, k)
         self.root.position, self.root.wxyz = self.factor * position, wxyz
         for layer in self.on:
             self._show_layer(layer)
@@ -234,7 +234,7 @@ class Stage:
             show(mark, self.k)
 
     def update(self, picture: Picture, k: int) -> None:
-        """Show record k of another picture that is laid out in the same way."""
+        """Show record k of another picture with the same layout."""
         self.picture = picture
         for layer in self.on:
             marks = self._marks(layer)
@@ -256,16 +256,16 @@ class Stage:
 
     @property
     def moving(self) -> int:
-        """How many marks there are: a measure of the work of showing another record."""
+        """The number of marks: a measure of the work of showing another record."""
         return sum(len(shows) for shows in self.shows.values())
 
 
-def _riding(picture: Picture, ride: str | None, attached: bool, k: int) -> tuple[Array, Array]:
+def _scene_pose(picture: Picture, follow: str | None, attached: bool, k: int) -> tuple[Array, Array]:
     """The pose of the whole scene that keeps a body in place."""
     identity = quaternion.identity()
-    if ride is None:
+    if follow is None:
         return np.zeros(3), identity
-    b = picture.records.index(ride)
+    b = picture.records.index(follow)
     where, start = picture.records.centres[k, 0, b], picture.records.centres[0, 0, b]
     if not attached:
         return start - where, identity
@@ -273,27 +273,27 @@ def _riding(picture: Picture, ride: str | None, attached: bool, k: int) -> tuple
     return start - quaternion.rotate(q, where), q
 
 
-def camera(picture: Picture, view: Any = None, ride: str | None = None) -> dict[str, Array]:
-    """Position, look_at and up of a camera that sees it all, in the units of the stage.
+def camera_view(picture: Picture, view: Any = None, follow: str | None = None) -> dict[str, Array]:
+    """Position, look_at and up of a camera that sees the whole picture, in the units of the stage.
 
-    ride: the body that it follows; then it sees what is around that body at the start.
+    follow: the body that it follows; then it sees the surroundings of that body at the start.
 
     view: None for a view from the front, above and the side; a direction (3,) to look from; or a mapping with a
-    `position` (3,) [m], or a `direction` (3,) and a `distance` (1 sees it all), and, if wanted, `look_at` and `up`.
+    `position` (3,) [m], or a `direction` (3,) and a `distance` (1 shows all), and optionally `look_at` and `up`.
     """
     c = factor(picture.size)
-    given = dict(view) if isinstance(view, Mapping) else {} if view is None else {"direction": view}
-    if unknown := set(given) - {"position", "look_at", "up", "direction", "distance"}:
+    options = dict(view) if isinstance(view, Mapping) else {} if view is None else {"direction": view}
+    if unknown := set(options) - {"position", "look_at", "up", "direction", "distance"}:
         raise ValueError(f"a camera has a position, look_at and up, or a direction and distance, not {unknown}.")
-    vectors = {name: np.asarray(given[name], dtype=float) for name in given if name != "distance"}
+    vectors = {name: np.asarray(options[name], dtype=float) for name in options if name != "distance"}
     for name, vector in vectors.items():
         if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-            raise ValueError(f"{name} of a camera must be three finite numbers, not {given[name]!r}.")
-    centre, size = (picture.centre, picture.size) if ride is None else picture.around(ride)
+            raise ValueError(f"{name} of a camera must be three finite numbers, not {options[name]!r}.")
+    centre, size = (picture.centre, picture.size) if follow is None else picture.around(follow)
     up, look_at = vectors.get("up", picture.up), vectors.get("look_at", centre)
     x = rotation.perpendicular(up / np.linalg.norm(up))
     direction = vectors.get("direction", 1.0 * x - 1.6 * np.cross(up, x) + 0.75 * up)
-    away = 2.6 * float(given.get("distance", 1.0)) * size * direction / np.linalg.norm(direction)
+    away = 2.6 * float(options.get("distance", 1.0)) * size * direction / np.linalg.norm(direction)
     position = vectors.get("position", look_at + away)
     if not np.any(position != look_at):
         raise ValueError(f"the camera is at the point that it looks at, {position}.")

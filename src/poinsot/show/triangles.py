@@ -1,4 +1,4 @@
-"""Shapes as triangles. Where a surface has an edge its vertices are doubled, so that the edge looks sharp."""
+"""Shapes as triangles. Vertices are doubled along the edges of a surface, so that edges look sharp."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class Triangles:
     faces: Array
 
     def moved(self, X: Pose) -> "Triangles":
-        """At the pose X."""
+        """The surface at the pose X."""
         return Triangles(self.vertices @ X.R.T + X.p, self.faces)
 
     def scaled(self, factors: Any) -> "Triangles":
-        """Longer by these factors along x, y, z."""
+        """The surface scaled by these factors along x, y, z."""
         return Triangles(self.vertices * np.asarray(factors), self.faces)
 
     @property
@@ -96,7 +96,7 @@ def capsule(radius: float, height: float, around: int = AROUND) -> Triangles:
 def coil(turns: int, radius: float, thickness: float, pitch_thickness: float) -> Triangles:
     """A helical spring along z, from 0 to 1, with straight ends.
 
-    It is meant to be scaled: `thickness` is that of the wire across z, `pitch_thickness` along z.
+    It is meant to be scaled: `thickness` is that of the wire normal to z, `pitch_thickness` along z.
     """
     s = np.linspace(0, 1, 16 * turns + 1)
     angle = 2 * np.pi * turns * s
@@ -107,8 +107,8 @@ def coil(turns: int, radius: float, thickness: float, pitch_thickness: float) ->
     return _tube(line, thickness, pitch_thickness)
 
 
-def _tube(line: Array, across: float, along: float, sides: int = 8) -> Triangles:
-    """A tube about a line (n, 3) that winds about z, `across` thick, and `along` in the direction of z."""
+def _tube(line: Array, normal: float, along: float, sides: int = 8) -> Triangles:
+    """A tube about a line (n, 3) that winds about z, of thickness `normal` to z and `along` it."""
     tangent = np.gradient(line, axis=0)
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
     out = line * [1, 1, 0]
@@ -118,7 +118,7 @@ def _tube(line: Array, across: float, along: float, sides: int = 8) -> Triangles
     v = np.cross(tangent, u)
     angle = 2 * np.pi * np.arange(sides) / sides
     ring = np.cos(angle)[None, :, None] * u[:, None] + np.sin(angle)[None, :, None] * v[:, None]
-    vertices = line[:, None] + ring * np.array([across, across, along])
+    vertices = line[:, None] + ring * np.array([normal, normal, along])
     i, j = np.meshgrid(np.arange(len(line) - 1), np.arange(sides), indexing="ij")
     a, b = i * sides + j, i * sides + (j + 1) % sides
     faces = np.stack([np.stack([a, b, b + sides], -1), np.stack([a, b + sides, a + sides], -1)], -2)
@@ -126,7 +126,7 @@ def _tube(line: Array, across: float, along: float, sides: int = 8) -> Triangles
 
 
 def _arc(radius: float, start: float, end: float, count: int) -> list[tuple[float, float]]:
-    """Points (r, z) of a circle between two latitudes [degrees]; poles lie on the axis."""
+    """Points (r, z) of a circle between two latitudes [degrees]; poles are on the axis."""
     latitude = np.linspace(start, end, count + 1)
     r = np.where(np.abs(latitude) == 90, 0.0, radius * np.cos(np.radians(latitude)))
     return list(zip(r.tolist(), (radius * np.sin(np.radians(latitude))).tolist(), strict=True))
@@ -138,7 +138,7 @@ def _mesh(m: Mesh) -> Triangles:
     return Triangles(m.vertices[m.faces].reshape(-1, 3), np.arange(3 * len(m.faces)).reshape(-1, 3))
 
 
-# How each kind of shape looks; thin ones get a thickness that can be seen.
+# The surface of each kind of shape; thin ones get a visible thickness.
 SHAPES: dict[type[Shape], Callable[[Any], Triangles]] = {
     shapes.Box: lambda s: box(s.size),
     shapes.Ellipsoid: lambda s: ball().scaled(s.semi_axes),
@@ -161,7 +161,7 @@ def triangles_of(shape: Shape) -> Triangles:
     """A shape as triangles."""
     kind = next((SHAPES[k] for k in type(shape).__mro__ if k in SHAPES), None)
     if kind is None:
-        raise TypeError(f"a shape of the kind {type(shape).__name__} has no picture; known are {', '.join(_known())}.")
+        raise TypeError(f"a shape of the kind {type(shape).__name__} cannot be drawn; known are {', '.join(_known())}.")
     return kind(shape)
 
 

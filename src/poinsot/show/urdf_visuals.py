@@ -1,4 +1,4 @@
-"""What the links of a URDF file look like."""
+"""The looks of the links of a URDF file."""
 
 import os
 from collections.abc import Mapping
@@ -19,23 +19,23 @@ from poinsot.spatial import Pose, euler
 def urdf_looks(
     path: str | os.PathLike[str], folders: Mapping[str, str | os.PathLike[str]] | None = None
 ) -> dict[str, list[Look]]:
-    """The <visual> elements of a URDF file: of each link its boxes, cylinders, spheres and meshes, with their colours.
+    """The <visual> elements of a URDF file: the boxes, cylinders, spheres and meshes of each link, with their colours.
 
-    `folders`: where the packages of "package://name/..." lie; by default they are looked for in the folders above the
-    file. Meshes are read with trimesh. Use it as run.view(looks=urdf_looks("robot.urdf")).
+    `folders`: the folders of the packages in "package://name/..."; by default they are searched for above the file.
+    Meshes are read with trimesh. Use it as run.view(looks=urdf_looks("robot.urdf")).
     """
     path = Path(path)
     robot = ElementTree.fromstring(path.read_bytes())
     named = {m.get("name"): m for m in robot.findall("material")}
-    found = {}
+    by_link = {}
     for link in robot.findall("link"):
         looks = []
         for visual in link.findall("visual"):
             colour = _colour(visual.find("material"), named)
             for look in _geometry(visual.find("geometry"), path, folders or {}):
                 looks.append(Look(look.moved(_origin(visual.find("origin"))), colour))
-        found[str(link.get("name"))] = looks
-    return found
+        by_link[str(link.get("name"))] = looks
+    return by_link
 
 
 def _geometry(geometry: Any, path: Path, folders: Mapping[str, Any]) -> list[Triangles]:
@@ -65,7 +65,8 @@ def _mesh_file(name: str, path: Path, folders: Mapping[str, Any]) -> Path:
             if tried.is_file():
                 return tried
     raise FileNotFoundError(
-        f"{path}: the mesh {name} was not found above the file; say where its package is: folders={{{package!r}: ...}}."
+        f"{path}: the mesh {name} was not found above the file; give the folder of its package, as in "
+        f"folders={{{package!r}: ...}}."
     )
 
 

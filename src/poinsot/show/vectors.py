@@ -17,7 +17,7 @@ WIDTH = 0.035
 
 
 def forces(picture: "Picture") -> Iterator[Mark]:
-    """What elements pull and push, from the line of action: on the ground, or nearest to the centre of mass."""
+    """Forces of elements, drawn from their line of action: on the ground, or nearest to the centre of mass."""
     starts, f, _ = _wrenches(picture)
     for k, (name, _) in enumerate(picture.records.measures.wrenches):
         contact = picture.records.description.elements.get(name)
@@ -27,7 +27,7 @@ def forces(picture: "Picture") -> Iterator[Mark]:
 
 
 def torques(picture: "Picture") -> Iterator[Mark]:
-    """Couples, and of other wrenches the moment along their force; at the centre of mass."""
+    """Couples, and the moments of other wrenches along their force; at the centre of mass."""
     _, _, m = _wrenches(picture)
     yield from _arrows(picture, "torques", _centres_of(picture), m, VIOLET)
 
@@ -41,7 +41,7 @@ def weights(picture: "Picture") -> Iterator[Mark]:
 
 
 def reactions(picture: "Picture") -> Iterator[Mark]:
-    """Forces that bodies get through their joints, at their origins."""
+    """Reaction forces on bodies in their joints, at their origins."""
     records = picture.records
     held = [k for k, link in enumerate(records.mechanism.links) if not link.joint.type.position]
     if held:
@@ -51,17 +51,17 @@ def reactions(picture: "Picture") -> Iterator[Mark]:
 
 def spins(picture: "Picture") -> Iterator[Mark]:
     """Angular momentum of each body about its centre of mass."""
-    yield from _arrows(picture, "momentum", picture.records.centres[:, 0], picture.records.spins[:, 0], GREEN)
+    yield from _arrows(picture, "angular_momentum", picture.records.centres[:, 0], picture.records.spins[:, 0], GREEN)
 
 
 def rotations(picture: "Picture") -> Iterator[Mark]:
     """Angular velocity of each body."""
     records = picture.records
-    yield from _arrows(picture, "rotation", records.centres[:, 0], records.angular_velocities[:, 0], BLUE)
+    yield from _arrows(picture, "angular_velocity", records.centres[:, 0], records.angular_velocities[:, 0], BLUE)
 
 
 def _on_ground(contact: Contact, points: Array, f: Array) -> Array:
-    """Where lines through points (r, 3) along forces meet the plane of a contact, (r, 3)."""
+    """The intersection of the lines through points (r, 3) along forces with the plane of a contact, (r, 3)."""
     n = np.asarray(contact.normal, dtype=float)
     n = n / np.linalg.norm(n)
     pushes = f @ n > 0
@@ -76,7 +76,7 @@ def _centres_of(picture: "Picture") -> Array:
 
 
 def _wrenches(picture: "Picture") -> tuple[Array, Array, Array]:
-    """Of each wrench where it acts, its force and the moment that no choice of the point takes away, (r, m, 3)."""
+    """A point on the axis of each wrench, its force, and its moment along the force, (r, m, 3)."""
     F = picture.records.forces[:, 0]
     m, f = F[..., :3], F[..., 3:]
     f2 = np.sum(f * f, axis=-1, keepdims=True)
@@ -88,12 +88,12 @@ def _wrenches(picture: "Picture") -> tuple[Array, Array, Array]:
 
 
 def _arrows(picture: "Picture", name: str, starts: Array, vectors: Array, colour: Colour) -> Iterator[Mark]:
-    """Arrows scaled so that the longest ones of the run can be seen well; none, if nothing is there."""
+    """Arrows scaled to the largest magnitudes of the run; none if all are zero."""
     lengths = np.linalg.norm(vectors, axis=-1)
     if not lengths.size or not lengths.max() > 0:
         return
-    usual = picture.usual(name, lengths)
-    scale = LONGEST * picture.unit / usual
-    shortened = np.minimum(1.0, 1.5 * usual / np.maximum(lengths, 1e-300))[..., None]
-    seen = (lengths > 1e-6 * usual)[..., None]
-    yield Arrows(name, starts, np.where(seen, scale * shortened * vectors, 0.0), colour, WIDTH * picture.unit)
+    full = picture.full_scale(name, lengths)
+    scale = LONGEST * picture.unit / full
+    shortened = np.minimum(1.0, 1.5 * full / np.maximum(lengths, 1e-300))[..., None]
+    visible = (lengths > 1e-6 * full)[..., None]
+    yield Arrows(name, starts, np.where(visible, scale * shortened * vectors, 0.0), colour, WIDTH * picture.unit, full)

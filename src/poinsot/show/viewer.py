@@ -1,4 +1,4 @@
-"""The page that plays a run: play, pause, scrub, layers, plots, cameras, instances of a batch."""
+"""The page that replays a run: play, pause, scrub, layers, plots, cameras, instances of a batch."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -12,15 +12,14 @@ from poinsot.show.curves import Plot
 from poinsot.show.history import quantities
 from poinsot.show.page import laid_out, layer_boxes, offer
 from poinsot.show.replay import layers_of, pace, picture_of
-from poinsot.show.stage import Stage
-from poinsot.show.stage import camera as looking_from
+from poinsot.show.stage import Stage, camera_view
 
 SPEEDS = {"1/16": 1 / 16, "1/8": 1 / 8, "1/4": 1 / 4, "1/2": 1 / 2, "1": 1.0, "2": 2.0, "4": 4.0, "8": 8.0, "16": 16.0}
 FREE, FOLLOW, ATTACHED = "free", "follow", "attached"
 
 
 class Player:
-    """Which record is shown, and how time goes on. `record` is a whole number, `time` in seconds."""
+    """The state of the replay: `time` [s], the index `record` of the record shown, speed, loop and pause."""
 
     def __init__(self, time: Array, speed: float) -> None:
         self.times, self.speed, self.loop, self.playing = time, speed, True, True
@@ -42,7 +41,7 @@ class Player:
             self.playing = self.loop
 
     def step(self, records: int) -> None:
-        """Some records on, or back; and pause."""
+        """Go forward or back by some records, and pause."""
         self.playing = False
         self.time = float(self.times[np.clip(self.record + records, 0, len(self.times) - 1)])
 
@@ -58,7 +57,7 @@ class Viewer:
         instance: int,
         ghosts: int,
         view: Any,
-        ride: str | None,
+        follow: str | None,
         attached: bool,
         plots: Iterable[Any] | None,
         host: str,
@@ -69,23 +68,23 @@ class Viewer:
         picture = picture_of(run, instance, ghosts, **drawing)
         time = picture.records.time
         self.player = Player(time, 1.0)
-        self.usual = pace(float(time[-1] - time[0]), speed)
-        with laid_out(host, port, looking_from(picture, view, ride), self._advance) as self.page:
+        self.base_speed = pace(float(time[-1] - time[0]), speed)
+        with laid_out(host, port, camera_view(picture, view, follow), self._advance) as self.page:
             self.server = self.page.server
-            self.stage = Stage(self.server.scene, picture, layers, ride, attached)
+            self.stage = Stage(self.server.scene, picture, layers, follow, attached)
             self.instance = instance
             self.plots: list[Plot] = []
             self._controls()
-            with self.tabs.add_tab("show"):
+            with self.tabs.add_tab("layers"):
                 layer_boxes(self.page, self.stage, ghosts=run.batch is not None)
             self._cameras()
             if run.batch is not None:
                 self._instances()
             self._plotting(plots)
-            self.player.speed = self.usual
+            self.player.speed = self.base_speed
             self._show(force=True)
 
-    # What a program can do with it.
+    # The interface for programs.
 
     @property
     def url(self) -> str:
@@ -94,7 +93,7 @@ class Viewer:
 
     @property
     def time(self) -> float:
-        """What is shown [s]; set it to go there."""
+        """The time that is shown [s]; set it to go there."""
         return self.player.time
 
     @time.setter
@@ -111,15 +110,15 @@ class Viewer:
         self.do(lambda: setattr(self.player, "playing", False))
 
     def do(self, job: Callable[[], None]) -> None:
-        """Have something done before the next picture, by the thread of the page."""
+        """Run a job in the thread of the page, before the next frame."""
         self.page.do(job)
 
     def wait(self) -> None:
-        """Until the page is closed again, or Ctrl-C is pressed."""
+        """Wait until the page is closed, or Ctrl-C is pressed."""
         self.page.wait()
 
     def close(self) -> None:
-        """Stop serving the page; nothing is left behind."""
+        """Stop serving the page."""
         self.page.close()
 
     def __enter__(self) -> "Viewer":
@@ -131,7 +130,7 @@ class Viewer:
     def __repr__(self) -> str:
         return f"<viewer of {self.run!r}, {self.page!r}>"
 
-    # What happens at every picture.
+    # Every frame.
 
     def _advance(self, seconds: float) -> None:
         self.player.advance(seconds)
@@ -148,7 +147,7 @@ class Viewer:
             self.button.label, self.button.icon = label, _icon("PLAYER_PAUSE" if player.playing else "PLAYER_PLAY")
         self.slider.value = min(max(player.time, float(player.times[0])), float(player.times[-1]))
 
-    # The panel. Callbacks only ask for something; the thread of the page does it.
+    # The panel. Callbacks only submit jobs; the thread of the page runs them.
 
     def _controls(self) -> None:
         gui, player = self.server.gui, self.player
@@ -157,13 +156,13 @@ class Viewer:
         self.button.on_click(lambda _: self.do(self._toggle))
         self.slider = gui.add_slider("time [s]", start, max(end, start + 1e-9), _round_step(end - start), start)
         self.slider.on_update(lambda e: self._scrub(e.target.value) if e.client is not None else None)
-        steps = gui.add_button_group("step", ("start", "back", "on", "end"))
-        moves = {"start": -len(player.times), "back": -1, "on": 1, "end": len(player.times)}
+        steps = gui.add_button_group("step", ("start", "back", "forward", "end"))
+        moves = {"start": -len(player.times), "back": -1, "forward": 1, "end": len(player.times)}
         steps.on_click(lambda e: self.do(lambda: player.step(moves[steps.value])))
         rate = gui.add_dropdown(
-            "speed", tuple(SPEEDS), initial_value="1", hint=f"1 is {self.usual:.3g} s of the run per second"
+            "speed", tuple(SPEEDS), initial_value="1", hint=f"1 means {self.base_speed:.3g} s of the run per second"
         )
-        rate.on_update(lambda _: setattr(player, "speed", self.usual * SPEEDS[rate.value]))
+        rate.on_update(lambda _: setattr(player, "speed", self.base_speed * SPEEDS[rate.value]))
         loop = gui.add_checkbox("loop", True)
         loop.on_update(lambda _: setattr(player, "loop", loop.value))
         self.tabs = gui.add_tab_group()
@@ -181,19 +180,22 @@ class Viewer:
         gui, stage = self.server.gui, self.stage
         names = tuple(stage.picture.records.names)
         with self.tabs.add_tab("camera"):
-            mode = FREE if stage.ride is None else ATTACHED if stage.attached else FOLLOW
+            mode = FREE if stage.follow is None else ATTACHED if stage.attached else FOLLOW
             how = gui.add_dropdown(
-                "camera", (FREE, FOLLOW, ATTACHED), initial_value=mode, hint="stay, follow a body, or turn with it"
+                "camera",
+                (FREE, FOLLOW, ATTACHED),
+                initial_value=mode,
+                hint="fixed, following or attached to a body",
             )
-            body = gui.add_dropdown("body", names, initial_value=stage.ride or names[0])
+            body = gui.add_dropdown("body", names, initial_value=stage.follow or names[0])
 
             def change(_: Any) -> None:
-                def ride() -> None:
-                    stage.ride = None if how.value == FREE else body.value
+                def update() -> None:
+                    stage.follow = None if how.value == FREE else body.value
                     stage.attached = how.value == ATTACHED
                     stage.show(stage.k)
 
-                self.do(ride)
+                self.do(update)
 
             how.on_update(change)
             body.on_update(change)
@@ -202,7 +204,7 @@ class Viewer:
         gui, n = self.server.gui, self.run.batch or 1
         with self.tabs.add_tab("batch"):
             number = gui.add_number("instance", self.instance, min=0, max=n - 1, step=1, hint=f"one of {n}")
-            ghosts = gui.add_number("ghosts", self.ghosts, min=0, max=min(n - 1, 200), step=1, hint="others, pale")
+            ghosts = gui.add_number("ghosts", self.ghosts, min=0, max=min(n - 1, 200), step=1, hint="other instances")
 
             def change(_: Any) -> None:
                 def replace() -> None:
@@ -232,8 +234,8 @@ class Viewer:
         with folder:
             add = gui.add_button("Add a plot", icon=_icon("CHART_LINE"))
             add.on_click(lambda _: self.do(more))
-        for given in [first] if plots is None else plots:
-            more(*((given,) if isinstance(given, str) else given))
+        for plot in [first] if plots is None else plots:
+            more(*((plot,) if isinstance(plot, str) else plot))
 
 
 def view(
@@ -256,12 +258,12 @@ def view(
 ) -> Viewer:
     """Show a run in the browser.
 
-    show: layers, all of `LAYERS` by name; "+forces" adds one to the usual ones. speed: seconds of the run per second.
-    instance, ghosts: of a batch which one, and how many others, pale. camera: see `stage.camera`; follow: the body that
-    stays in the middle, and in whose axes if `attached` one looks around. plots: quantities, or (quantity, body).
-    looks: what bodies look like, by name: shapes, mesh files, `urdf_looks(path)`. trails: points of bodies, by name.
-    host, port: where the page is served; a port in use is passed over. browser: open it. block: wait until the page is
-    closed; by default so in a program, and not at a prompt.
+    show: layers, by their names in `LAYERS`; "+forces" adds one to the default ones. speed: seconds of the run per
+    second. instance, ghosts: the instance of a batch, and the number of others, translucent. camera: see
+    `stage.camera_view`; follow: the body that stays in the centre, in its own axes if `attached`. plots: quantities, or
+    (quantity, body). looks: of bodies, by name: shapes, mesh files, `urdf_looks(path)`. trails: points of bodies, by
+    name. host, port: where the page is served; a port in use is skipped. browser: open it. block: wait until the page
+    is closed; by default in a program, but not at a prompt.
     """
     viewer = Viewer(
         run, layers_of(show), speed, instance, ghosts, camera, follow, attached, plots, host, port,
