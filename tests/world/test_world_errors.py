@@ -269,7 +269,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
     "how many": ({"vary": {"box.mass": pt.Normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
     "numbers for a vector": (
         {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},
-        "box.position has the shape (3,), but values of shape () were drawn; draw values that fit, or vary its entries.",
+        "box.position has the shape (3,), but values of shape () were drawn; draw values that fit, or",
     ),
     "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite."),
     "no input": (
