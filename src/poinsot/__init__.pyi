@@ -66,7 +66,8 @@ from poinsot.parts import (
 )
 from poinsot.run import LimitWarning, Normal, Run, Uniform, simulate
 from poinsot.spatial import Inertia, Pose
-from poinsot.study import load_sweep, sweep
+from poinsot.study.sweeps import sweep
+from poinsot.study.swept import load_sweep
 from poinsot.world import State, World
 
 __all__ = [

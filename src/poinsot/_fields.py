@@ -1,12 +1,15 @@
-"""What the fields of an element say about themselves, as annotations of their types: units, arguments of functions.
+"""Annotations of the types of fields: the SI units of a number, the arguments of a function.
 
-stiffness: Annotated[float, "N/m"] = 0.0                  in SI; several units, if the kind of joint decides
-load: Annotated[Callable[[Array], Any], Arguments("wrench")]
+    stiffness: Annotated[float, "N/m"]
+    kp: Annotated[ArrayLike, "N m/rad", "N/m"]                        where the joint decides
+    load: Annotated[Callable[[Array], Any], Arguments("wrench")]
+
+Scenario files, the units of results and the messages about wrong values follow from them.
 """
 
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 
@@ -26,8 +29,8 @@ class FieldType:
     arguments: tuple[str, ...] = ()
 
 
-@functools.cache
-def field_types(cls: type[Any]) -> dict[str, FieldType]:
+@cache
+def field_types(cls: Any) -> dict[str, FieldType]:
     """The types of the fields of a dataclass, by their names."""
     bare, annotated = _hints(cls, False), _hints(cls, True)
     types = {}
@@ -39,12 +42,12 @@ def field_types(cls: type[Any]) -> dict[str, FieldType]:
     return types
 
 
-def units_of(cls: type[Any]) -> dict[str, tuple[str, ...]]:
+def units_of(cls: Any) -> dict[str, tuple[str, ...]]:
     """The SI units of the fields of a dataclass that have some, by their names."""
     return {name: kind.units for name, kind in field_types(cls).items() if kind.units}
 
 
-def _hints(cls: type[Any], annotated: bool) -> dict[str, Any]:
+def _hints(cls: Any, annotated: bool) -> dict[str, Any]:
     try:
         return get_type_hints(cls, include_extras=annotated)
     except NameError:  # a name that only type checkers know

@@ -9,11 +9,11 @@ Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
 
 
-class Memory(dict[Hashable, Any]):
+class Remembered(dict[Hashable, Any]):
     """The results that belong to one object. Pickles and deep copies of the object start with an empty one."""
 
-    def __reduce__(self) -> tuple[type["Memory"], tuple[()]]:
-        return Memory, ()
+    def __reduce__(self) -> tuple[type["Remembered"], tuple[()]]:
+        return Remembered, ()
 
 
 def memo(
@@ -21,13 +21,16 @@ def memo(
 ) -> Callable[Concatenate[Owner, Rest], Result]:
     """Compute f(owner, *key) once for each owner and key, and forget it together with the owner.
 
-    The results are kept on the owner, so they may refer to it; it must not change (a frozen dataclass). The other
-    arguments are hashable. For a value without a key, that belongs to a class, use `functools.cached_property`.
+    The results are kept on the owner, so they may refer to it; it must not change (a frozen dataclass, or a class). The
+    other arguments are hashable. For a value without a key, that belongs to a class, use `functools.cached_property`.
     """
 
     @wraps(function)
-    def remembered(owner: Owner, *key: Rest.args, **named: Rest.kwargs) -> Result:
-        known: Memory = owner.__dict__.setdefault("_memory", Memory())
+    def remembered(owner: Owner, /, *key: Rest.args, **named: Rest.kwargs) -> Result:
+        known = owner.__dict__.get("_remembered")
+        if known is None:
+            known = Remembered()
+            (type if isinstance(owner, type) else object).__setattr__(owner, "_remembered", known)  # frozen, maybe
         place = (function, key, tuple(sorted(named.items())))
         if place not in known:
             known[place] = function(owner, *key, **named)

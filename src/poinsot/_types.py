@@ -7,4 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 # A NumPy array, or a traced array that follows NumPy's protocols.
 Array: TypeAlias = NDArray[Any]
 
-__all__ = ["Array", "ArrayLike"]
+# A number such as a time [s], or a traced one: an array of shape ().
+Scalar: TypeAlias = float | Array
+
+__all__ = ["Array", "ArrayLike", "Scalar"]

@@ -16,7 +16,7 @@ import pytest
 
 import poinsot as pt
 from poinsot.cli import main
-from poinsot.cli.app import COMMANDS
+from poinsot.cli.commands import COMMANDS
 from poinsot.cli.finding import examples
 from poinsot.cli.templates import TEMPLATES
 
@@ -100,7 +100,7 @@ def test_quiet_prints_names_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(said(capsys, "run", "spin.toml", "--json"))
     assert data["stop"]["reason"] == "duration"
-    assert data["ledger"]["mass"]["start"] == 2.0
+    assert data["ledger"]["mass"]["initial"] == 2.0
     z = data["final"]["box"]["position"][2]
     assert z == pytest.approx(2 * 0.5 - 9.81 * 0.125, rel=1e-12)
     assert pt.load_run(data["results"]).data.position.values[-1, 0, 2] == z
@@ -111,7 +111,7 @@ def test_a_run_that_breaks_ends_with_1(capsys: pytest.CaptureFixture[str], here:
         SPIN.partition("[sweep]")[0] + '[[body.force]]\nname = "f"\nvalue = "1e3*velocity*speed**3"\n'
     )
     out = said(capsys, "run", "wild.toml", code=1)
-    assert re.search(r"It ended: .* became (nan|inf|-inf) at t = ", out)
+    assert re.search(r"The run ended: .* became (nan|inf|-inf) at t = ", out)
 
 
 def test_a_limit_that_is_passed_ends_with_1(capsys: pytest.CaptureFixture[str], here: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_limit_that_is_passed_ends_with_1(capsys: pytest.CaptureFixture[str], 
 
 def test_a_condition_ends_a_run_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "run", "spin.toml", "--set", "run.until=altitude < 0", "--no-html")
-    assert "It ended: the condition was met at t = 0.4077" in out  # 2 v/g
+    assert "The run ended: the condition was met at t = 0.4077" in out  # 2 v/g
 
 
 def test_wrong_input_ends_with_2_and_tells_all(capsys: pytest.CaptureFixture[str], here: Path) -> None:
@@ -155,9 +155,9 @@ def test_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (("info", "spin.toml"), "a run is stored as"),
         (("plot", "nothing.nc"), "there is no file"),
         (("convert", "nothing.nc", "x.csv"), "there is no file"),
-        (("convert", "spin.toml", "x.csv"), "cannot become"),
+        (("convert", "spin.toml", "x.csv"), "cannot be converted to"),
         (("new", "x", "--kind", "rokcet"), "did you mean 'rocket'?"),
-        (("new", "spin"), "'spin.toml' is there already"),
+        (("new", "spin"), "'spin.toml' already exists"),
         (("sweep", "spin.toml", "--vary", "box.mass=1:2"), "expected"),
         (("sweep", "spin.toml", "--engine", "spark"), "engine must be one of local, dask"),
         (("sweep", "spin.toml", "--device", "gpu"), "device must be 'cpu' or 'cuda', not 'gpu'"),
@@ -243,6 +243,25 @@ def test_convert_a_robot(capsys: pytest.CaptureFixture[str], here: Path) -> None
     assert pt.load_run("results/arm.nc").world.mechanism.nv == 3
 
 
+def test_a_run_needs_no_sweeps(here: Path) -> None:
+    """Nor the packages that sweeps need: Zarr, Dask."""
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('zarr', 'dask', 'distributed')))\n"  # as if not installed
+        "from poinsot.cli import main; code = main(['run', 'spin.toml', '--no-html']); print(code, *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    code, *modules = done.stdout.splitlines()[-1].split()
+    assert code == "0"
+    assert not {"poinsot.study.sweeps", "poinsot.study.swept", "poinsot.show.quantiles"} & set(modules)
+
+
+def test_help_loads_no_physics() -> None:
+    program = "import sys; from poinsot.cli import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in done.stdout.splitlines()[-1].split() if name.startswith("poinsot.")}
+    assert {name for name in rooms if not name.startswith("_")} == {"cli"}
+
+
 # sweep, bench
 
 
@@ -325,7 +344,7 @@ def test_a_sweep_that_is_interrupted_says_so(
 
     monkeypatch.setattr("poinsot.study.sweeps.work", interrupted)
     assert main(["sweep", "spin.toml"]) == 1
-    assert "the same command goes on from there" in " ".join(capsys.readouterr().err.split())
+    assert "the same command continues from there" in " ".join(capsys.readouterr().err.split())
 
 
 def test_view_waits_for_the_viewer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,7 +197,7 @@ def test_a_function_that_changed_does_not_come_back(module: Callable[[str], None
 
     data = describe(users_own.push)
     module("def push(t, scene):\n    return (0.0, 0.0, 2.0)\n")
-    with pytest.raises(ValueError, match=r"users_own:push.* is not the same any more"):
+    with pytest.raises(ValueError, match=r"users_own:push.* has changed"):
         restore(data, allow_code=True)(0.0, None)
     module("")
     with pytest.raises(ValueError, match=r"users_own:push.* has no attribute 'push'"):

@@ -13,7 +13,7 @@ import pytest
 import xarray
 
 import poinsot as pt
-from poinsot.files import results
+from poinsot.files import saving
 from poinsot.run import RunOptions, simulate
 
 FORMATS = ("x.nc", "x.zarr")
@@ -221,7 +221,7 @@ def test_a_run_with_a_function_that_has_no_name(tmp_path: Path) -> None:
 
 def test_a_newer_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as later:
-        later.setattr(results, "FORMAT", results.FORMAT + 1)
+        later.setattr(saving, "FORMAT", saving.FORMAT + 1)
         world().simulate(0.1).save(tmp_path / "x.nc")
     with pytest.raises(ValueError, match=r"x.nc' was written by Poinsot .* in format 2; .*Update Poinsot"):
         pt.load_run(tmp_path / "x.nc")
@@ -242,20 +242,20 @@ def test_what_is_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"there is no file '.*x.nc'"):
         pt.load_run(tmp_path / "x.nc")
     (tmp_path / "x.nc").write_text("nothing")
-    with pytest.raises(ValueError, match=r"x.nc' is no run that was saved by Poinsot"):
+    with pytest.raises(ValueError, match=r"x.nc' is not a run saved by Poinsot"):
         pt.load_run(tmp_path / "x.nc")
     xarray.Dataset({"a": ("x", np.arange(3))}).to_netcdf(tmp_path / "y.nc", engine="h5netcdf")
-    with pytest.raises(ValueError, match=r"y.nc' is no run that was saved by Poinsot"):
+    with pytest.raises(ValueError, match=r"y.nc' is not a run saved by Poinsot"):
         pt.load_run(tmp_path / "y.nc")
     (tmp_path / "x.zarr").mkdir()
-    with pytest.raises(ValueError, match=r"x.zarr' is no run that was saved by Poinsot"):
+    with pytest.raises(ValueError, match=r"x.zarr' is not a run saved by Poinsot"):
         pt.load_run(tmp_path / "x.zarr")
     run = world().simulate(0.1)
     run.save(tmp_path / "z.nc")
     whole = (tmp_path / "z.nc").read_bytes()
     for part in (0.1, 0.5, 0.9, 0.99):
         (tmp_path / "z.nc").write_bytes(whole[: int(part * len(whole))])
-        with pytest.raises(ValueError, match=r"z.nc' is no run that was saved by Poinsot"):
+        with pytest.raises(ValueError, match=r"z.nc' is not a run saved by Poinsot"):
             pt.load_run(tmp_path / "z.nc")
 
 
@@ -270,7 +270,7 @@ def test_where_a_run_cannot_go(tmp_path: Path) -> None:
     for name in FORMATS:
         (tmp_path / name).mkdir()
         (tmp_path / name / "precious").write_text("mine")
-        with pytest.raises(FileExistsError, match="is there, and is no saved run"):
+        with pytest.raises(FileExistsError, match="exists and is not a saved run"):
             run.save(tmp_path / name)
         assert (tmp_path / name / "precious").read_text() == "mine"
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(FORMATS)

@@ -11,7 +11,7 @@ import pytest
 import xarray
 
 import poinsot as pt
-from poinsot.files import Writer, results
+from poinsot.files import Writer, saving
 from poinsot.run import Stop
 
 FORMATS = ("x.nc", "x.zarr")
@@ -54,7 +54,7 @@ def streamed(run: pt.Run, path: Path, size: int, stop: Stop | None = None) -> pt
 def test_a_streamed_run_is_the_run(
     run: pt.Run, name: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "PIECE", piece)
+    monkeypatch.setattr(saving, "PIECE", piece)
     short = slice(0, 12 if piece == 1 else None)
     part = pt.Run(
         run.world, run.compiled, run.time[short], run.y[short], _some(run, short), run.settings, run.stop, run.record
@@ -88,7 +88,7 @@ def test_a_streamed_run_can_be_repeated(run: pt.Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_memory_is_bounded(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """40 MB of records, in pieces of 1 MB: what is made of a piece is a few times as large, the whole is not."""
-    monkeypatch.setattr(results, "PIECE", 2**20)
+    monkeypatch.setattr(saving, "PIECE", 2**20)
     run = world().simulate(1.0, 1e-3)
     k = 1000
     time, y = np.arange(k) * 1e-3, np.repeat(run.y[-1:], k, axis=0)
@@ -136,7 +136,7 @@ def test_a_partial_run_is_kept_with_its_reason(name: str, reason: str, tmp_path:
 @pytest.mark.parametrize("name", FORMATS)
 def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The piece is finished first; what came before is kept."""
-    monkeypatch.setattr(results, "PIECE", 10_000)
+    monkeypatch.setattr(saving, "PIECE", 10_000)
     run = world().simulate(1.0, 1e-3)
     put = Writer.put
 
@@ -158,7 +158,7 @@ def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_abandoned_run_leaves_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "PIECE", 1)
+    monkeypatch.setattr(saving, "PIECE", 1)
     run = world().simulate(0.1, 1e-3)
     writer = Writer(tmp_path / name, run.world, run.compiled, run.settings)
     writer.add(run.time, run.y, run.p)

@@ -93,7 +93,7 @@ def test_where_a_table_cannot_go(tmp_path: Path) -> None:
     run = world().simulate(0.01, 1e-3)
     with pytest.raises(ValueError, match=r"'x.xls': a table is written as .csv or .parquet, not as '.xls'\.$"):
         run.export("x.xls")
-    with pytest.raises(ValueError, match=r"not as '.nc'. Runs are stored in such files with run.save"):
+    with pytest.raises(ValueError, match=r"not as '.nc'. run.save writes such files"):
         run.export("x.nc")
     with pytest.raises(FileNotFoundError, match=r"the folder '.*nowhere' does not exist"):
         run.export(tmp_path / "nowhere" / "x.csv")

@@ -15,8 +15,8 @@ from poinsot.files.building import Scenario
 from poinsot.files.dimensions import table_name, units_at
 from poinsot.files.element_tables import elements
 from poinsot.files.problems import ScenarioError
-from poinsot.files.scenario import changes_of, read_scenario
-from poinsot.files.schema import schema
+from poinsot.files.scenario import parse_changes, read_scenario
+from poinsot.files.schema import scenario_schema
 from poinsot.files.varied import varied
 from poinsot.files.written import scenario_text
 from poinsot.mechanism.joints import TYPES
@@ -178,7 +178,7 @@ def test_units_of_numbers_of_worlds() -> None:
 
 def test_changes_by_path() -> None:
     text = BOX + '[[spring]]\nname = "s"\na = "box"\nstiffness = 1\n'
-    changes = changes_of(
+    changes = parse_changes(
         ["run.duration=500 ms", "box.mass=3 kg", "s.stiffness='2 N/cm'", "body[0].velocity=[1, 0, 0]",
          "box.position[2]=4", "spring[s].damping=7", "gravity=0"]
     )  # fmt: skip
@@ -251,7 +251,7 @@ def test_limits_of_zero_are_written() -> None:
 def test_the_schema_knows_every_key_of_the_examples() -> None:
     import tomllib
 
-    whole = schema()
+    whole = scenario_schema()
 
     def check(data: Any, rule: dict[str, Any], where: str) -> None:
         if "$ref" in rule:

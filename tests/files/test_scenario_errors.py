@@ -10,7 +10,7 @@ import pytest
 import poinsot as pt
 from poinsot._errors import FieldError, UnknownNameError
 from poinsot.files.problems import ScenarioError
-from poinsot.files.scenario import changes_of, load_scenario, read_scenario
+from poinsot.files.scenario import load_scenario, parse_changes, read_scenario
 
 PAGE = Path(__file__).parents[2] / "docs" / "scenario-errors.md"
 CASES = re.findall(r"^## (.*?)\n```toml\n(.*?)\n?```\n```text\n(.*?)\n```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
@@ -110,9 +110,9 @@ def test_a_missing_file_is_named() -> None:
     ],
 )
 def test_a_wrong_change_is_told(change: str, expected: str) -> None:
-    assert messages(RUN + BOX, changes=changes_of([change])) == [expected]
+    assert messages(RUN + BOX, changes=parse_changes([change])) == [expected]
 
 
 def test_a_change_without_value_is_told() -> None:
     with pytest.raises(ValueError, match=r"expected path=value, such as run\.duration=5"):
-        changes_of(["run.duration"])
+        parse_changes(["run.duration"])

@@ -51,8 +51,8 @@ def test_a_number_in_its_own_unit_keeps_its_bits(x: float) -> None:
         ("3 m", ("N m/rad", "N/m"), "that is a length; expected a number [N m/rad or N/m]"),
         ("left", ("m",), 'expected a length [m], such as "10 cm"'),
         ("1 m; import os", ("m",), 'expected a length [m], such as "10 cm"'),
-        ("1e999 m", ("m",), "is too large a number"),
-        ("1 km**99999999", (), "is too large a number"),
+        ("1e999 m", ("m",), "the number is too large"),
+        ("1 km**99999999", (), "the number is too large"),
         ("", ("m",), 'expected a length [m], such as "10 cm"'),
     ],
 )

@@ -210,7 +210,7 @@ def test_batches_of_coordinates(file):
         ([link("a"), joint("j", "fixed", "a", "b")], "joint 'j': its child 'b' does not exist"),
         (
             [link("a"), link("b"), joint("j", "fixed", "a", "b"), joint("k", "fixed", "a", "b")],
-            "joint 'k': its child 'b' hangs on the joint 'j' already",
+            "joint 'k': its child 'b' is already the child of joint 'j'",
         ),
         (
             [*map(link, "abc"), joint("j", "fixed", "b", "c"), joint("k", "fixed", "c", "b")],
@@ -237,7 +237,7 @@ def test_batches_of_coordinates(file):
         ),
         (
             ["<a xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:include/></a>", link("a")],
-            "it holds xacro macros. Expand them first",
+            "it contains xacro macros. Expand them first",
         ),
     ],
 )
@@ -254,7 +254,7 @@ def test_files_that_are_not_urdf(tmp_path):
     with pytest.raises(ValueError, match=r"robot\.urdf: not well-formed XML: mismatched tag: line 4"):
         load_urdf(path)
     path.write_text("<robot name='a'/>", encoding="utf-16")
-    with pytest.raises(ValueError, match=r"robot\.urdf: it is written in UTF-16\. Save it as UTF-8\."):
+    with pytest.raises(ValueError, match=r"robot\.urdf: it is encoded in UTF-16\. Save it as UTF-8\."):
         load_urdf(path)
     path.write_text("<mujoco/>")
     with pytest.raises(ValueError, match=r"the root element is <mujoco>, not <robot>. This is MJCF: use load_mjcf."):

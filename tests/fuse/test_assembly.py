@@ -211,9 +211,14 @@ def test_aligned_zeros():
         (pull, [[0, 1, 2]], 1, r"nodes must be integers of shape \(e, 2\), .* int64 of shape \(1, 3\)"),
         (pull, [[0.0, 1.0]], 1, r"got an array of float64 of shape \(1, 2\)"),
         (pull, [[0, -3]], 1, "node -3 does not exist: rows count from 0"),
-        (pull, [[0, 1]], 2, r"no function of an element; its signature must be like \(k,c\),\(k,c\),\.\.\.->\(k,r\)"),
-        (kernel("(2,3)->(2,4)")(lambda x: np.zeros((2, 4))), [[0, 1]], 1, "rows of 3 numbers; fill them up with zeros"),
-        (kernel("(2,4)->(4)")(lambda x: x[0]), [[0, 1]], 1, "no function of an element"),
+        (
+            pull,
+            [[0, 1]],
+            2,
+            r"not a function of an element; its signature must be like \(k,c\),\(k,c\),\.\.\.->\(k,r\)",
+        ),
+        (kernel("(2,3)->(2,4)")(lambda x: np.zeros((2, 4))), [[0, 1]], 1, "rows of 3 numbers; pad them with zeros"),
+        (kernel("(2,4)->(4)")(lambda x: x[0]), [[0, 1]], 1, "not a function of an element"),
     ],
 )
 def test_what_is_no_assembly_is_refused(f, nodes, rows, message):

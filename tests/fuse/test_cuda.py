@@ -12,7 +12,7 @@ import pytest
 
 import poinsot as pt
 from poinsot.fuse.cuda.constants import Tables
-from poinsot.fuse.cuda.opcodes import ROWS
+from poinsot.fuse.cuda.opcodes import EXPRESSIONS
 from poinsot.fuse.cuda.text import BLOCKS
 from poinsot.fuse.cuda.translation import kernel_source
 from poinsot.fuse.graph.ops import OPS
@@ -208,7 +208,7 @@ def there_and_back(x, v, h, steps, kind=""):
 @pytest.mark.parametrize("float64", [True, False])
 @pytest.mark.parametrize("kind", ["", "old", "twice"])
 def test_what_streams_through_memory(tmp_path: Path, kind: str, float64: bool) -> None:
-    """The next turn's numbers are read ahead, what follows from a loop is made in it, and tables are read by rows."""
+    """Numbers are prefetched, arrays that follow from a loop are fused into it, and tables are packed."""
     kernel = pt.kernel("(300),(300),(),()->(300),(300)")(lambda *x: there_and_back(*x, kind))
     rng = np.random.default_rng(0)
     args = *rng.uniform(-1, 1, (2, 5, 300)), rng.uniform(0.01, 0.1, 5), np.arange(5.0)
@@ -264,6 +264,14 @@ def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
     assert source_of(kernel.program()).count("if (max(") == 1
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_results_that_are_all_the_same(tmp_path: Path) -> None:
+    kernel = pt.kernel("()->(9),(9)")(lambda x: (np.stack([2 * x] * 9), np.zeros(9)))
+    twice, zeros = run_on_host(kernel.program(), tmp_path, np.array([1.5, -1.0]))
+    np.testing.assert_array_equal(twice, [[3.0] * 9, [-2.0] * 9])
+    np.testing.assert_array_equal(zeros, np.zeros((2, 9)))
+
+
 def test_long_blocks_are_assembled_in_order() -> None:
     """Where there are no loops: in float32, and in float64 if it is long."""
 
@@ -314,9 +322,9 @@ def test_the_gpu_has_a_budget_of_its_own() -> None:
     assert kernel(1.0) == PROCESSOR.straight_line
 
 
-def test_every_operation_has_a_row() -> None:
+def test_every_operation_has_an_expression() -> None:
     """All but those on bits, which only the elementary functions of the processor use."""
-    assert set(OPS) - set(ROWS) == {"bits", "from_bits", "shift_right_logical"}
+    assert set(OPS) - set(EXPRESSIONS) == {"bits", "from_bits", "shift_right_logical"}
 
 
 def test_one_line_for_each_operation() -> None:

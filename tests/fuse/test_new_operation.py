@@ -41,12 +41,12 @@ ROWS = [
     (build.RULES, "haversine", even),
     (partials.BOUNDED, "haversine", lambda a, r: (apply("mul")(0.5, apply("sin")(a)),)),
     (elementary.FUNCTIONS, "haversine", compiled_haversine),
-    (opcodes.ROWS, "haversine", "(1 - cos({a})) / 2"),
+    (opcodes.EXPRESSIONS, "haversine", "(1 - cos({a})) / 2"),
     (ufuncs.SCALAR_RULES, haversine, apply("haversine")),
     (ops.OPS, "squares", ops.Op(lambda x, y: x * x + y * y, ops.OPS["hypot"].types)),
     (partials.SINGULAR, "squares", lambda a, b, r: (apply("mul")(2.0, a), apply("mul")(2.0, b))),
     (instructions.SEQUENCES, ("squares", "f"), ["fmul {T} {a}, {a}", "fmul {T} {b}, {b}", "fadd {T} {0}, {1}"]),
-    (opcodes.ROWS, "squares", "{a} * {a} + {b} * {b}"),
+    (opcodes.EXPRESSIONS, "squares", "{a} * {a} + {b} * {b}"),
     (ufuncs.SCALAR_RULES, squares, apply("squares")),
 ]
 POINTS = np.random.default_rng(0).uniform(-3, 3, (50, 2))

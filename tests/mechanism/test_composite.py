@@ -6,9 +6,8 @@ from trees import random_motion, random_tree, same
 
 import poinsot as pt
 from poinsot.fuse.plan.budget import GPU, tracing_for
-from poinsot.mechanism import composite
 from poinsot.mechanism.dynamics import external_wrenches
-from poinsot.mechanism.form import screws, tree
+from poinsot.mechanism.form import canonical, composite, screws
 from poinsot.mechanism.form.screws import General, Shift, Turn
 
 MOVES = [Shift(0, 0.3), Turn(0, 0.6, 0.8), Shift(2, -0.7), Turn(2, -0.8, 0.6), General(pt.Pose.exp(np.arange(6) / 5))]
@@ -21,7 +20,7 @@ def test_both_ways_agree(seed: int) -> None:
     rng = np.random.default_rng(seed)
     q, v, tau = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
-    T = tree.of(mech)
+    T = canonical.tree_of(mech)
     vdot = composite.forward_dynamics(T, q, v, tau, external_wrenches(mech, T, F))
     same(vdot, pt.forward_dynamics(mech, q, v, tau, F), 1e-10)
 
@@ -40,7 +39,7 @@ def test_the_cheaper_one_is_chosen() -> None:
     """On a GPU: composite bodies up to seven general joints in a row, articulated ones beyond."""
     for n, small in ((2, True), (5, True), (7, True), (8, False), (12, False)):
         mech = chain(n)
-        T = tree.of(mech)
+        T = canonical.tree_of(mech)
         kernel = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau, mech=mech: pt.forward_dynamics(mech, q, v, tau))
         by_composites = pt.kernel("(n),(n),(n)->(n)")(
             lambda q, v, tau, T=T: composite.forward_dynamics(T, q, v, tau, [np.zeros(6)] * len(T.bodies))
@@ -74,9 +73,9 @@ def test_points_of_a_hinge_move_with_both_bodies(axis: int) -> None:
     turned, speed, about = screws.rates([turn], K), 1.3, -0.4
     w, alpha = turned.w + speed * e, turned.alpha + np.cross(turned.w, speed * e) + about * e
     expected = screws.Rates.of(w, alpha, K.a)
-    found = screws.Rates.beside(axis, Ue, w, alpha[axis], K.a)
-    same(found.packed(), expected.packed())
-    same(found.U, expected.U)
+    beside = screws.Rates.beside(axis, Ue, w, alpha[axis], K.a)
+    same(beside.packed(), expected.packed())
+    same(beside.U, expected.U)
 
 
 def test_the_moments_of_a_rigid_body_move_as_its_inertia() -> None:

@@ -13,7 +13,7 @@ from trees import random_inertia, same
 import poinsot as pt
 from poinsot.mechanism import inverse_mass_matrix
 from poinsot.mechanism.derivatives import forward_dynamics_derivatives
-from poinsot.mechanism.form import tree
+from poinsot.mechanism.form import canonical, tree
 from poinsot.spatial import rotation
 
 
@@ -75,13 +75,13 @@ def test_stored_counts(quantity: str, name: str) -> None:
 
 
 def test_the_canonical_form_halves_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    canonical = count("forward dynamics", ARM)
-    monkeypatch.setattr(tree, "of", tree.as_given)
-    assert canonical < 0.6 * count("forward dynamics", ARM)
+    operations = count("forward dynamics", ARM)
+    monkeypatch.setattr(canonical, "tree_of", tree.as_given)
+    assert operations < 0.6 * count("forward dynamics", ARM)
 
 
 def test_inertia_of_motors_costs_no_more_on_the_way_out() -> None:
-    """They change what is felt through a joint, not how bodies move: one product and one sum a joint."""
+    """They change the joint-space inertia, not the motion of bodies: one product and one sum per joint."""
     links = tuple(replace(link, joint=replace(link.joint, armature=0.01)) for link in ARM.links)
     assert count("inverse dynamics", pt.Mechanism(links)) == count("inverse dynamics", ARM) + 2 * len(links)
 
@@ -114,7 +114,7 @@ def names_of_moves(mech: pt.Mechanism) -> list[str]:
     """For each body, what leads to it from its parent: shifts S and turns T along coordinate axes."""
     return [
         " ".join(f"{type(move).__name__[0]}{'xyz'[move.axis]}" for move in body.moves(np.array([0.3])))  # type: ignore[union-attr]
-        for body in tree.of(mech).bodies
+        for body in canonical.tree_of(mech).bodies
     ]
 
 
@@ -130,10 +130,10 @@ def test_frames_suit_the_axes_that_are_not_parallel() -> None:
 
 
 def test_what_is_zero_but_for_rounding_is_zero() -> None:
-    bodies = tree.of(four_legs()).bodies
+    bodies = canonical.tree_of(four_legs()).bodies
     for body in bodies:
-        felt = np.abs(body.G[body.G != 0])
-        assert felt.min() > 1e-9 * felt.max()
+        entries = np.abs(body.G[body.G != 0])
+        assert entries.min() > 1e-9 * entries.max()
     shanks = [body for body in bodies if body.parent > 0]
     assert len(shanks) == 4
     for body in shanks:  # nothing hangs on them: their centre of mass is above the x axis

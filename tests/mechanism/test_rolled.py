@@ -10,10 +10,11 @@ import poinsot as pt
 from poinsot._types import Array
 from poinsot.fuse.graph.verify import verify
 from poinsot.fuse.plan.budget import GPU, PROCESSOR, Budget, tracing_for
-from poinsot.mechanism.form import division, tree
+from poinsot.mechanism import book
+from poinsot.mechanism.form import canonical, division
 
 LOOPS_ONLY = Budget(0, 0, np.inf)  # everything that can stay in a loop does
-HALF = Budget(0, 1500, np.inf)  # a few bodies are written out beside the loops
+HALF = Budget(0, 1500, np.inf)  # a few bodies are straight-line code beside the loops
 UNWOUND = Budget(0, 0, np.inf, nearby_values=0)  # as loops alone, with little kept in memory
 LEAST = Budget(0, 0, 0, recompute=True, nearby_values=0)  # and with nothing kept that can be computed
 MACHINES = {"loops": LOOPS_ONLY, "half": HALF, "unwound": UNWOUND, "least": LEAST}
@@ -30,14 +31,15 @@ def compiled(mech: pt.Mechanism, function: Callable[..., Array], machine: Budget
 
 
 def check(mech: pt.Mechanism, function: Callable[..., Array], machine: Budget, tolerance: float = 1e-11) -> None:
-    """Plain NumPy never makes loops; the kernel does."""
+    """The kernel makes loops; the book's recursions in plain NumPy do not."""
     rng = np.random.default_rng(0)
     q, v, x = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
     kernel = compiled(mech, function, machine)
     assert kernel.count()["loop"] > 0
     verify(kernel.program().graph)
-    same(kernel(q, v, x, F), function(mech, q, v, x, F), tolerance)
+    by_the_book = {pt.forward_dynamics: book.forward_dynamics, pt.inverse_dynamics: book.inverse_dynamics}[function]
+    same(kernel(q, v, x, F), by_the_book(mech, q, v, x, F), tolerance)
 
 
 def chain(n: int, kinds: list[str], branching: float = 0.0, **data: float) -> pt.Mechanism:
@@ -75,54 +77,54 @@ def test_chains_of_one_joint(kind: str) -> None:
 
 def parts(mech: pt.Mechanism, machine: Budget) -> tuple[list[int], list[list[int]]]:
     """How a tree is split for a machine."""
-    found = []
+    splits = []
 
     def look(q: Array) -> Array:
-        found.append(division.split(tree.of(mech), q))
+        splits.append(division.split(canonical.tree_of(mech), q))
         return q
 
     with tracing_for(machine):
         pt.kernel(f"({mech.nq})->({mech.nq})")(look).program()
-    return found[0]
+    return splits[0]
 
 
-def test_a_free_base_is_written_out_and_its_limbs_are_not() -> None:
+def test_a_free_base_is_straight_line_code_and_its_limbs_are_not() -> None:
     mech = random_tree(np.random.default_rng(1), 12, kinds=["revolute"], base="free", heavy=True)
-    machine = Budget(sum(division.costs_of(tree.of(mech))) - 1, 0, np.inf)
-    written, rest = parts(mech, machine)
-    assert written == [0]
+    machine = Budget(sum(division.costs_of(canonical.tree_of(mech))) - 1, 0, np.inf)
+    straight, rest = parts(mech, machine)
+    assert straight == [0]
     assert sorted(i for loop in rest for i in loop) == list(range(1, 12))
     check(mech, pt.forward_dynamics, machine)
 
 
 def test_the_end_of_a_chain_is_the_loop() -> None:
     mech = chain(12, ["revolute"])
-    written, rest = parts(mech, HALF)
+    straight, rest = parts(mech, HALF)
     assert len(rest) == 1
-    assert [*written, *rest[0]] == list(range(12))
-    costs = division.costs_of(tree.of(mech))
+    assert [*straight, *rest[0]] == list(range(12))
+    costs = division.costs_of(canonical.tree_of(mech))
     assert (
-        HALF.straight_line_beside_loops - costs[-1] < sum(costs[i] for i in written) <= HALF.straight_line_beside_loops
+        HALF.straight_line_beside_loops - costs[-1] < sum(costs[i] for i in straight) <= HALF.straight_line_beside_loops
     )
 
 
 @pytest.mark.parametrize("base", [None, "free"])
 def test_costs_are_about_the_operations(base: str | None) -> None:
-    """As they are estimated from a body of each sort; the world feels nothing of the first one."""
+    """As they are estimated from a body of each sort; the first one contributes nothing to the world."""
     mech = random_tree(np.random.default_rng(1), 12, kinds=["revolute"], base=base, heavy=True)
     kernel = pt.kernel(f"({mech.nq}),({mech.nv}),({mech.nv})->({mech.nv})")(lambda *x: pt.forward_dynamics(mech, *x))
-    np.testing.assert_allclose(sum(division.costs_of(tree.of(mech))), sum(kernel.count().values()), rtol=0.05)
+    np.testing.assert_allclose(sum(division.costs_of(canonical.tree_of(mech))), sum(kernel.count().values()), rtol=0.05)
 
 
 def test_what_is_chosen_for_each_machine() -> None:
-    """Small trees are written out, large ones stay in loops; on the GPU there is something between."""
+    """Small trees become straight-line code, large ones stay in loops; on the GPU there is something between."""
     arm, tree30, chain200 = (chain(n, ["revolute"]) for n in (7, 30, 200))
     for machine in (PROCESSOR, *GPU.values()):
         assert parts(arm, machine) == (list(range(7)), [])
         assert parts(chain200, machine) == ([], [list(range(200))])
     assert parts(tree30, PROCESSOR)[1] == []
-    written, rest = parts(tree30, GPU[4])
-    assert min(len(written), len(rest[0])) > 5
+    straight, rest = parts(tree30, GPU[4])
+    assert min(len(straight), len(rest[0])) > 5
 
 
 @pytest.mark.parametrize("machine", [LOOPS_ONLY, UNWOUND])

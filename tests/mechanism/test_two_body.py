@@ -11,7 +11,7 @@ from trees import KINDS, SEEDS, random_inertia, random_joint, same
 import poinsot as pt
 from poinsot._types import Array
 from poinsot.mechanism import kinematics, two_body
-from poinsot.mechanism.two_body import Motion, TwoBodies
+from poinsot.mechanism.two_body import JointMotion, TwoBodies
 from poinsot.spatial import motion
 
 
@@ -99,7 +99,7 @@ def random_mechanism(rng: np.random.Generator, kind: str, gravity: Array | float
     return pt.Mechanism((one, two), gravity=gravity * np.ones(3))
 
 
-def as_pair(mech: pt.Mechanism, q: Array, v: Array, Q: Array) -> tuple[TwoBodies, Motion]:
+def as_pair(mech: pt.Mechanism, q: Array, v: Array, Q: Array) -> tuple[TwoBodies, JointMotion]:
     """The mechanism as the text describes it, in world axes, with P at the origin of B2's frame."""
     X1, X2 = kinematics.world_poses(mech, q)
     one, two = (link.inertia for link in mech.links)
@@ -116,7 +116,7 @@ def as_pair(mech: pt.Mechanism, q: Array, v: Array, Q: Array) -> tuple[TwoBodies
         X2.p - X1 @ one.com,
         -R2 @ two.com,
         R2 @ S[:3, 0],
-    ), Motion(
+    ), JointMotion(
         R1 @ v[:3],
         np.concatenate([R2 @ V[3:], R2 @ V[:3]]),
         np.concatenate([R2 @ S[3:], R2 @ S[:3]]),

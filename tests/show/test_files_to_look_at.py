@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import runs_to_show
 
+from poinsot.files import atomic
 from poinsot.show import headless, replay, server
 
 
@@ -75,14 +76,14 @@ def test_errors_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.html"
-    replay.write(path, b"old")
+    atomic.write_bytes(path, b"old")
 
     def fails(*_: Any) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(replay.os, "fsync", fails)
+    monkeypatch.setattr(atomic.os, "fsync", fails)
     with pytest.raises(OSError, match="no space left"):
-        replay.write(path, b"new")
+        atomic.write_bytes(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -127,16 +127,17 @@ def test_whatever_carries_a_world_is_in_the_ledger(name: str) -> None:
 def test_ledger_prints_one_small_table() -> None:
     run = mixed().simulate(0.1, 1e-3)
     lines = str(run.ledger).splitlines()
-    assert [line.split()[0] for line in lines[2:5]] == ["start", "end", "change"]
-    assert lines[-2].startswith("unexplained")
-    assert lines[-1].startswith("relative")
+    assert lines[0].startswith("conserved quantity")
+    assert [line.split()[0] for line in lines[2:5]] == ["initial", "final", "change"]
+    assert lines[-2].startswith("residual")
+    assert lines[-1].startswith("relative residual")
     assert max(map(len, lines)) <= 120
     batch = mixed().simulate(0.1, 1e-3, vary={"box.mass": [1.0, 2.0]}, ledger=True)
     assert str(batch.ledger).startswith("the worst of 2, number ")
 
 
 def test_a_force_that_hides_its_energy_shows() -> None:
-    """A part that claims to do no work, but does, leaves an unexplained remainder."""
+    """A part that claims to do no work, but does, leaves a residual."""
 
     class Liar(pt.Force):
         def effect(self, scene: pt.Scene) -> pt.Effect:

@@ -1,5 +1,5 @@
 """The command `poinsot`."""
 
-from poinsot.cli.app import app, main
+from poinsot.cli.commands import app, main
 
 __all__ = ["app", "main"]

@@ -2,7 +2,7 @@
 
 import sys
 
-from poinsot.cli.app import main
+from poinsot.cli.commands import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""poinsot bench: how fast a scenario runs here."""
+"""poinsot bench: how fast a scenario runs on this machine."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 BATCHES = (1, 64, 4096)
 LEAST = 0.2  # s, for one measurement
 
+Batch = Annotated[list[int] | None, typer.Option("--batch", help="How many worlds at once. Repeatable.")]
+
 
 def bench(
     file: Scenario = None,
     changes: Set = None,
-    batch: Annotated[
-        list[int] | None, typer.Option("--batch", help="How many worlds at once; as often as needed.")
-    ] = None,
+    batch: Batch = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Measure how fast a scenario runs on this machine: compile time, and steps a second, alone and in batches.
+    """Measure how fast a scenario runs on this machine: compile time, and steps per second, alone and in batches.
 
     Example:  poinsot bench spin.toml --batch 1 --batch 4096
     """
@@ -36,24 +36,24 @@ def bench(
     scenario = finding.load(file, changes, allow_code)
     cores = fuse.threads()
     screen.say(scenario.title, "bold")
-    rows, found = [], []
+    lines, measured = [], []
     try:
         for n in batch or BATCHES:
             for threads in dict.fromkeys((1, cores) if n > 1 else (1,)):
                 fuse.set_threads(threads)
                 first, rate = _measure(scenario, n)
-                rows.append((f"{n:,}", str(threads), f"{first:.2f} s", f"{short(1e9 / rate)} ns", f"{rate:.3g}"))
-                found.append({"batch": n, "threads": threads, "first_call_s": first, "steps_per_s": rate})
+                lines.append((f"{n:,}", str(threads), f"{first:.2f} s", f"{short(1e9 / rate)} ns", f"{rate:.3g}"))
+                measured.append({"batch": n, "threads": threads, "first_call_s": first, "steps_per_s": rate})
     finally:
         fuse.set_threads(cores)
-    screen.table(("worlds", "threads", "first call", "a step", "steps a second"), rows, 0)
-    screen.result("\n".join(f"{row['batch']} {row['threads']} {row['steps_per_s']:.6g}" for row in found))
-    screen.data({"scenario": scenario.source, "measured": found})
+    screen.table(("worlds", "threads", "first call", "time per step", "steps per second"), lines, 0)
+    screen.result("\n".join(f"{one['batch']} {one['threads']} {one['steps_per_s']:.6g}" for one in measured))
+    screen.data({"scenario": scenario.source, "measured": measured})
     return 0
 
 
 def _measure(scenario: "Loaded", n: int) -> tuple[float, float]:
-    """Seconds of the first call, which may compile, and then world steps a second."""
+    """The time [s] of the first call, which may compile, and then the steps of all n worlds per second."""
     step = scenario.options["step"]
     options = {
         "batch": None if n == 1 else n,

@@ -21,30 +21,30 @@ def examples() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
-def scenario_path(given: Path | None) -> Path:
-    """The file of a scenario: as given, an example by its name, or the default."""
-    if given is None:
+def scenario_path(file: Path | None) -> Path:
+    """The file of a scenario: this one, an example by its name, or by default the T-handle."""
+    if file is None:
         return examples()[DEFAULT]
-    if given.is_file():
-        return given
+    if file.is_file():
+        return file
     known = examples()
-    if str(given) in known:
-        return known[str(given)]
-    near = hint(str(given), known)
+    if str(file) in known:
+        return known[str(file)]
+    near = hint(str(file), known)
     raise FileNotFoundError(
-        f"there is no file '{given}', nor an example of that name{near or '; poinsot examples lists them.'}"
+        f"there is no file '{file}', nor an example of that name{near or '; poinsot examples lists them.'}"
     )
 
 
-def load(given: Path | None, changes: list[str] | None, allow_code: bool) -> "Scenario":
-    """A scenario, checked."""
-    from poinsot.files.scenario import changes_of, load_scenario
+def load(file: Path | None, changes: list[str] | None, allow_code: bool) -> "Scenario":
+    """A scenario with these changes, checked."""
+    from poinsot.files.scenario import load_scenario, parse_changes
 
-    return load_scenario(scenario_path(given), changes_of(changes or ()), allow_code)
+    return load_scenario(scenario_path(file), parse_changes(changes or ()), allow_code)
 
 
 def result_path(out: Path | None, name: str, suffix: str) -> Path:
-    """Where a result goes: as given, or into the folder `results`, which is made if need be."""
+    """The file for a result: `out`, or one in the folder `results`, which is made if need be."""
     if out is not None:
         return out
     RESULTS.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""poinsot plot, info, view, convert: what one does with results."""
+"""poinsot plot, info, view, convert: the commands for results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poinsot.study.swept import Sweep
 
 Result = Annotated[Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.")]
-What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What to draw; by default the usual.")]
+What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What to plot; by default a selection.")]
 
 
 def _is_sweep(path: Path) -> bool:
@@ -30,13 +30,13 @@ def _loaded(path: Path, allow_code: bool = False) -> "Run":
 
 
 def draw(run: "Run", path: Path, what: Any = None) -> Path:
-    """Draw a run into a file."""
+    """Plot a run into a file."""
     _close(run.plot(*(what or ()), path=path))
     return path
 
 
 def draw_sweep(sweep: "Sweep", path: Path, what: Any = None) -> Path:
-    """Draw the quantiles of a sweep into a file."""
+    """Plot the quantiles of a sweep into a file."""
     from poinsot.show.quantiles import quantile_plot
     from poinsot.study.quantities import expand
 
@@ -52,9 +52,9 @@ def _close(figure: Any) -> None:
 
 
 def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = False, json: Json = False) -> int:
-    """Draw a result into a picture: quantities over time, with names and units; of a sweep, their quantiles.
+    """Plot quantities of a result over time, with names and units; of a sweep, their quantiles.
 
-    WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or one of the pictures: phase, energy,
+    WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or special plots: phase, energy,
     momentum, polhode, margins.
 
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
@@ -74,7 +74,7 @@ def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = Fals
 
 
 def info(result: Result, quiet: Quiet = False, json: Json = False) -> int:
-    """Tell what is in a result: how it was made, why it ended, what was recorded and what was conserved.
+    """Describe a result: its settings, why it ended, what was recorded and what was conserved.
 
     Example:  poinsot info results/t-handle.nc
     """
@@ -83,50 +83,47 @@ def info(result: Result, quiet: Quiet = False, json: Json = False) -> int:
         from poinsot.cli.sweeping import tell
         from poinsot.study.swept import load_sweep
 
-        found = load_sweep(result)
-        tell(screen, found, None)
-        return 0
-    run = _loaded(result)
+        tell(screen, load_sweep(result), None)
+    else:
+        _describe(screen, result, _loaded(result))
+    return 0
+
+
+def _describe(screen: Screen, path: Path, run: "Run") -> None:
+    from poinsot.cli import shown
+
     settings = {k: v for k, v in run.attributes().items() if k not in ("stop", "stop_text")}
-    screen.say(str(result), "bold")
-    many = "" if run.batch is None else f", {run.batch} worlds"
-    screen.say(f"{len(run.time)} records to t = {seconds(run.time[-1])}{many}; it ended because {run.stop}.\n")
-    screen.table(
-        ("how it was made", ""), [(k, short(v) if isinstance(v, float) else str(v)) for k, v in settings.items()], 2
-    )
-    rows = [(str(n), " ".join(map(str, a.dims)), str(a.attrs.get("units", ""))) for n, a in run.data.data_vars.items()]
-    screen.table(("recorded", "over", "unit"), rows, 3)
+    screen.say(str(path), "bold")
+    worlds = "" if run.batch is None else f", {run.batch} worlds"
+    screen.say(f"{len(run.time)} records to t = {seconds(run.time[-1])}{worlds}; it ended because {run.stop}.\n")
+    lines = [(k, short(v) if isinstance(v, float) else str(v)) for k, v in settings.items()]
+    screen.table(("setting", "value"), lines, 2)
+    variables = run.data.data_vars.items()
+    recorded = [(str(n), " ".join(map(str, a.dims)), str(a.attrs.get("units", ""))) for n, a in variables]
+    screen.table(("recorded", "dimensions", "unit"), recorded, 3)
     if run.compiled.keeps_ledger:
-        from poinsot.cli import shown
-
         shown.ledger(screen, run.ledger)
-    ledger = {}
-    if run.compiled.keeps_ledger:
-        from poinsot.cli.shown import account_rows
-
-        ledger = {"ledger": account_rows(run.ledger)}
     screen.data(
         {
-            "result": str(result),
+            "result": str(path),
             "settings": settings,
             "stop": {"reason": run.stop.reason, "time": run.stop.time, "text": run.stop.text},
             "records": len(run.time),
             "batch": run.batch,
-            "recorded": {str(n): {"dims": list(a.dims), **a.attrs} for n, a in run.data.data_vars.items()},
-            **ledger,
+            "recorded": {str(n): {"dims": list(a.dims), **a.attrs} for n, a in variables},
+            **({"ledger": shown.ledger_data(run.ledger)} if run.compiled.keeps_ledger else {}),
         }
     )
-    return 0
 
 
 def view(
     result: Result,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write one file that plays by itself, instead.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained replay to this file instead.")
     ] = None,
     allow_code: AllowCode = False,
 ) -> int:
-    """Look at a result in the browser: play, pause, turn it around. Ctrl-C ends it.
+    """View a result in the browser: play, pause, orbit. Ctrl-C ends it.
 
     Example:  poinsot view results/t-handle.nc --html replay.html
     """
@@ -141,39 +138,43 @@ def view(
 def convert(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="A robot (.urdf, .xml) or a result (.nc, .zarr).")],
     target: Annotated[Path, typer.Argument(metavar="TO", help="A scenario (.toml), or a table (.csv, .parquet).")],
-    floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF moves freely.")] = False,
+    floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF robot moves freely.")] = False,
     quiet: Quiet = False,
 ) -> int:
-    """Turn a robot into a scenario, a result into a table, or into the other format of results.
+    """Convert a robot to a scenario, or a result to a table or to the other format of results.
 
     Example:  poinsot convert arm.urdf arm.toml;  poinsot convert results/arm.nc arm.csv
     """
-    import warnings
-
     if not source.exists():
         raise FileNotFoundError(f"there is no file '{source}'.")
+    screen = Screen(quiet)
     robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
     if source.suffix in robots and target.suffix == ".toml":
-        from poinsot.files import load_mjcf, load_urdf
-        from poinsot.files.atomic import replacing
-        from poinsot.files.written import scenario_text
-
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            mech = load_urdf(source, floating) if source.suffix == ".urdf" else load_mjcf(source)
-        with replacing(target) as temporary:
-            temporary.write_text(scenario_text(mech, source.stem), encoding="utf-8")
-        for warning in caught:
-            Screen(quiet).say(f"warning: {warning.message}", "yellow")
+        _convert_robot(screen, source, target, floating)
     elif source.suffix in stores and target.suffix in tables:
         _loaded(source).export(target)
     elif source.suffix in stores and target.suffix in stores:
         _loaded(source).save(target)
     else:
         raise ValueError(
-            f"'{source}' cannot become '{target}': robots (.urdf, .xml) become scenarios (.toml), results (.nc, .zarr) "
-            "become tables (.csv, .parquet) or each other."
+            f"'{source}' cannot be converted to '{target}': robots (.urdf, .xml) become scenarios (.toml), results "
+            "(.nc, .zarr) become tables (.csv, .parquet) or each other."
         )
-    Screen(quiet).say(f"written  {target}", "green")
-    Screen(quiet).result(str(target))
+    screen.say(f"written  {target}", "green")
+    screen.result(str(target))
     return 0
+
+
+def _convert_robot(screen: Screen, source: Path, target: Path, floating: bool) -> None:
+    import warnings
+
+    from poinsot.files import load_mjcf, load_urdf
+    from poinsot.files.atomic import write_text
+    from poinsot.files.written import scenario_text
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mech = load_urdf(source, floating) if source.suffix == ".urdf" else load_mjcf(source)
+    write_text(target, scenario_text(mech, source.stem))
+    for warning in caught:
+        screen.say(f"warning: {warning.message}", "yellow")

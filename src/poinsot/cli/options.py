@@ -11,13 +11,11 @@ Scenario = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Another value: run.duration=5, box.mass='3 kg'. As often as needed."
-    ),
+    typer.Option("--set", metavar="PATH=VALUE", help="Change a value: run.duration=5, box.mass='3 kg'. Repeatable."),
 ]
 AllowCode = Annotated[
-    bool, typer.Option("--allow-code", help="Let the scenario import functions of Python modules: module:function.")
+    bool, typer.Option("--allow-code", help="Let the scenario import functions from Python modules: module:function.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the names of results.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object, for scripts.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the result goes.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the names of the files written.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.")]

@@ -16,28 +16,36 @@ if TYPE_CHECKING:
     from poinsot.run import Run
 
 EARLY = ("broken", "interrupted")
-STEPS = 10_000  # over which `check` looks at the step
+STEPS = 10_000  # over which `check` tests the step
+
+Html = Annotated[bool | None, typer.Option("--html/--no-html", help="Also write a replay for the browser.")]
+Plot = Annotated[bool, typer.Option("--plot", help="Also write a plot, beside the results.")]
+View = Annotated[bool, typer.Option("--view", help="View it in the browser afterwards.")]
+Live = Annotated[bool, typer.Option("--live", help="Watch and change it in the browser while it runs.")]
+Free = Annotated[
+    list[str] | None,
+    typer.Option("--free", metavar="PATH", help="With --live: a number that gets a slider. Repeatable."),
+]
+Tolerance = Annotated[float, typer.Option(help="The relative error that the step may cause.")]
 
 
 def run(
     file: Scenario = None,
     changes: Set = None,
     out: Out = None,
-    html: Annotated[bool | None, typer.Option("--html/--no-html", help="Also write a replay for the browser.")] = None,
-    plot: Annotated[bool, typer.Option("--plot", help="Also draw a picture, beside the results.")] = False,
-    view: Annotated[bool, typer.Option("--view", help="Look at it in the browser, afterwards.")] = False,
-    live: Annotated[bool, typer.Option("--live", help="Watch it in the browser while it runs, and change it.")] = False,
-    free: Annotated[
-        list[str] | None, typer.Option("--free", metavar="PATH", help="With --live: a number that gets a slider.")
-    ] = None,
+    html: Html = None,
+    plot: Plot = False,
+    view: View = False,
+    live: Live = False,
+    free: Free = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Simulate a scenario; show what moved and what was conserved, and keep the results.
+    """Simulate a scenario; show the final state and what was conserved, and save the results.
 
-    Without a file it runs the default, a T-handle that flips over in free fall. The exit code is 0 if all went well, 1
-    if the run ended early or a limit of the structure was passed, 2 if the input was bad.
+    Without a file it runs the T-handle, which flips over in free fall. The exit code is 0 on success, 1 if the run
+    ended early or a structural limit was exceeded, 2 for bad input.
 
     Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
     Example:  poinsot run double-pendulum --live --free upper.mass
@@ -62,7 +70,7 @@ def run(
 
 
 def _watch(scenario: "Loaded", free: list[str]) -> int:
-    """In the browser, until the page is closed; nothing is recorded."""
+    """Run it live in the browser, until the page is closed; nothing is recorded."""
     from poinsot.show import live
 
     known = {key: scenario.options[key] for key in ("step", "method") if key in scenario.options}
@@ -91,16 +99,16 @@ def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
             complain(f"warning: {warning.message}")
     settings = done.settings
     steps = round(done.time[-1] / settings["step"])
-    by = f"{steps:,} steps of {seconds(settings['step'])} by {settings['method']}"
-    screen.say(f"{seconds(done.time[-1])} in {by}, computed in {took:.2g} s.")
+    grid = f"{steps:,} steps of {seconds(settings['step'])}, method {settings['method']}"
+    screen.say(f"{seconds(done.time[-1])} in {grid}, computed in {took:.2g} s.")
     if done.stop.reason != "duration":
-        screen.say(f"It ended: {done.stop}.", "yellow")
+        screen.say(f"The run ended: {done.stop}.", "yellow")
     screen.say()
     return done, took
 
 
 def _draw(screen: Screen, scenario: "Loaded", done: "Run") -> None:
-    """The curve that the scenario asks for, and how often it crosses zero."""
+    """Draw the curve that the scenario asks for, and say how often it crosses zero."""
     from poinsot.study.quantities import crossings, pick, unit_of
 
     name = scenario.show.get("draw")
@@ -128,7 +136,7 @@ def _limits(screen: Screen, done: "Run") -> None:
 def _keep(
     screen: Screen, scenario: "Loaded", done: "Run", out: Path | None, html: bool | None, plot: bool
 ) -> dict[str, str]:
-    """Write the results, and say where they are."""
+    """Write the results, and print where they are."""
     path = finding.result_path(out, scenario.name, ".nc")
     places = {"results": str(path)}
     done.save(path)
@@ -139,14 +147,14 @@ def _keep(
     if html or (html is None and screen.talks):
         page = _replay(done, path.with_suffix(".html"), required=bool(html))
         places |= {"replay": str(page)} if page is not None else {}
-    for what, place in places.items():
-        screen.say(f"{what:<8} {place}{'  (open it in a browser)' if what == 'replay' else ''}", "green")
+    for kind, place in places.items():
+        screen.say(f"{kind:<8} {place}{'  (open it in a browser)' if kind == 'replay' else ''}", "green")
         screen.result(place)
     return places
 
 
 def _replay(done: "Run", path: Path, required: bool) -> Path | None:
-    """A page that plays the run; none, if the viewer is not installed and it was not asked for."""
+    """Write a page that plays the run; None if the viewer is not installed, unless the page is required."""
     try:
         done.to_html(path)
     except ImportError:
@@ -168,7 +176,7 @@ def _report(scenario: "Loaded", done: "Run", took: float, places: dict[str, str]
         "step": settings["step"],
         "records": len(done.time),
         "computed_in": took,
-        "ledger": shown.account_rows(done.ledger),
+        "ledger": shown.ledger_data(done.ledger),
         "limits": {name: bool(x) for name, x in done.limits.passed().items()},
         "final": shown.final_data(done),
         **places,
@@ -178,14 +186,14 @@ def _report(scenario: "Loaded", done: "Run", took: float, places: dict[str, str]
 def check(
     file: Scenario = None,
     changes: Set = None,
-    tolerance: Annotated[float, typer.Option(help="What error the step may make, relative.")] = 1e-6,
+    tolerance: Tolerance = 1e-6,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Check a scenario without running it: all errors at once, the system as a tree, masses, and a word on the step.
+    """Check a scenario without running it: list all errors, the bodies as a tree, and masses, and test the step.
 
-    The exit code is 0 if it can be run, 1 if the step is too long, 2 if the scenario is wrong.
+    The exit code is 0 if it can be run, 1 if the step is too long, 2 if the scenario has errors.
 
     Example:  poinsot check spin.toml
     """
@@ -209,9 +217,7 @@ def check(
             "title": scenario.title,
             "bodies": list(scenario.world.description.bodies),
             "elements": list(scenario.world.description.elements),
-            "step": None
-            if verdict is None
-            else {"fine": verdict.fine, "error": verdict.error, "advised": verdict.advised},
+            "step": verdict and {"fine": verdict.fine, "error": verdict.error, "advised": verdict.advised},
         }
     )
     return int(verdict is not None and not verdict.fine)

@@ -1,4 +1,4 @@
-"""What the command shows: text, tables and small drawings for people, JSON for scripts, names of results if quiet."""
+"""Output of the command: text, tables and small drawings for people, JSON for scripts, file names if quiet."""
 
 import json
 import sys
@@ -15,13 +15,13 @@ from rich.table import Table
 
 from poinsot._types import Array
 
-MOST = 12  # rows of a table
+MOST = 12  # lines of a table
 WIDE = 112  # columns of a screen that has room for all of the ledger
 
 
 @dataclass
 class Screen:
-    """Where a command writes to. Colours only on a terminal; `quiet`: the results alone; `json`: one object."""
+    """The output of a command, coloured on a terminal. `quiet`: only names of results; `json`: one object."""
 
     quiet: bool = False
     json: bool = False
@@ -32,7 +32,7 @@ class Screen:
 
     @property
     def talks(self) -> bool:
-        """Whether there is anything to be shown to people."""
+        """Whether people read the output."""
         return not (self.quiet or self.json)
 
     def say(self, text: Any = "", style: str | None = None) -> None:
@@ -41,29 +41,29 @@ class Screen:
             self.console.print(escape(text) if isinstance(text, str) else text, style=style)
 
     def result(self, text: str) -> None:
-        """A line that is shown also if quiet: where a result is."""
+        """A line for quiet output: the name of a result."""
         if self.quiet and not self.json:
             print(text)
 
     def data(self, content: dict[str, Any]) -> None:
-        """What a script reads."""
+        """The JSON object for scripts."""
         if self.json:
             print(json.dumps(plain(content), indent=2, allow_nan=False))
 
-    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
-        """A table, its first columns to the left, numbers to the right; not more than some rows of it."""
+    def table(self, heads: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> None:
+        """A table, its first columns aligned left, numbers right; only the first lines of a long one."""
         if not self.talks:
             return
-        rows = list(rows)
-        found = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        lines = list(lines)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for k, head in enumerate(heads):
             justify: Any = "left" if k < left else "right"
-            found.add_column(escape(head), justify=justify, overflow="fold", header_style="dim", no_wrap=k == 0)
-        for row in rows[:MOST]:
-            found.add_row(*(escape(cell) for cell in row))
-        self.console.print(found)
-        if len(rows) > MOST:
-            self.say(f"... and {len(rows) - MOST} more", "dim")
+            table.add_column(escape(head), justify=justify, overflow="fold", header_style="dim", no_wrap=k == 0)
+        for line in lines[:MOST]:
+            table.add_row(*(escape(cell) for cell in line))
+        self.console.print(table)
+        if len(lines) > MOST:
+            self.say(f"... and {len(lines) - MOST} more", "dim")
 
     def draw(self, time: Array, x: Array, label: str) -> None:
         """A curve over time, drawn with characters."""
@@ -102,19 +102,19 @@ def short(x: float) -> str:
 
 
 def vector(x: Array, form: str = ".4g", small: float = 1e-15) -> str:
-    """Numbers side by side; what is very small, against the others, is zero."""
+    """Numbers side by side; those very small relative to the others are shown as zero."""
     x = np.atleast_1d(x)
     x = np.where(np.abs(x) <= small * np.abs(x).max(initial=0.0), 0.0, x)
     return "  ".join(format(float(value) + 0.0, form) for value in x)
 
 
 def seconds(x: float) -> str:
-    """A time as people say it."""
+    """A time with its unit, ms or s."""
     return f"{1e3 * x:.3g} ms" if x < 0.9995 else f"{x:.4g} s"
 
 
 def plain(x: Any) -> Any:
-    """Anything as JSON has it; what is not finite is null."""
+    """Anything as JSON can hold it; numbers that are not finite become null."""
     if isinstance(x, dict):
         return {str(key): plain(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
@@ -129,7 +129,7 @@ def plain(x: Any) -> Any:
 
 
 def complain(*lines: str) -> None:
-    """Errors, to where errors go."""
+    """Print errors to stderr."""
     console = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
     for line in lines:
         console.print(escape(line), style="red")

@@ -1,4 +1,4 @@
-"""poinsot sweep: one scenario with many numbers."""
+"""poinsot sweep: one scenario with many values of its numbers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,93 +14,103 @@ if TYPE_CHECKING:
     from poinsot.study.swept import Sweep
 
 RECORDS = 100
+STATISTICS = ("mean", "std", "5 %", "50 %", "95 %")
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, x.toml, or the name of an example.")]
 Vary = Annotated[
     list[str] | None,
     typer.Option("--vary", metavar="PATH=VALUES", help="lo:hi:n, normal(mu, sigma), uniform(lo, hi) or [a, b, ...]."),
 ]
+Samples = Annotated[int | None, typer.Option(help="Random draws at each point of the grid of ranges.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.")]
+What = Annotated[list[str] | None, typer.Option("--what", help="Quantities to report: box.position.z. Repeatable.")]
+Every = Annotated[float | None, typer.Option(help="Seconds between records.")]
+Chunk = Annotated[int | None, typer.Option(help="Instances that are run and written together.")]
+Engine = Annotated[str, typer.Option(help="local, or dask for a cluster.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask cluster, tcp://host:8786.")]
+Device = Annotated[str, typer.Option(help="cpu, or cuda for the GPU.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, and replace existing results.")]
+Plot = Annotated[bool, typer.Option("--plot/--no-plot", help="Plot quantiles over time.")]
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, x.toml, or the name of an example.")],
+    file: File,
     vary: Vary = None,
-    samples: Annotated[
-        int | None, typer.Option(help="How many random draws, at each point of the grid of ranges.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers.")] = None,
-    what: Annotated[list[str] | None, typer.Option("--what", help="Quantities to tell of: box.position.z")] = None,
+    samples: Samples = None,
+    seed: Seed = None,
+    what: What = None,
     out: Out = None,
-    every: Annotated[float | None, typer.Option(help="Seconds between records.")] = None,
-    chunk: Annotated[int | None, typer.Option(help="Instances that are run and written together.")] = None,
-    engine: Annotated[str, typer.Option(help="local, or dask: on a cluster.")] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a Dask cluster, tcp://host:8786.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu, or cuda: the GPU.")] = "cpu",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew, and replace what is there.")] = False,
-    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw quantiles over time.")] = True,
+    every: Every = None,
+    chunk: Chunk = None,
+    engine: Engine = "local",
+    scheduler: Scheduler = None,
+    device: Device = "cpu",
+    fresh: Fresh = False,
+    plot: Plot = True,
     changes: Set = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Simulate a scenario with many numbers, all in one kernel; statistics, and a picture of the quantiles.
+    """Simulate a scenario with many values of its numbers, in one kernel; report statistics, plot quantiles.
 
-    What is varied stands in the scenario, under [sweep], or in --vary. Ranges span a grid, distributions are drawn
-    from. A sweep that was stopped goes on where it was, if the same command is given again.
+    What varies is stated under [sweep] in the scenario, or by --vary. Ranges span a grid; distributions are sampled. A
+    sweep that was stopped continues when the same command is given again.
 
     Example:  poinsot sweep spin.toml --vary box.mass='normal(2 kg, 0.1 kg)' --vary box.velocity[0]=0:5:11 --samples 100
     """
-    from poinsot.study.sweeps import sweep as swept
-
     screen = Screen(quiet, json)
     scenario = finding.load(file, changes, allow_code)
     path = finding.result_path(out, scenario.name, ".zarr")
-    options = _options(scenario, every, device)
-    values = _varied(scenario, vary)
+    options = _run_options(scenario, every, device)
+    options |= {"samples": scenario.sweep.get("samples") if samples is None else samples}
+    options |= {"seed": scenario.sweep.get("seed", 0) if seed is None else seed}
+    options |= {"chunk": chunk, "engine": engine, "scheduler": scheduler, "fresh": fresh}
+    done = _swept(screen, scenario, _values(scenario, vary), path, options)
+    return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, plot)
+
+
+def _swept(
+    screen: Screen, scenario: "Scenario", values: dict[str, Any], path: Path, options: dict[str, Any]
+) -> "Sweep | None":
+    """The sweep, when all of it is done; None if it was interrupted."""
+    from poinsot.study import sweeps
+
     screen.say(scenario.title, "bold")
-    given = scenario.sweep
+    progress = None if screen.talks else False
     try:
-        found = swept(
-            scenario.world,
-            values,
-            save=path,
-            samples=given.get("samples") if samples is None else samples,
-            seed=given.get("seed", 0) if seed is None else seed,
-            chunk=chunk,
-            engine=engine,
-            scheduler=scheduler,
-            fresh=fresh,
-            progress=None if screen.talks else False,
-            **options,
-        )
+        return sweeps.sweep(scenario.world, values, save=path, progress=progress, **options)
     except KeyboardInterrupt:
-        complain(f"interrupted; what is done is kept in {path}, and the same command goes on from there")
-        return 1
-    names = _names(found, what, scenario)
+        complain(f"interrupted; finished runs are kept in {path}, and the same command continues from there")
+        return None
+
+
+def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, plot: bool) -> int:
     places = {"results": str(path)}
     if plot:
         from poinsot.cli.inspecting import draw_sweep
 
-        places["picture"] = str(draw_sweep(found, path.with_suffix(".png"), names))
-    tell(screen, found, names, places)
-    for what_, place in places.items():
-        screen.say(f"{what_:<8} {place}", "green")
+        places["picture"] = str(draw_sweep(done, path.with_suffix(".png"), names))
+    tell(screen, done, names, places)
+    for kind, place in places.items():
+        screen.say(f"{kind:<8} {place}", "green")
         screen.result(place)
-    return int(len(found.broken) > 0)
+    return int(len(done.broken) > 0)
 
 
-def _names(found: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
-    """The quantities to tell of: those that are asked for, or else that which the scenario draws."""
+def _reported(done: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
+    """The quantities to report: those asked for, or else the one that the scenario draws."""
     from poinsot.study.quantities import expand, pick
 
     for name in what or ():
-        if not expand(found.data, name):
-            pick(found.data, name)  # says which there are
+        if not expand(done.data, name):
+            pick(done.data, name)  # whose error lists the quantities
     wanted = what or ([scenario.show["draw"]] if "draw" in scenario.show else [])
-    return [one for name in wanted for one in expand(found.data, name)] or None
+    return [one for name in wanted for one in expand(done.data, name)] or None
 
 
-def _varied(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
+def _values(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
+    """The values or distributions of the numbers that vary, by their paths."""
     from poinsot.files.varied import EXPECTED, varied
 
     texts = dict(scenario.sweep.get("vary", {}))
@@ -110,18 +120,18 @@ def _varied(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
             raise ValueError(f"--vary {text}: expected PATH={EXPECTED}.")
         texts[path.strip()] = values
     if not texts:
-        raise ValueError(f"nothing is varied: give --vary PATH={EXPECTED}, or a table [sweep] in the scenario.")
-    found = {}
+        raise ValueError(f"nothing varies: give --vary PATH={EXPECTED}, or a table [sweep] in the scenario.")
+    result = {}
     for path, text in texts.items():
         try:
-            found[path] = varied(path, text, scenario.world.description)
+            result[path] = varied(path, text, scenario.world.description)
         except ValueError as error:
             raise ValueError(f"--vary {path}={text}: {error}.") from None
-    return found
+    return result
 
 
-def _options(scenario: "Scenario", every: float | None, device: str) -> dict[str, Any]:
-    """Of the runs: about a hundred records, at whole steps; and the device, where it is not the usual one."""
+def _run_options(scenario: "Scenario", every: float | None, device: str) -> dict[str, Any]:
+    """The options of the runs: about a hundred records, at whole steps; and the device, if it is not the default."""
     options = {k: v for k, v in scenario.options.items() if k not in ("every", "seed", "tolerance")}
     if options.get("method") == "adaptive":
         del options["method"]
@@ -141,43 +151,32 @@ def _require_gpu() -> None:
 
     try:
         cupy()
-    except RuntimeError as error:  # of the machine, not of Poinsot
+    except RuntimeError as error:  # the machine lacks a GPU
         raise OSError(f"--device cuda: {error}") from None
 
 
-def tell(screen: Screen, found: "Sweep", names: Any, places: dict[str, str] | None = None) -> None:
+def tell(screen: Screen, done: "Sweep", names: list[str] | None, places: dict[str, str] | None = None) -> None:
     """Statistics of a sweep, at the end of its runs."""
-    from poinsot.study.quantities import names as known
+    from poinsot.study import quantities
 
-    chosen = list(names or _interesting(found, known(found.data)))
-    screen.say(f"{found.done:,} of {found.n:,} runs over {', '.join(found.varied)}.", None)
-    if len(found.broken):
-        screen.say(f"{len(found.broken)} of them broke down, the first is number {found.broken[0]}.", "yellow")
-    statistics = {name: found.statistics(name) for name in chosen} if found.done else {}
-    influences = {name: found.influences(name) for name in statistics}
-    heads = ("mean", "std", "5 %", "50 %", "95 %")
-    screen.table(
-        ("at the end", *heads), [(name, *(f"{row[h]:.3g}" for h in heads)) for name, row in statistics.items()]
-    )
-    paths = list(next(iter(influences.values()), {}))
-    rows = [(name, *(f"{row[path]:+.2f}" for path in paths)) for name, row in influences.items()]
-    if rows:
-        screen.table(("rank correlation with", *paths), rows)
-    screen.data(
-        {
-            "runs": found.n,
-            "done": found.done,
-            "broken": found.broken,
-            "varied": list(found.varied),
-            "statistics": statistics,
-            "influences": influences,
-            **(places or {}),
-        }
-    )
+    names = names or _interesting(done, quantities.names(done.data))
+    screen.say(f"{done.done:,} of {done.n:,} runs over {', '.join(done.varied)}.")
+    if len(done.broken):
+        screen.say(f"{len(done.broken)} of them broke down, the first is number {done.broken[0]}.", "yellow")
+    statistics = {name: done.statistics(name) for name in names} if done.done else {}
+    influences = {name: done.influences(name) for name in statistics}
+    lines = [(name, *(f"{numbers[k]:.3g}" for k in STATISTICS)) for name, numbers in statistics.items()]
+    screen.table(("final value", *STATISTICS), lines)
+    if influences:
+        paths = list(next(iter(influences.values())))
+        lines = [(name, *(f"{numbers[path]:+.2f}" for path in paths)) for name, numbers in influences.items()]
+        screen.table(("rank correlation with", *paths), lines)
+    counts = {"runs": done.n, "done": done.done, "broken": done.broken, "varied": list(done.varied)}
+    screen.data({**counts, "statistics": statistics, "influences": influences, **(places or {})})
 
 
-def _interesting(found: "Sweep", known: list[str]) -> list[str]:
-    """What to tell of if nothing is asked for: positions of the bodies, or the joints, that move."""
-    positions = [name for name in known if ".position." in name or name.endswith(".q")]
-    moving = [name for name in positions if float(abs(found.at_end(name)).max()) > 0]
-    return (moving or positions or known)[:8]
+def _interesting(done: "Sweep", names: list[str]) -> list[str]:
+    """The quantities to report by default: positions of the bodies, or of the joints, that move."""
+    positions = [name for name in names if ".position." in name or name.endswith(".q")]
+    moving = [name for name in positions if float(abs(done.at_end(name)).max()) > 0]
+    return (moving or positions or names)[:8]

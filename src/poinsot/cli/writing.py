@@ -13,24 +13,23 @@ from poinsot.cli.templates import TEMPLATES
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the scenario; NAME.toml is written.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the scenario; NAME.toml is written.")],
     kind: Annotated[str, typer.Option("--kind", "-k", help=f"What to start from: {', '.join(TEMPLATES)}.")] = "body",
     quiet: Quiet = False,
 ) -> int:
-    """Write a new scenario, with comments that tell what everything means.
+    """Write a new scenario, with comments that explain it.
 
     Example:  poinsot new spin;  poinsot new swing --kind pendulum
     """
     from poinsot._hints import hint
-    from poinsot.files.atomic import replacing
+    from poinsot.files.atomic import write_text
 
     if kind not in TEMPLATES:
         raise ValueError(f"there is no template {kind!r}{hint(kind, TEMPLATES)}; there are {', '.join(TEMPLATES)}.")
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     if path.exists():
-        raise FileExistsError(f"'{path}' is there already; choose another name.")
-    with replacing(path) as temporary:
-        temporary.write_text(TEMPLATES[kind].lstrip(), encoding="utf-8")
+        raise FileExistsError(f"'{path}' already exists; choose another name.")
+    write_text(path, TEMPLATES[kind].lstrip())
     screen = Screen(quiet)
     screen.say(f"written  {path}", "green")
     screen.say(f"Now:     poinsot check {path};  poinsot run {path}")
@@ -40,7 +39,7 @@ def new(
 
 def examples(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The example to run.", show_default=False)] = None,
-    copy: Annotated[bool, typer.Option("--copy", help="Copy it here instead, to change it.")] = False,
+    copy: Annotated[bool, typer.Option("--copy", help="Copy it here instead of running it.")] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
@@ -51,7 +50,7 @@ def examples(
     screen = Screen(quiet, json)
     if name is None:
         titles = {stem: _title(path) for stem, path in finding.examples().items()}
-        screen.table(("example", "what it is"), titles.items(), 2)
+        screen.table(("example", "title"), titles.items(), 2)
         screen.say("Run one with: poinsot examples NAME")
         screen.result("\n".join(titles))
         screen.data({"examples": titles})
@@ -61,7 +60,7 @@ def examples(
         return running.run(path, quiet=quiet, json=json)
     target = Path(path.name)
     if target.exists():
-        raise FileExistsError(f"'{target}' is there already; move it first.")
+        raise FileExistsError(f"'{target}' already exists; move it first.")
     target.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     for other in _companions(path):
         Path(other.name).write_bytes(other.read_bytes())
@@ -77,7 +76,7 @@ def _title(path: Path) -> str:
 
 
 def _companions(path: Path) -> list[Path]:
-    """The files that a scenario names: robots and meshes."""
+    """The files that a scenario refers to: robots and meshes."""
     import tomllib
 
     def texts(x: Any) -> list[str]:
@@ -90,13 +89,13 @@ def _companions(path: Path) -> list[Path]:
 
 
 def schema(out: Out = None) -> int:
-    """Write the JSON schema of scenarios, for editors that complete and check while one types.
+    """Write the JSON schema of scenarios, for editors that complete and check as you type.
 
     Example:  poinsot schema --out poinsot.schema.json
     """
-    from poinsot.files.schema import schema as made
+    from poinsot.files.schema import scenario_schema
 
-    text = json_.dumps(made(), indent=2)
+    text = json_.dumps(scenario_schema(), indent=2)
     if out is None:
         print(text)
     else:

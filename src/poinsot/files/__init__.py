@@ -1,10 +1,10 @@
-"""Robots from files, URDF and MJCF, and their coordinates as other libraries write them; runs saved and loaded;
-scenarios."""
+"""Files: scenarios, robots (URDF, MJCF) and their coordinates in other libraries, saved runs, tables."""
 
 from poinsot.files.coordinates import from_mujoco, from_pinocchio, to_mujoco, to_pinocchio
+from poinsot.files.loading import load_run
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.problems import ScenarioError
-from poinsot.files.results import Writer, load_run
+from poinsot.files.saving import Writer
 from poinsot.files.scenario import Scenario, load_scenario
 from poinsot.files.urdf import load_urdf
 

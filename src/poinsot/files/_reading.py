@@ -1,4 +1,4 @@
-"""What all readers of robot files share: opening them, saying where an error is and what was left out."""
+"""Shared by the readers of robot files: opening them, placing errors, listing what was ignored."""
 
 import codecs
 import os
@@ -13,7 +13,7 @@ FORMATS = {"robot": "URDF: use load_urdf", "mujoco": "MJCF: use load_mjcf", "sdf
 
 @contextmanager
 def inside(where: object) -> Iterator[None]:
-    """Say in front of an error where it is: in which file, in which link."""
+    """Put the place of an error in front of its message: the file, the link."""
     try:
         yield
     except ValueError as error:
@@ -21,12 +21,12 @@ def inside(where: object) -> Iterator[None]:
 
 
 def source(path: str | os.PathLike[str], tag: str) -> bytes:
-    """The text of an XML file whose root has this tag, without comments: they may hold what strict parsers refuse."""
+    """The text of an XML file whose root has this tag, without comments, which may hold what strict parsers refuse."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {os.fspath(path)!r} (working directory: {Path.cwd()}).")
     written = Path(path).read_bytes()
     if written[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        raise ValueError(f"{path}: it is written in UTF-16. Save it as UTF-8.")
+        raise ValueError(f"{path}: it is encoded in UTF-16. Save it as UTF-8.")
     text = re.sub(rb"<!--.*?-->", lambda c: b"\n" * c[0].count(b"\n"), written, flags=re.DOTALL)
     first = re.search(rb"<([^\s<>/?!]+)", text)
     root = first[1].decode(errors="replace") if first else ""
@@ -37,7 +37,7 @@ def source(path: str | os.PathLike[str], tag: str) -> bytes:
 
 
 def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int]) -> None:
-    """One warning that lists, with counts, what a file says and a mechanism does not hold."""
-    found = [f"{what} ({int(count)})" for what, count in counts.items() if count]
-    if found:
-        warnings.warn(f"{path}: ignored: {', '.join(found)}.", UserWarning, stacklevel=3)
+    """One warning that lists, with counts, what a mechanism does not hold of a file."""
+    ignored = [f"{what} ({int(count)})" for what, count in counts.items() if count]
+    if ignored:
+        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.", UserWarning, stacklevel=3)

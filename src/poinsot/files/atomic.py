@@ -1,7 +1,7 @@
-"""Files that appear whole or not at all: written beside their place under another name, and renamed at the end.
+"""Files that appear whole or not at all: written under a temporary name in the same folder, then renamed.
 
-Whoever looks finds the old file or the new one. What a killed process left unfinished is removed by the next one that
-writes to the same place.
+Readers see the old file or the new one. What a killed process left unfinished is removed by the next one that writes to
+the same place.
 """
 
 import ctypes
@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[Path]:
-    """A name to write a file to, which takes the place of `path` if all goes well, and else is removed."""
+    """A temporary name to write a file to. The file replaces `path` if all goes well, and is removed otherwise."""
     temporary = beside(path)
     try:
         yield temporary
@@ -31,8 +31,20 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
         raise
 
 
+def write_bytes(path: str | PathLike[str], data: bytes) -> Path:
+    """Write a file, whole or not at all; its path."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+    return Path(path)
+
+
+def write_text(path: str | PathLike[str], text: str) -> Path:
+    """Write a file in UTF-8, whole or not at all; its path."""
+    return write_bytes(path, text.encode())
+
+
 def beside(path: str | PathLike[str]) -> Path:
-    """A new name in the folder of `path`, that no other process uses."""
+    """A new name in the folder of `path` that no other process uses."""
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"'{path}' cannot be written: the folder '{path.parent}' does not exist.")
@@ -41,7 +53,7 @@ def beside(path: str | PathLike[str]) -> Path:
 
 
 def settle(temporary: Path, path: str | PathLike[str]) -> None:
-    """Put a finished file or folder in the place of `path`, at once, when all of it has reached the disk."""
+    """Put a finished file or folder in the place of `path`, at once, after all of it has reached the disk."""
     path = Path(path)
     folders = [temporary] if temporary.is_dir() else []
     for root, _, names in os.walk(temporary):
@@ -65,7 +77,7 @@ def settle(temporary: Path, path: str | PathLike[str]) -> None:
 
 
 def discard(temporary: Path) -> None:
-    """Remove an unfinished file or folder, if it is there."""
+    """Remove an unfinished file or folder, if it exists."""
     if temporary.is_dir():
         shutil.rmtree(temporary, ignore_errors=True)
     else:
@@ -75,7 +87,7 @@ def discard(temporary: Path) -> None:
 def reserve(path: Path, size: int) -> None:
     """OSError if there is no room for `size` bytes beside `path`.
 
-    For libraries that do not survive a disk that is full while they write, as HDF5.
+    For libraries such as HDF5 that do not survive a disk that fills up while they write.
     """
     trial = path.with_name(path.name.removesuffix(".partial") + "-room.partial")
     if not hasattr(os, "posix_fallocate"):
@@ -95,13 +107,13 @@ def reserve(path: Path, size: int) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until this is over, so that what is written together is whole."""
+    """Delay Ctrl-C until this is over, so that data written together is complete."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    waiting: list[tuple[Any, Any]] = []
-    signal.signal(signal.SIGINT, lambda *given: waiting.append(given))
+    waiting: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
     try:
         yield
     finally:
@@ -122,7 +134,7 @@ def _to_disk(path: Path) -> None:
 
 
 def _exchange(a: Path, b: Path) -> None:
-    """Let two folders change names, at once where the system can; elsewhere, for a moment, b does not exist."""
+    """Exchange the names of two folders, at once where the system can; elsewhere b does not exist for a moment."""
     names, swap = (os.fsencode(a), os.fsencode(b)), 2
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -138,7 +150,7 @@ def _exchange(a: Path, b: Path) -> None:
 
 
 def _remove_orphans(path: Path) -> None:
-    """Remove what processes of this machine that are no more left of this file."""
+    """Remove what processes of this machine that have ended left of this file."""
     if os.name != "posix":
         return
     pattern = re.compile(rf"\.{re.escape(path.name)}\.{re.escape(_machine())}-(\d+)-[0-9a-f]+(-old|-room)?\.partial")

@@ -1,4 +1,4 @@
-"""Whether the options of a scenario fit its world: what is run, drawn and varied."""
+"""Checks of the options of a scenario against its world: what is run, drawn and varied."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from poinsot.world import World
 
 
 def of_run(world: World, run: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
-    """By keys of [run], what raises an error if the value there does not fit."""
+    """By key of [run], a check that raises an error if its value does not fit the world."""
     system, step = world.system(), min(run["step"], run["duration"])
     return {
         "method": lambda: run.get("method") == "adaptive" or choose_method(run.get("method"), system),
@@ -28,20 +28,20 @@ def of_run(world: World, run: Mapping[str, Any]) -> dict[str, Callable[[], Any]]
 
 
 def not_shown(world: World, show: Mapping[str, Any], record: Any) -> list[Problem]:
-    """What is to be drawn and is not among what is recorded."""
-    data, found = _sample(world, record), []
+    """The quantities to draw that are not among those recorded."""
+    data, problems = _sample(world, record), []
     known = names(data)
-    for key, given in {"draw": [show.get("draw")], "plot": show.get("plot", ())}.items():
+    for key, drawn in {"draw": [show.get("draw")], "plot": show.get("plot", ())}.items():
         pictures = PICTURES if key == "plot" else ()
-        for name in filter(None, given):
+        for name in filter(None, drawn):
             if name not in known and not (key == "plot" and (expand(data, name) or name in (*data, *pictures))):
                 near = hint(name, [*known, *pictures]) or f"; there are {', '.join(known[:20])}, ..."
-                found.append(Problem(("show", key), f"{name!r} is not recorded{near}"))
-    return found
+                problems.append(Problem(("show", key), f"{name!r} is not recorded{near}"))
+    return problems
 
 
 def _sample(world: World, record: Any) -> Any:
-    """The data of a run that has not begun: one record, the start."""
+    """The data of a run with one record, the start."""
     import xarray
 
     system = world.system()
@@ -53,7 +53,7 @@ def _sample(world: World, record: Any) -> Any:
 
 
 def of_sweep(world: World, path: str, text: str) -> None:
-    """An error if there is no such number or input, or if the text does not say what it varies over."""
+    """An error if there is no such number or input, or if the text does not state its values."""
     if path not in world.description.inputs:
         try:
             world[path]

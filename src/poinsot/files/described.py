@@ -1,16 +1,15 @@
-"""Descriptions as plain data, and back: dicts, lists, numbers and strings, fit for JSON, exact to the bit.
+"""Descriptions as plain data, and back: dicts, lists, numbers and strings, ready for JSON, exact to the bit.
 
     a frozen dataclass     {"class": "Box", "size": [0.1, 0.2, 0.3], ...}; "module:Class" if it is not one of Poinsot's
-    a tuple, a list        [...], which comes back as a tuple
+    a tuple, a list        [...], restored as a tuple
     an array               {"array": [[...], ...]}, with its "dtype" if that is not float, its "shape" if it is empty
     an infinite number     {"number": "inf"}
     a function             {"function": "module:name", "code": "5f3a...", "where": "file.py:12"}
-    a mapping              {...}, or {"map": [[key, value], ...]} if its keys are not strings or one of these words
-    anything else          {"opaque": "what it is"}, which does not come back
+    a mapping              {...}, or {"map": [[key, value], ...]} if a key is not a string or is one of these words
+    anything else          {"opaque": "module:Class"}, which cannot be restored
 
-Nothing that a file says is executed. Functions, and classes that are neither Poinsot's nor elements or shapes that the
-program knows already, are imported by their names if `allow_code` is true. What is not there, or is no longer what it
-was, comes back as `Missing`.
+Nothing in a file is executed. Functions, and classes other than Poinsot's and the elements and shapes that the program
+has defined, are imported by name if `allow_code` is true. Those that do not exist, or have changed, become `Missing`.
 """
 
 import importlib
@@ -33,14 +32,14 @@ from poinsot.spatial.inertia import Solid
 from poinsot.spatial.shapes import Shape
 from poinsot.world import Body, Description
 
-# Beside all elements and shapes.
+# Besides all elements and shapes.
 OWN: tuple[type, ...] = (Body, Description, Inertia, Input, Joint, Pose, Solid, Table, Tabulated)
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
 
 @dataclass(frozen=True, eq=False)
 class Missing(Element):
-    """A function or an element that could not be brought back: the data that stand for it; to use it is an error."""
+    """A function or an element that could not be restored: the data that stand for it; to use it is an error."""
 
     data: Any = None
     why: str = ""
@@ -53,7 +52,7 @@ class Missing(Element):
 
 
 def missing(x: Any) -> Iterator[Missing]:
-    """What is missing in a description, or in anything that `restore` made."""
+    """All that is missing in a description, or in anything else that `restore` made."""
     if isinstance(x, Missing):
         yield x
     elif isinstance(x, Mapping):
@@ -106,7 +105,7 @@ def _array(x: np.ndarray) -> dict[str, Any]:
 
 
 def _worded(x: Any) -> Any:
-    """Numbers in nested lists, those that JSON does not know as words."""
+    """Numbers in nested lists, with those that JSON does not have as strings."""
     return [_worded(item) for item in x] if isinstance(x, list) else x if np.isfinite(x) else repr(x)
 
 
@@ -118,17 +117,17 @@ def _function(f: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _name(cls: type) -> str:
-    """A class by its own name if it is one of Poinsot's, else with its module."""
+    """The name of a class, with its module unless it is one of Poinsot's."""
     return cls.__name__ if known().get(cls.__name__) is cls else f"{cls.__module__}:{cls.__qualname__}"
 
 
 def known() -> dict[str, type]:
-    """The classes that can be brought back without importing anything: Poinsot's by their own names."""
-    found: dict[str, type] = {cls.__name__: cls for cls in OWN}
+    """The classes that can be restored without importing anything; Poinsot's by their own names."""
+    classes: dict[str, type] = {cls.__name__: cls for cls in OWN}
     for cls in (*subclasses(Element), *subclasses(Shape)):
         ours = cls.__module__.partition(".")[0] == "poinsot"
-        found[cls.__name__ if ours else f"{cls.__module__}:{cls.__qualname__}"] = cls
-    return found
+        classes[cls.__name__ if ours else f"{cls.__module__}:{cls.__qualname__}"] = cls
+    return classes
 
 
 def subclasses(base: Any) -> Iterator[Any]:
@@ -142,7 +141,7 @@ def subclasses(base: Any) -> Iterator[Any]:
 
 
 def restore(data: Any, allow_code: bool = False, owner: str = "the description") -> Any:
-    """What `describe` made plain data of. allow_code: import functions and classes by the names that the data give."""
+    """The inverse of `describe`. allow_code: import functions and classes by the names in the data."""
     if isinstance(data, list):
         return tuple(restore(item, allow_code, owner) for item in data)
     if not isinstance(data, dict):
@@ -170,12 +169,12 @@ def _instance(data: Mapping[str, Any], allow_code: bool, owner: str) -> Any:
         owner = f"{name.rpartition(':')[2]} {data['name']!r}"
     cls = known().get(name)
     if cls is None:
-        found, why = _find(name, allow_code or name.startswith("poinsot."))
-        if not (isinstance(found, type) and is_dataclass(found)):
-            why = why or "it is no dataclass"
-            why = f"{owner} needs the class {name!r}, which is not there: {why}."
+        imported_class, why = _find(name, allow_code or name.startswith("poinsot."))
+        if not (isinstance(imported_class, type) and is_dataclass(imported_class)):
+            why = why or "it is not a dataclass"
+            why = f"{owner} needs the class {name!r}, which is missing: {why}."
             return Missing(data.get("name") or owner, dict(data), why)
-        cls = found
+        cls = imported_class
     names = [f.name for f in fields(cls) if f.init]
     for key in data:
         if key != "class" and key not in names:
@@ -185,7 +184,7 @@ def _instance(data: Mapping[str, Any], allow_code: bool, owner: str) -> Any:
         made = cls(**values)
     except TypeError as error:
         raise ValueError(f"{owner} cannot be made: {error}") from error
-    for key, value in values.items():  # a constructor may round again, as it makes a quaternion unit: the bits count
+    for key, value in values.items():  # a constructor may round, as it normalizes a quaternion: keep the bits
         if isinstance(value, np.ndarray) and np.shape(getattr(made, key)) == value.shape:
             object.__setattr__(made, key, value)
     return made
@@ -195,30 +194,29 @@ def _imported_function(data: Mapping[str, Any], allow_code: bool, owner: str) ->
     reference = data["function"]
     where = f" ({data['where']})" if "where" in data else ""
     if "<" in reference:
-        why = "it has no name by which it could be imported; define it with def at the top of a module"
-        found = None
+        why = "it cannot be imported by name; define it with def at the top level of a module"
     else:
-        found, why = _find(reference, allow_code)
-        if found is not None and not callable(found):
-            found, why = None, "it is no function"
-        elif found is not None and fingerprint(found) != data.get("code"):
-            found, why = None, "it is not the same any more"
-    if found is not None:
-        return found
-    return Missing(owner, dict(data), f"{owner} needs the function {reference!r}{where}, which is not there: {why}.")
+        function, why = _find(reference, allow_code)
+        if function is not None and not callable(function):
+            why = "it is not a function"
+        elif function is not None and fingerprint(function) != data.get("code"):
+            why = "it has changed"
+        elif function is not None:
+            return function
+    return Missing(owner, dict(data), f"{owner} needs the function {reference!r}{where}, which is missing: {why}.")
 
 
 def _find(reference: str, allow_code: bool) -> tuple[Any, str]:
-    """What "module:name" stands for, or None and why not."""
+    """The object that "module:name" names, or None and the reason."""
     if not allow_code:
-        return None, "files may import code only if they are loaded with allow_code=True"
+        return None, "files may import code only if loaded with allow_code=True"
     try:
         return imported(reference), ""
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # whatever the module raises when it is imported
         return None, str(error) or type(error).__name__
 
 
 def imported(reference: str) -> Any:
-    """What "module:name" stands for; the name may have dots."""
+    """The object that "module:name" names; the name may have dots."""
     module, _, name = reference.partition(":")
     return reduce(getattr, name.split("."), importlib.import_module(module))

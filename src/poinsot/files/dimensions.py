@@ -1,30 +1,30 @@
-"""In which units the numbers of scenarios and worlds are."""
+"""The SI units of the numbers of scenarios and worlds."""
 
 import re
 
 from poinsot._fields import units_of
 from poinsot.world import Description
 
-TURNING = ("N m/rad", "N m")
-SLIDING = ("N/m",)
+TORSIONAL = ("N m/rad", "N m")
+LINEAR = ("N/m",)
 
-# The numbers of a joint, where it turns and where it slides.
+# The numbers of a joint: for rotation, and for translation.
 OF_JOINTS = {
     "lower": ("rad", "m"), "upper": ("rad", "m"), "velocity_limit": ("rad/s", "m/s"), "effort_limit": ("N m", "N"),
     "stiffness": ("N m/rad", "N/m"), "rest": ("rad", "m"), "damping": ("N m s/rad", "N s/m"), "friction": ("N m", "N"),
     "armature": ("kg m^2", "kg"),
 }  # fmt: skip
 
-# Of bodies; what else a body has are lengths of its shapes.
+# The numbers of a body; all others are lengths of its shapes.
 OF_BODIES: dict[str, tuple[str, ...]] = {
     "mass": ("kg",), "com": ("m",), "moment": ("kg m^2",), "position": ("m",), "orientation": ("1",),
     "velocity": ("m/s",), "angular_velocity": ("rad/s",), "q": ("rad", "m", "1"), "v": ("rad/s", "m/s"), "axes": ("1",),
-    **OF_JOINTS, "stiffness": (*TURNING, *SLIDING), "damping": ("N m s/rad", "N m s", "N s/m"),
+    **OF_JOINTS, "stiffness": (*TORSIONAL, *LINEAR), "damping": ("N m s/rad", "N m s", "N s/m"),
 }  # fmt: skip
 
 
 def units_at(path: str, description: Description) -> tuple[str, ...]:
-    """The SI units of the number of a world at a path; none, if they are not known."""
+    """The SI units of the number of a world at a path; none if they are not known."""
     plain = re.sub(r"\[\d+\]", "", path)
     for name in sorted(description.elements, key=len, reverse=True):
         if plain.startswith(f"{name}."):

@@ -1,12 +1,12 @@
-"""Formulas in scenario files: a small language that computes, and can do nothing else.
+"""Formulas in scenario files: a small language of arithmetic, without access to anything else.
 
     -0.5 * rho * Cd * A * speed**2          numbers, constants of the scenario, + - * / // % **, brackets
     [0, 0, -9.81 * mass]                    vectors, and entries of them: velocity[2]
     thrust if t < 3 else 0                  choices, comparisons, and, or, not
     sin(2*pi*t), min(a, b), norm(velocity)  functions of the table below
-    speed, altitude, position("box")        quantities of the body that it acts on, or of another one by its name
+    speed, altitude, position("box")        quantities of the body that it acts on, or of another, by name
 
-A formula is parsed, checked against these tables, and evaluated node by node: no attribute, no other call, no code.
+A formula is parsed, checked against these tables, and evaluated node by node: no attributes, no other calls, no code.
 """
 
 import ast
@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 COUNTS = {"clip": (3,), "where": (3,), "dot": (2,), "cross": (2,), "norm": (1,), "interp": (3,)}
 
-# Of a body: by name alone of the one that the formula acts on, or position("box").
+# Quantities of a body: of the one that the formula acts on, `position`; of another, `position("box")`.
 OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "position": lambda b: b.position,
     "altitude": lambda b: b.position[2],
@@ -55,10 +55,10 @@ OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "kinetic_energy": lambda b: b.kinetic_energy,
 }
 
-# Of the joint that a body hangs on: q and v, numbers where there is but one.
+# Coordinates and velocities of the joint of a body, numbers if it has one degree of freedom.
 OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
 
-# Of a part, by its full name: state("plane.left.contents").
+# The state of a part, by its full name: state("plane.left.contents").
 OF_STATES = ("state",)
 
 RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES)
@@ -73,7 +73,7 @@ OPERATORS: dict[type, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula as a function (t, scene), with its constants by name, and the body that its quantities are of."""
+    """A formula as a function (t, scene), with constants by name, and the body whose quantities it uses."""
 
     text: str
     constants: Mapping[str, float] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Expression:
 
     @cached_property
     def tree(self) -> ast.expr:
-        """Its syntax."""
+        """Its syntax tree."""
         return parse(self.text)
 
     def __call__(self, t: Any, scene: Scene) -> Any:
@@ -101,7 +101,7 @@ class Expression:
         return _value(self.tree, look, ask)
 
     def bodies(self) -> Iterable[str]:
-        """The names of the bodies and joints that it asks for."""
+        """The names of the bodies and joints that it refers to."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and _called(node) in (*OF_BODIES, *OF_JOINTS):
                 yield node.args[0].value  # type: ignore[attr-defined]
@@ -124,7 +124,7 @@ class Law:
 
     @cached_property
     def tree(self) -> ast.expr:
-        """Its syntax."""
+        """Its syntax tree."""
         return parse(self.text)
 
     def __call__(self, *values: Any) -> Any:
@@ -137,7 +137,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Words:
-    """What may stand in a formula: names, and quantities of bodies; of its own one without brackets, if it has one."""
+    """The words that a formula may use: names, and quantities of bodies; without brackets, of its own body."""
 
     names: tuple[str, ...]
     has_body: bool
@@ -145,40 +145,40 @@ class Words:
 
 
 def parse(text: str) -> ast.expr:
-    """The syntax of a formula, or an error that says where it cannot be read."""
+    """The syntax tree of a formula, or an error that says where it cannot be parsed."""
     if len(text) > LONGEST:
-        raise ValueError(f"a formula of {len(text)} characters is too long; the most is {LONGEST}")
+        raise ValueError(f"a formula of {len(text)} characters is too long; the limit is {LONGEST}")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None)
-        raise ValueError(f"the formula cannot be read{f', near column {column}' if column else ''}") from None
+        raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
 
 
-# The check: every node is one of these, every name is known.
+# The check: every node belongs to the language, every name is known.
 
 
 def _check_all(tree: ast.expr, words: Words) -> None:
     try:
         check(tree, words)
     except RecursionError:
-        raise ValueError("the formula has too many brackets within each other") from None
+        raise ValueError("the brackets of the formula are nested too deeply") from None
 
 
 def check(node: ast.AST, words: Words) -> None:
-    """An error if there is anything in a formula that does not belong to the language."""
+    """An error if anything in a formula does not belong to the language."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, (bool, complex)) or not isinstance(node.value, (int, float)):
-            raise ValueError(f"{node.value!r} cannot stand in a formula")
+            raise ValueError(f"{node.value!r} is not allowed in a formula")
         if not abs(node.value) < 1e300:
-            raise ValueError("the formula holds too large a number")
+            raise ValueError("a number in the formula is too large")
     elif isinstance(node, ast.Name):
         _check_name(node.id, words)
     elif isinstance(node, ast.Call):
         _check_call(node, words)
     elif isinstance(node, ast.Subscript):
         if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int)):
-            raise ValueError(f"{ast.unparse(node)}: an entry is chosen by a whole number, as in velocity[2]")
+            raise ValueError(f"{ast.unparse(node)}: an index is a whole number, as in velocity[2]")
         check(node.value, words)
     else:
         for part in _parts(node):
@@ -186,7 +186,7 @@ def check(node: ast.AST, words: Words) -> None:
 
 
 def _parts(node: ast.AST) -> list[ast.expr]:
-    """What an operator joins."""
+    """The operands of an operator."""
     match node:
         case ast.BinOp(op=op, left=a, right=b) if type(op) in OPERATORS:
             return [a, b]
@@ -200,7 +200,7 @@ def _parts(node: ast.AST) -> list[ast.expr]:
             return [a, b, c]
         case ast.List(elts=values) | ast.Tuple(elts=values) if values:
             return values
-    raise ValueError(f"{ast.unparse(node)!r} cannot stand in a formula")
+    raise ValueError(f"{ast.unparse(node)!r} is not allowed in a formula")
 
 
 def _check_name(name: str, words: Words) -> None:
@@ -210,11 +210,11 @@ def _check_name(name: str, words: Words) -> None:
     if words.quantities and (name in OF_BODIES or name in OF_JOINTS):
         if words.has_body:
             return
-        raise ValueError(f'{name!r} of which body? Say {name}("name")')
+        raise ValueError(f'{name!r} of which body? Write {name}("name")')
     if name in FUNCTIONS or name in OF_STATES:
-        raise ValueError(f"{name} is a function; it needs brackets")
+        raise ValueError(f"{name} is a function; it needs arguments in brackets")
     near = hint(name, (*known, *(RESERVED if words.quantities else FUNCTIONS)))
-    raise ValueError(f"{name!r} is not known here{near or '; define it under [constants]'}")
+    raise ValueError(f"{name!r} is not defined here{near or '; define it under [constants]'}")
 
 
 def _check_call(node: ast.Call, words: Words) -> None:
@@ -227,7 +227,7 @@ def _check_call(node: ast.Call, words: Words) -> None:
         _check_count(node, name)
     elif words.quantities and name in (*OF_BODIES, *OF_JOINTS, *OF_STATES):
         if len(node.args) != 1 or not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
-            raise ValueError(f'{ast.unparse(node)!r}: say {name}("name")')
+            raise ValueError(f'{ast.unparse(node)!r}: write {name}("name")')
     else:
         raise ValueError(f"there is no function {name!r}{hint(name, RESERVED)}")
 
@@ -246,14 +246,14 @@ def _called(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
 
 
-# The value.
+# Evaluation.
 
 Look: TypeAlias = Callable[[str], Any]
 Ask: TypeAlias = Callable[[str, str], Any]
 
 
 def _value(node: ast.AST, look: Look, ask: Ask) -> Any:
-    """What a node gives, from what its parts give; `look` knows names, `ask` the quantities of bodies."""
+    """The value of a node, from those of its parts; `look` gives names, `ask` the quantities of bodies."""
     match node:
         case ast.Constant(value=value):
             return np.float64(value)  # type: ignore[arg-type]
@@ -300,4 +300,4 @@ def _quantity(name: str, owner: str, scene: Scene) -> Any:
 
 
 def _nothing(name: str, owner: str) -> Any:
-    raise ValueError(f"{name}({owner!r}) is not known here")
+    raise ValueError(f"{name}({owner!r}) is not defined here")

@@ -1,7 +1,7 @@
 """Robots from MJCF files.
 
-MuJoCo itself reads and compiles the file, so that defaults, includes, frames, angles and inertias from geoms mean what
-they mean there. Every body becomes a link of the same name and frame, every joint of it a joint, in MuJoCo's order.
+MuJoCo itself reads and compiles the file, so that defaults, includes, frames, angles and inertias from geoms have the
+meaning that they have there. Every body becomes a link of the same name and frame, with its joints in MuJoCo's order.
 """
 
 import os
@@ -17,7 +17,7 @@ from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.spatial import Inertia, Pose
 
-# By MuJoCo's mjtJoint: the joint, and whether it turns about an anchor of its own, `pos`.
+# By MuJoCo's mjtJoint: the joint, and whether it rotates about an anchor of its own, `pos`.
 JOINTS = (
     (lambda axis, **data: free(**data), False),
     (lambda axis, **data: spherical(**data), True),
@@ -31,7 +31,7 @@ ELEMENTS = (
     "geoms sites cameras lights skins flexes tendons actuators equalities sensors pairs excludes keys plugins "
     "numerics texts tuples"
 ).split()
-# ... and switches of its options. Gravity switched off is no gravity.
+# ... and switches of its options. Gravity switched off is zero gravity.
 SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
 
 
@@ -39,17 +39,17 @@ def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
     """The bodies and joints in an MJCF file, with its gravity.
 
     The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
-    pose of a free body is the one in the file. Where a body has several joints, or one with an anchor off its frame,
-    massless links called `body_joint` lie in between. The file of a mesh is needed only if a body has its inertia from
-    it. What a mechanism does not hold (contacts, tendons, equalities, actuators, ...) is listed in one warning.
+    pose of a free body is the one in the file. If a body has several joints, or one whose anchor is not at its origin,
+    massless links called `body_joint` come in between. The file of a mesh is needed only for an inertia that depends on
+    it. One warning lists what a mechanism does not hold (contacts, tendons, equalities, actuators, ...).
     """
-    source(path, "mujoco")  # is it one?
+    source(path, "mujoco")  # an error if it is another kind of file
     mujoco = require("mujoco", "robots", "Reading MJCF")
     with inside(path):
         spec = mujoco.MjSpec.from_file(os.fspath(path))
         counts = {name: len(getattr(spec, name)) for name in ELEMENTS}
         _release_files(mujoco, spec)
-        spec.compiler.fusestatic = False  # so that bodies without joints stay known by name
+        spec.compiler.fusestatic = False  # so that bodies without joints keep their names
         model = spec.compile()
         off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
         mech = Mechanism(tuple(_links(model)), np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy())
@@ -59,7 +59,7 @@ def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
 
 
 def _release_files(mujoco: Any, spec: Any) -> None:
-    """Take the place of every file that no inertia depends on."""
+    """Replace every file that no inertia depends on by a dummy."""
     from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     low, high = spec.compiler.inertiagrouprange
 
@@ -86,9 +86,9 @@ def _links(model: Any) -> Iterator[Link]:
     taken = set(names)
     for b in range(1, model.nbody):
         parent = names[model.body_parentid[b]] if model.body_parentid[b] else None
-        X = Pose.from_quaternion(model.body_quat[b], model.body_pos[b])  # of what comes next, in its parent
+        X = Pose.from_quaternion(model.body_quat[b], model.body_pos[b])  # pose of the next link in its parent
         first, count = model.body_jntadr[b], model.body_jntnum[b]
-        on_joint = False  # whether the body's frame lies on that of its last joint
+        on_joint = False  # whether the body's frame coincides with that of its last joint
         for j in range(first, first + count):
             make, anchored = JOINTS[model.jnt_type[j]]
             joint = make(model.jnt_axis[j], **_data(model, j))
@@ -103,7 +103,7 @@ def _links(model: Any) -> Iterator[Link]:
 
 
 def _at_zero(model: Any, j: int, joint: Joint) -> Pose:
-    """Where q = 0 is as seen from `ref`, the q at which the body stands as in the file."""
+    """The pose at q = 0 relative to that at q = `ref`, which is the one in the file."""
     if joint.nq > 1:
         return Pose()
     pose: Pose = joint.type.pose(joint, -model.qpos0[[model.jnt_qposadr[j]]])
@@ -111,7 +111,7 @@ def _at_zero(model: Any, j: int, joint: Joint) -> Pose:
 
 
 def _data(model: Any, j: int) -> dict[str, Any]:
-    """What a joint carries besides its axis. Only damping acts on a free joint in the same way as in MuJoCo."""
+    """The data of a joint besides its axis. On a free joint, only damping acts as in MuJoCo."""
     kind, dof, q = model.jnt_type[j], model.jnt_dofadr[j], model.jnt_qposadr[j]
     data = {"name": model.joint(j).name, "damping": float(model.dof_damping[dof])}
     if kind == FREE:
@@ -131,9 +131,9 @@ def _data(model: Any, j: int) -> dict[str, Any]:
 
 
 def _even_effort(model: Any) -> Array:
-    """For each joint whether actuators are limited to as much one way as the other."""
+    """For each joint, whether the limits of its actuators are the same in both directions."""
     low, high = model.jnt_actfrcrange.T
-    return (model.jnt_actfrclimited != 0) & (low == -high)
+    return np.asarray((model.jnt_actfrclimited != 0) & (low == -high))
 
 
 def _inertia(model: Any, b: int) -> Inertia | None:
@@ -145,14 +145,14 @@ def _inertia(model: Any, b: int) -> Inertia | None:
         return X @ Inertia(mass, np.zeros(3), np.diag(model.body_inertia[b]))
 
 
-def _names(given: list[str]) -> list[str]:
-    """The names, and new ones, `body3` and the like, where there is none."""
-    taken = set(given)
-    return [name or _new(f"body{k}", taken) for k, name in enumerate(given)]
+def _names(names: list[str]) -> list[str]:
+    """The names, with new ones such as `body3` for those that are empty."""
+    taken = set(names)
+    return [name or _new(f"body{k}", taken) for k, name in enumerate(names)]
 
 
 def _new(name: str, taken: set[str]) -> str:
-    """The name, longer by `_` as often as it is taken already; and now it is taken, too."""
+    """The name, with `_` added until it is not taken; then it is."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -160,12 +160,12 @@ def _new(name: str, taken: set[str]) -> str:
 
 
 def _unheld(model: Any) -> dict[str, int]:
-    """What bodies, joints and options have that a mechanism does not hold."""
+    """Counts of what bodies, joints and options have that a mechanism does not hold."""
 
     def has(field: str, length: int) -> Array:
-        """For each row whether anything in it is not zero; fields that an older MuJoCo does not know are."""
+        """For each row, whether any entry is not zero; fields that an older MuJoCo lacks count as zero."""
         values: Array = getattr(model, field, np.zeros(length))
-        return np.any(values.reshape(length, values.size // max(length, 1)) != 0, axis=1)
+        return np.asarray(np.any(values.reshape(length, values.size // max(length, 1)) != 0, axis=1))
 
     free, ball = (model.jnt_type == kind for kind in (FREE, BALL))
     on_free = has("jnt_stiffness", model.njnt) * free

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario: all of it, each with its place, the value, what was expected, and the nearest key."""
+"""The problems of a scenario, each with its place, the value there, what was expected, and the nearest valid key."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ ABSENT = object()
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: where, the value there if there is one, and what is wrong about it."""
+    """One problem: its place, what is wrong, and the value there, if any."""
 
     path: Path
     text: str
@@ -24,16 +24,15 @@ class Problem:
         return line_of(self.path, dict(lines))
 
     def __str__(self) -> str:
-        given = "" if self.value is ABSENT or isinstance(self.value, (dict, list)) else f" = {shown(self.value)}"
-        if isinstance(self.value, list) and not any(isinstance(x, dict) for x in self.value):
-            given = f" = {shown(self.value)}"
-        where = dotted(self.path)
-        end = "" if self.text.endswith("?") else "."
-        return f"{where}{given}: {self.text}{end}" if where else f"{self.text}{end}"
+        has_table = isinstance(self.value, list) and any(isinstance(x, dict) for x in self.value)
+        is_shown = self.value is not ABSENT and not isinstance(self.value, dict) and not has_table
+        text = self.text if self.text.endswith("?") else f"{self.text}."
+        where = dotted(self.path) + (f" = {shown(self.value)}" if is_shown else "")
+        return f"{where}: {text}" if self.path else text
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be run, with all that is wrong about it."""
+    """A scenario that cannot be run, with all its problems."""
 
     def __init__(self, source: str, problems: Iterable[Problem], lines: Mapping[Path, int] | None = None) -> None:
         self.source, self.problems, self.lines = source, list(problems), dict(lines or {})
@@ -41,8 +40,8 @@ class ScenarioError(ValueError):
 
     def messages(self) -> list[str]:
         """Each problem as "file:line: path = value: what is wrong", in the order of the file."""
-        found = sorted(((p.line(self.lines) or 0, k, p) for k, p in enumerate(self.problems)), key=lambda x: x[:2])
-        return [f"{self.source}{f':{line}' if line else ''}: {p}" for line, _, p in found]
+        by_line = sorted(((p.line(self.lines) or 0, k, p) for k, p in enumerate(self.problems)), key=lambda x: x[:2])
+        return [f"{self.source}{f':{line}' if line else ''}: {p}" for line, _, p in by_line]
 
 
 def dotted(path: Path) -> str:
@@ -64,13 +63,13 @@ def at(data: Any, path: Path) -> Any:
 
 
 def unknown(where: Path, known: Iterable[str]) -> Problem:
-    """A key that is not known, and the nearest one that is."""
+    """An unknown key, and the nearest one that is known."""
     known = list(known)
     return Problem(where, f"there is no such key{hint(str(where[-1]), known) or '; there are ' + ', '.join(known)}")
 
 
 def shown(value: Any) -> str:
-    """A value as a TOML file would have it, cut short if it is long."""
+    """A value as TOML writes it, cut if it is long."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):

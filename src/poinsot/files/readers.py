@@ -96,7 +96,7 @@ def array_of(value: Any, units: Sequence[str]) -> Any:
         except ValueError as error:
             raise ValueError(f"entry {k} is {shown(item)}: {error}" if value[1:] else str(error)) from None
     if len({np.shape(entry) for entry in entries}) > 1:
-        raise ValueError("expected rows of the same length")
+        raise ValueError("expected lists of the same length")
     return np.array(entries, dtype=float)
 
 

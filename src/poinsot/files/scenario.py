@@ -1,6 +1,6 @@
-"""Scenarios: a world, how it is run, and what is varied, in a TOML file. Checked as a whole before anything runs.
+"""Scenarios: a world, how to run it, and what to vary, in a TOML file. Checked as a whole before anything runs.
 
-`docs/scenarios.md` tells all that can stand in one.
+`docs/scenarios.md` describes all of its keys.
 """
 
 import copy
@@ -20,7 +20,7 @@ from poinsot.world import World
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """A world to be run: with options for `simulate`, what to draw, and what to vary in a sweep."""
+    """A world with options for `simulate`, for what to draw, and for what to vary in a sweep."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Scenario:
     source: str = ""
 
     def run(self, **changes: Any) -> Run:
-        """Simulate it, with these options changed."""
+        """Simulate it, with other values of these options."""
         return self.world.simulate(**{**self.options, **changes})
 
 
@@ -42,9 +42,9 @@ def load_scenario(
     """The scenario in a TOML file.
 
     changes: other values by their paths, such as {"run.duration": 5, "box.mass": "3 kg"}.
-    allow_code: let it name functions of Python modules, "module:function", which are then imported.
+    allow_code: import functions of Python modules that it names as "module:function".
 
-    A `ScenarioError` tells all that is wrong, with lines and paths.
+    A `ScenarioError` lists all problems, with lines and paths.
     """
     path = Path(path)
     if not path.is_file():
@@ -59,7 +59,7 @@ def read_scenario(
     changes: Mapping[str, Any] | None = None,
     allow_code: bool = False,
 ) -> Scenario:
-    """The scenario in a text; files that it names are looked for in the folder."""
+    """The scenario in a text; paths of files in it are relative to the folder."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -77,17 +77,17 @@ def read_scenario(
 
 
 def _syntax(source: str, error: tomllib.TOMLDecodeError) -> ScenarioError:
-    """What tomllib says, with its line in front."""
+    """The error of tomllib, with its line in front."""
     match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error))
     text, line = (f"{match[1]}, in column {match[3]}", int(match[2])) if match else (str(error), 0)
-    return ScenarioError(source, [Problem((), f"this is not TOML: {text}")], {(): line})
+    return ScenarioError(source, [Problem((), f"not valid TOML: {text}")], {(): line})
 
 
 # Changes from the command line.
 
 
 def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """Put values at their paths into the data; what is no key of it, but may be a number of the world, comes back."""
+    """Set values at their paths in the data; paths that are not keys, but may be numbers of the world, come back."""
     later: dict[str, Any] = {}
     problems = []
     for path, value in changes.items():
@@ -100,51 +100,48 @@ def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str
         try:
             table[key] = copy.deepcopy(value)
         except (TypeError, IndexError):
-            problems.append(Problem(tuple(keys), "there is nothing that could be set"))
+            problems.append(Problem(tuple(keys), "there is nothing to set"))
     return later, problems
 
 
 def _place(data: dict[str, Any], keys: list[str | int]) -> tuple[Any, Any] | None:
-    """The table and the key in it that a path means: of the file, or of the item with the name that it starts with."""
+    """The table and the key in it that a path means: from the top of the file, or from the item of that name."""
     from poinsot.files import kinds
 
-    if not keys:
-        return None
-    first = keys[0]
-    if first in kinds.top_keys():
-        here: Any = data
+    if keys and keys[0] in kinds.top_keys():
+        table: Any = data
         for key in keys[:-1]:
-            if isinstance(here, list) and isinstance(key, str):
-                named = [x for x in here if isinstance(x, dict) and x.get("name") == key]
-                here = named[0] if named else None
-            elif isinstance(here, dict):
-                here = here.setdefault(key, {})
-            else:
-                here = here[key] if isinstance(here, list) and isinstance(key, int) and key < len(here) else None
-            if here is None:
-                return None
-        return here, keys[-1]
-    for kind, model in kinds.lists().items():
-        for item in data.get(kind, []) if isinstance(data.get(kind), list) else []:
-            if (
-                isinstance(item, dict)
-                and item.get("name") == first
-                and len(keys) == 2
-                and keys[1] in model.model_fields
-            ):
-                return item, keys[1]
+            table = _entered(table, key)
+        return None if table is None else (table, keys[-1])
+    if len(keys) == 2:
+        for kind, model in kinds.lists().items():
+            items = data.get(kind)
+            for item in items if isinstance(items, list) and keys[1] in model.model_fields else ():
+                if isinstance(item, dict) and item.get("name") == keys[0]:
+                    return item, keys[1]
     return None
 
 
-def changes_of(texts: Sequence[str]) -> dict[str, Any]:
-    """path=value, as given on a command line: the value is TOML, or else a text."""
-    found = {}
+def _entered(table: Any, key: str | int) -> Any:
+    """The table at a key of a table, made if need be; or the item of a list, by its number or name. None: neither."""
+    if isinstance(table, dict):
+        return table.setdefault(key, {})
+    if not isinstance(table, list):
+        return None
+    if isinstance(key, int):
+        return table[key] if key < len(table) else None
+    return next((item for item in table if isinstance(item, dict) and item.get("name") == key), None)
+
+
+def parse_changes(texts: Sequence[str]) -> dict[str, Any]:
+    """Values by their paths from texts "path=value"; a value is TOML, or else a text."""
+    changes = {}
     for text in texts:
         path, equals, value = text.partition("=")
         if not equals or not path.strip():
             raise ValueError(f"{text!r}: expected path=value, such as run.duration=5")
         try:
-            found[path.strip()] = tomllib.loads(f"x = {value}")["x"]
+            changes[path.strip()] = tomllib.loads(f"x = {value}")["x"]
         except tomllib.TOMLDecodeError:
-            found[path.strip()] = value.strip()
-    return found
+            changes[path.strip()] = value.strip()
+    return changes

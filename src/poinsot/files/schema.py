@@ -1,4 +1,4 @@
-"""The JSON schema of scenarios, for editors that complete and check as one types."""
+"""The JSON schema of scenarios, for editors that complete and check as you type."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from poinsot.files import kinds, readers
 from poinsot.files.readers import ScenarioTable
 
 
-def schema() -> dict[str, Any]:
-    """What may stand in a scenario, as JSON Schema (draft 2020-12)."""
+def scenario_schema() -> dict[str, Any]:
+    """The keys and values of scenarios, as JSON Schema (draft 2020-12)."""
     keys: dict[str, Any] = {
         "title": (readers.text(), None),
         "about": (readers.text(), None),
@@ -22,12 +22,12 @@ def schema() -> dict[str, Any]:
     }
     keys |= {name: (list[model], None) for name, model in kinds.lists().items()}  # type: ignore[valid-type]
     model = create_model("Scenario", __base__=ScenarioTable, **keys)
-    found = model.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_nulls(found), "title": "Scenario"}
+    generated = model.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_nulls(generated), "title": "Scenario"}
 
 
 def _without_nulls(x: Any) -> Any:
-    """Keys that may be left out have no default: TOML knows no null."""
+    """The schema without defaults of null, which TOML does not have."""
     if isinstance(x, dict):
         return {k: _without_nulls(v) for k, v in x.items() if not (k == "default" and v is None)}
     return [_without_nulls(v) for v in x] if isinstance(x, list) else x

@@ -11,7 +11,7 @@ import numpy as np
 from poinsot._optional import require
 from poinsot.files.atomic import reserve
 
-CHUNK = 2**17  # numbers, about: a piece of an array that is read as one
+CHUNK = 2**17  # numbers, about, in a piece of an array that is read as one
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Store:
 
 
 def store_for(path: str | PathLike[str]) -> Store:
-    """The format of a file, by the end of its name."""
+    """The format of a file, by its suffix."""
     path = Path(path)
     if path.suffix not in STORES:
-        table = " Tables are written with run.export." if path.suffix in (".csv", ".parquet") else ""
+        table = " run.export writes tables." if path.suffix in (".csv", ".parquet") else ""
         raise ValueError(f"'{path}': a run is stored as .nc (NetCDF) or .zarr, not as {path.suffix!r}.{table}")
     if path.suffix == ".zarr":
         require("zarr", "zarr", "reading and writing .zarr")
@@ -41,10 +41,10 @@ def store_for(path: str | PathLike[str]) -> Store:
 
 
 def check_place(path: Path) -> None:
-    """An error if something is there that a run must not replace: only files, and folders that are Zarr stores."""
+    """An error if a run must not replace what is there: it may replace files, and folders that are Zarr stores."""
     store = path.suffix == ".zarr" and any((path / name).exists() for name in (".zgroup", "zarr.json"))
     if path.exists() and not store and (path.is_dir() or path.suffix == ".zarr"):
-        raise FileExistsError(f"'{path}' is there, and is no saved run; move it, or choose another name.")
+        raise FileExistsError(f"'{path}' exists and is not a saved run; move it, or choose another name.")
 
 
 def _written(dataset: Any) -> Any:
@@ -58,7 +58,7 @@ def _renamed(dataset: Any, old: str, new: str) -> Any:
 
 
 def _chunks(variable: Any, along: str | None) -> tuple[int, ...]:
-    """Some hundred records of a variable that grows, or is large, together."""
+    """The sizes of chunks: some hundred records of a variable that grows, or is large."""
     if not variable.ndim:
         return ()
     first = max(1, min(CHUNK // max(1, int(np.prod(variable.shape[1:]))), CHUNK if along else variable.shape[0]))
@@ -66,7 +66,7 @@ def _chunks(variable: Any, along: str | None) -> tuple[int, ...]:
 
 
 def _make_room(path: Path, dataset: Any, along: str | None) -> None:
-    """What a dataset takes at most: its numbers, a chunk more of each variable that grows, and what goes with them."""
+    """Reserve the most that a dataset takes: its numbers, a chunk more of each variable that grows, and metadata."""
     chunks = 8 * CHUNK * sum(along in variable.dims for variable in dataset.variables.values())
     reserve(path, dataset.nbytes + chunks + 2**20)
 
@@ -117,7 +117,7 @@ def _read_netcdf(path: Path, group: str | None) -> Any:
     return _renamed(xarray.open_dataset(path, group=group, engine="h5netcdf"), "\N{DIVISION SLASH}", "/")
 
 
-# Zarr's format 2, which has labels in its specification.
+# Zarr's format 2, whose specification includes labels.
 
 
 def _begin_zarr(path: Path, dataset: Any, group: str | None, along: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Runs as flat tables, CSV and Parquet: a row for each time and each of a batch, a column for each number."""
+"""Runs as flat tables, CSV and Parquet: a row per time and instance of a batch, a column per number."""
 
 import itertools
 import re
@@ -17,15 +17,15 @@ from poinsot.mechanism import Joint
 if TYPE_CHECKING:
     from poinsot.run import Run
 
-NUMBERS = 2**21  # in a part of a table that is made at once
+NUMBERS = 2**21  # in the part of a table that is made at once
 UNLABELLED = ("time", "batch")
 
 
 def export(run: "Run", path: str | PathLike[str]) -> None:
-    """Write `run.data` to x.csv or x.parquet, with columns such as "box.position.x [m]"; all of it or nothing."""
+    """Write `run.data` to x.csv or x.parquet, with columns such as "box.position.x [m]"; whole or not at all."""
     suffix = Path(path).suffix
     if suffix not in WRITERS:
-        stored = " Runs are stored in such files with run.save." if suffix in (".nc", ".zarr") else ""
+        stored = " run.save writes such files." if suffix in (".nc", ".zarr") else ""
         raise ValueError(f"'{path}': a table is written as .csv or .parquet, not as {suffix!r}.{stored}")
     with replacing(path) as temporary:
         WRITERS[suffix](run, temporary)

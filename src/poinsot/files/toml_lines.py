@@ -1,4 +1,4 @@
-"""On which line of a TOML file a key stands: what the standard library's parser does not tell."""
+"""The lines of the keys of a TOML file, which the parser of the standard library does not tell."""
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ BARE = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)\s*""")
 def lines_of(text: str) -> dict[Path, int]:
     """The line (from 1) of every table and key of a valid TOML text, by its path: ("body", 0, "shape", 1, "radius").
 
-    What stands inside of an inline table or array has the line of its key.
+    Anything inside an inline table or array has the line of its key.
     """
-    found: dict[Path, int] = {}
+    lines: dict[Path, int] = {}
     counts: dict[Path, int] = {}
     table: Path = ()
     for number, statement in _statements(text):
@@ -23,18 +23,18 @@ def lines_of(text: str) -> dict[Path, int]:
             table = _entered(names[:-1], counts)
             if many:
                 counts[(*table, names[-1])] = counts.get((*table, names[-1]), -1) + 1
-                found.setdefault((*table, names[-1]), number)
+                lines.setdefault((*table, names[-1]), number)
             table = _entered(names, counts)
-            found[table] = number
+            lines[table] = number
         else:
             names, _ = _keys(statement)
             for k in range(len(names)):
-                found.setdefault((*table, *names[: k + 1]), number)
-    return found
+                lines.setdefault((*table, *names[: k + 1]), number)
+    return lines
 
 
 def line_of(path: Path, lines: dict[Path, int]) -> int | None:
-    """The line of a path, or of the nearest thing around it."""
+    """The line of a path, or of the innermost table around it that has one."""
     while path:
         if path in lines:
             return lines[path]
@@ -43,7 +43,7 @@ def line_of(path: Path, lines: dict[Path, int]) -> int | None:
 
 
 def _entered(names: Path, counts: dict[Path, int]) -> Path:
-    """The path that a header leads to: arrays of tables are entered at their last one."""
+    """The path of a header; arrays of tables are entered at their last item."""
     path: Path = ()
     for name in names:
         path = (*path, name)
@@ -53,7 +53,7 @@ def _entered(names: Path, counts: dict[Path, int]) -> Path:
 
 
 def _keys(text: str) -> tuple[Path, str]:
-    """The dotted key at the front of a text, and what follows."""
+    """The dotted key at the front of a text, and the rest of the text."""
     names: list[str] = []
     while match := BARE.match(text):
         name = match[1]
@@ -71,7 +71,7 @@ TOKEN = re.compile(
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Headers and assignments, each with the number of the line that it starts on, without comments."""
+    """Headers and assignments without comments, each with the number of its first line."""
     start = number = 1
     depth = begin = 0
     piece = ""

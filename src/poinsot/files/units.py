@@ -1,6 +1,6 @@
-"""Numbers with units, as text: "2400 rpm", "30 deg", "5 lb". SI comes out, and the dimension is checked.
+"""Numbers with units, as text: "2400 rpm", "30 deg", "5 lb". They are converted to SI, and the dimension is checked.
 
-An angle counts as a dimension of its own, so that "50 Hz" is no angular velocity and "30 deg" no plain number.
+An angle counts as a dimension of its own: "50 Hz" is not an angular velocity, and "30 deg" is not a plain number.
 Conversions are exact in decimals, and rounded once.
 """
 
@@ -16,10 +16,10 @@ from poinsot._hints import hint
 
 QUANTITY = re.compile(
     r"\s*([-+]?(?>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?))"  # a number,
-    r"\s*((?!.*\b(?:if|else|and|or|not|in|is)\b)(?:1/|[^\W\d_]|[°%])[\w\s^*/().·°%-]*?)?\s*"  # and no formula behind it
+    r"\s*((?!.*\b(?:if|else|and|or|not|in|is)\b)(?:1/|[^\W\d_]|[°%])[\w\s^*/().·°%-]*?)?\s*"  # and then no formula
 )
 
-# What a unit measures, in words, with an example: for messages.
+# The quantity that a unit measures, with an example: for messages.
 MEANINGS = {
     "m": ("a length", "10 cm"),
     "kg": ("a mass", "5 lb"),
@@ -32,8 +32,8 @@ MEANINGS = {
     "N m": ("a torque", "5 N m"),
     "N/m": ("a stiffness", "20 N/mm"),
     "N s/m": ("a damping", "5 N s/m"),
-    "N m/rad": ("a stiffness against turning", "0.5 N m/deg"),
-    "N m s/rad": ("a damping of turning", "0.1 N m s/rad"),
+    "N m/rad": ("a torsional stiffness", "0.5 N m/deg"),
+    "N m s/rad": ("a torsional damping", "0.1 N m s/rad"),
     "kg m^2": ("a moment of inertia", "120 kg cm^2"),
     "kg/m^3": ("a density", "2.7 g/cm^3"),
     "kg/s": ("a mass flow", "100 g/s"),
@@ -48,7 +48,7 @@ def is_quantity(text: str) -> bool:
 
 
 def to_si(text: str, units: Sequence[str] = ()) -> float:
-    """The number that a text such as "30 deg" gives in SI; it must have the dimension of one of these units, if any."""
+    """The number in SI of a text such as "30 deg"; if units are given, it must have the dimension of one of them."""
     match = QUANTITY.fullmatch(text)
     if match is None:
         raise ValueError(f"expected {wanted(units)}")
@@ -57,34 +57,34 @@ def to_si(text: str, units: Sequence[str] = ()) -> float:
         return float(number)
     registry = _registry()
     try:
-        given = registry.Quantity(Decimal(number), unit)
-        dimension = given.dimensionality
+        quantity = registry.Quantity(Decimal(number), unit)
+        dimension = quantity.dimensionality
     except InvalidOperation:
         raise ValueError(f"expected {wanted(units)}") from None
-    except Exception:  # pint raises errors of many kinds on text that is no unit
+    except Exception:  # pint raises errors of many kinds on text that is not a unit
         raise ValueError(f"there is no unit {unit!r}{_near(unit)}; expected {wanted(units)}") from None
     if not units:
-        return _finite(given, None)
+        return _finite(quantity, None)
     for known in units:
-        wish = registry.Unit("" if known == "1" else known)
-        if wish.dimensionality == dimension:
-            return _finite(given, wish)
-    raise ValueError(f"that is {_meaning(given)}; expected {wanted(units)}")
+        target = registry.Unit("" if known == "1" else known)
+        if target.dimensionality == dimension:
+            return _finite(quantity, target)
+    raise ValueError(f"that is {_meaning(quantity)}; expected {wanted(units)}")
 
 
-def _finite(given: Any, unit: Any) -> float:
-    """The number of a quantity in a unit, by default that of SI."""
+def _finite(quantity: Any, unit: Any) -> float:
+    """The number of a quantity in a unit, by default the SI unit."""
     try:
-        number = float((given.to_base_units() if unit is None else given.to(unit)).magnitude)
+        number = float((quantity.to_base_units() if unit is None else quantity.to(unit)).magnitude)
     except ArithmeticError:
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError("is too large a number")
+        raise ValueError("the number is too large")
     return number
 
 
 def wanted(units: Sequence[str]) -> str:
-    """What is expected, in words: a length [m], such as 0.1 or "10 cm"."""
+    """The expected value in words: a length [m], such as 0.1 or "10 cm"."""
     if not units:
         return "a number"
     first = units[0]
@@ -94,12 +94,12 @@ def wanted(units: Sequence[str]) -> str:
     return f'{meaning}, such as 0.1 or "{example}"' if first == "1" else f'{meaning} [{first}], such as "{example}"'
 
 
-def _meaning(given: Any) -> str:
+def _meaning(quantity: Any) -> str:
     registry = _registry()
     for unit, (meaning, _) in MEANINGS.items():
-        if registry.Unit("" if unit == "1" else unit).dimensionality == given.dimensionality:
+        if registry.Unit("" if unit == "1" else unit).dimensionality == quantity.dimensionality:
             return meaning
-    return f"something in {given.units:~P}"
+    return f"a quantity in {quantity.units:~P}"
 
 
 def _near(unit: str) -> str:

@@ -1,7 +1,7 @@
 """Robots from URDF files.
 
-Every URDF link becomes a link of the same name, fixed ones too, on a joint that carries the URDF joint's name. They
-come depth first, children as their joints follow each other in the file. Geometry is not read: meshes may be missing.
+Every URDF link becomes a link of the same name, fixed ones too, on a joint with the name of the URDF joint. They come
+depth first, children in the order of their joints in the file. Geometry is not read: meshes may be missing.
 """
 
 import math
@@ -17,7 +17,7 @@ from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.mechanism import Joint, Link, Mechanism, free, planar, prismatic, revolute
 from poinsot.spatial import Inertia, Pose
 
-# What is read: for each element its attributes, then its children. All else is counted, and said to be ignored.
+# What is read: of each element its attributes, then its children. The rest is counted and reported as ignored.
 READ = {
     "robot": ("name version", "link joint"),
     "link": ("name", "inertial"),
@@ -47,9 +47,9 @@ LIMITED = ("revolute", "prismatic")
 def load_urdf(path: str | os.PathLike[str], floating: bool = False) -> Mechanism:
     """The robot in a URDF file; `floating`: its root link moves freely, on a joint called `root_joint`.
 
-    A link without inertial element, or with all zeros in it, is a frame without mass. Limits are taken as they stand,
-    absent `lower` and `upper` being 0 as URDF says; without `limit` element there are none. What a mechanism does not
-    hold (geometry, mimic, transmissions, ...) is listed in one warning.
+    A link without an inertial element, or with all zeros in it, is a massless frame. Limits are taken as they are, with
+    0 for an absent `lower` or `upper`, as URDF says; without a `limit` element there are none. One warning lists what a
+    mechanism does not hold (geometry, mimic, transmissions, ...).
     """
     text = source(path, "robot")
     with inside(path):
@@ -73,21 +73,21 @@ def _parsed(text: bytes) -> Element:
     except ElementTree.ParseError as error:
         raise ValueError(f"not well-formed XML: {error}.") from error
     if any("xacro}" in element.tag for element in robot.iter()):
-        raise ValueError("it holds xacro macros. Expand them first: xacro robot.urdf.xacro > robot.urdf")
-    namespace = robot.tag.removesuffix("robot")  # of xmlns, which means nothing in URDF
+        raise ValueError("it contains xacro macros. Expand them first: xacro robot.urdf.xacro > robot.urdf")
+    namespace = robot.tag.removesuffix("robot")  # from xmlns, which has no meaning in URDF
     for element in robot.iter():
         element.tag = element.tag.removeprefix(namespace)
     return robot
 
 
 def _by_name(robot: Element, tag: str) -> dict[str, Element]:
-    found: dict[str, Element] = {}
+    elements: dict[str, Element] = {}
     for element in robot.findall(tag):
         name = _text(element, "name")
-        if name in found:
+        if name in elements:
             raise ValueError(f"two {tag}s are called {name!r}.")
-        found[name] = element
-    return found
+        elements[name] = element
+    return elements
 
 
 def _carriers(links: dict[str, Element], joints: dict[str, Element]) -> dict[str, Element]:
@@ -99,14 +99,14 @@ def _carriers(links: dict[str, Element], joints: dict[str, Element]) -> dict[str
             if child not in links:
                 raise ValueError(f"its child {child!r} does not exist.")
             if child in carriers:
-                raise ValueError(f"its child {child!r} hangs on the joint {carriers[child].get('name')!r} already.")
-            _text(_child(joint, "parent"), "link")  # is there one?
+                raise ValueError(f"its child {child!r} is already the child of joint {carriers[child].get('name')!r}.")
+            _text(_child(joint, "parent"), "link")  # an error if it is absent
             carriers[child] = joint
     return carriers
 
 
 def _depth_first(roots: list[str], links: Iterable[str], carriers: dict[str, Element]) -> list[str]:
-    """The links in order; at the end those that cannot be reached, for `Mechanism` to say what is wrong with them."""
+    """The links in order; at the end those that cannot be reached, about which `Mechanism` raises an error."""
     children: dict[str, list[str]] = {}
     for child, joint in carriers.items():
         children.setdefault(_text(_child(joint, "parent"), "link"), []).append(child)
@@ -143,7 +143,7 @@ def _joint(joint: Element) -> Joint:
 
 
 def _inertia(inertial: Element | None) -> Inertia | None:
-    """In the link's frame; the file gives the moment about the centre of mass, along axes of its own."""
+    """The inertia in the link's frame; the file gives the moment about the centre of mass, in axes of its own."""
     if inertial is None:
         return None
     mass, inertia = _number(_child(inertial, "mass"), "value"), _child(inertial, "inertia")
@@ -155,7 +155,7 @@ def _inertia(inertial: Element | None) -> Inertia | None:
 
 
 def _pose(element: Element) -> Pose:
-    """The `origin` of an element."""
+    """The pose in the `origin` of an element."""
     origin = element.find("origin")
     if origin is None:
         return Pose()
@@ -196,7 +196,7 @@ def _number(element: Element, attribute: str, default: str | None = None) -> flo
 
 
 def _ignored(element: Element) -> Iterator[str]:
-    """A word for every attribute and element, here and below, that is not in `READ`."""
+    """The names of all attributes and elements, here and below, that are not in `READ`."""
     attributes, children = (words.split() for words in READ[element.tag])
     yield from (f"{element.tag} {attribute}" for attribute in element.attrib if attribute not in attributes)
     for child in element:

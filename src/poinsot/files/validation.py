@@ -1,4 +1,4 @@
-"""What pydantic finds wrong in a table, in the words of scenarios."""
+"""The errors of pydantic as problems of a scenario."""
 
 from typing import Any
 
@@ -12,19 +12,20 @@ from poinsot.files.toml_lines import Path
 
 
 def from_pydantic(error: ValidationError, model: type[ScenarioTable], data: Any, path: Path) -> list[Problem]:
-    """What pydantic found in the table `data`, which stands at `path`."""
-    found = []
+    """The problems of the table `data` at `path`, from an error of pydantic."""
+    problems = []
     for item in error.errors():
         own = _own(item["loc"], data)
         where = (*path, *own)
         kind = item["type"]
         if kind == "extra_forbidden":
-            found.append(unknown(where, _fields(model, own[:-1], data)))
+            problems.append(unknown(where, _fields(model, own[:-1], data)))
         elif kind == "missing":
             field = _fields(model, own[:-1], data).get(str(own[-1]))
-            found.append(Problem(where, f"missing; expected {field.description if field is not None else 'a value'}"))
+            expected = "a value" if field is None else field.description
+            problems.append(Problem(where, f"missing; expected {expected}"))
         elif kind in ("union_tag_not_found", "union_tag_invalid"):
-            found.append(_of_no_kind(where, own, item, at(data, own)))
+            problems.append(_unknown_kind(where, own, item, at(data, own)))
         else:
             text = {
                 "model_type": "expected a table",
@@ -32,22 +33,22 @@ def from_pydantic(error: ValidationError, model: type[ScenarioTable], data: Any,
                 "dict_type": "expected a table",
                 "list_type": f"expected a list of tables, [[{dotted(where)}]]",
             }.get(kind, item["msg"])
-            found.append(Problem(where, text, at(data, own)))
-    return found
+            problems.append(Problem(where, text, at(data, own)))
+    return problems
 
 
-def _of_no_kind(where: Path, own: Path, item: Any, value: Any) -> Problem:
+def _unknown_kind(where: Path, own: Path, item: Any, value: Any) -> Problem:
     tags = [tag.strip("' ") for tag in str((item.get("ctx") or {}).get("expected_tags", "")).split(",") if tag.strip()]
     if not isinstance(value, dict):
-        return Problem(where, "expected a table, with its kind", value)
+        return Problem(where, "expected a table with a key kind", value)
     if "kind" not in value:
-        return Problem((*where, "kind"), "missing; expected what kind it is")
+        return Problem((*where, "kind"), "missing; expected the kind")
     near = hint(str(value["kind"]), tags) or f"; there are {', '.join(tags)}"
     return Problem((*where, "kind"), f"there is no such kind{near}", value["kind"])
 
 
 def _own(loc: tuple[int | str, ...], data: Any) -> Path:
-    """Where pydantic's location leads in the data: without the tags of unions."""
+    """The path in the data of a location of pydantic: without the tags of unions."""
     path: list[int | str] = []
     for k, key in enumerate(loc):
         here = at(data, tuple(path))
@@ -59,20 +60,20 @@ def _own(loc: tuple[int | str, ...], data: Any) -> Path:
 
 def _fields(model: type[ScenarioTable], path: Path, data: Any) -> dict[str, FieldInfo]:
     """The keys of the table at a path below a model."""
-    found: Any = model
+    table: Any = model
     for k, key in enumerate(path):
         if isinstance(key, int):
             continue
-        info = getattr(found, "model_fields", {}).get(key)
+        info = getattr(table, "model_fields", {}).get(key)
         if info is None:
             return {}
         kind = at(data, (*path[: k + 1], *(i for i in path[k + 1 : k + 2] if isinstance(i, int)), "kind"))
-        found = _table_in(info.annotation, kind)
-    return dict(found.model_fields) if isinstance(found, type) and issubclass(found, ScenarioTable) else {}
+        table = _table_in(info.annotation, kind)
+    return dict(table.model_fields) if isinstance(table, type) and issubclass(table, ScenarioTable) else {}
 
 
 def _table_in(annotation: Any, kind: Any) -> Any:
-    """The table within a type: a list of it, or the one of its kinds."""
+    """The table in a type: its own, that of its list, or the one of this kind in a union."""
     if isinstance(annotation, type) and issubclass(annotation, ScenarioTable):
         return annotation
     inner = [_table_in(part, kind) for part in getattr(annotation, "__args__", ())]

@@ -1,4 +1,4 @@
-"""Mechanisms written as scenarios, exact to the bit."""
+"""Mechanisms written as scenario files, exact to the bit."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from poinsot.mechanism import Joint, Link, Mechanism
 
 
 def scenario_text(mech: Mechanism, title: str, duration: float = 5.0) -> str:
-    """A scenario with the links of a mechanism as bodies, in its neutral pose and at rest."""
+    """A scenario with the links of a mechanism as bodies, at rest in its neutral configuration."""
     head = {"title": title, "gravity": mech.gravity}
     tables = [_lines(head), _header("[run]", {"duration": duration, "step": 1e-3})]
     tables += [_header("[[body]]", _body(link)) for link in mech.links]
@@ -28,18 +28,18 @@ def _lines(keys: Mapping[str, Any]) -> str:
 
 
 def _body(link: Link) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": link.name}
+    table: dict[str, Any] = {"name": link.name}
     if link.inertia is not None:
         I = link.inertia
-        found["inertia"] = {"mass": I.mass, "com": I.com, "moment": I.moment}
+        table["inertia"] = {"mass": I.mass, "com": I.com, "moment": I.moment}
     if link.parent is not None:
-        found["parent"] = link.parent
-    found["joint"] = dict(_joint(link.joint))
+        table["parent"] = link.parent
+    table["joint"] = dict(_joint(link.joint))
     X = link.placement
     placement = {} if not np.any(X.p) else {"position": X.p}
     if not np.array_equal(X.R, np.eye(3)):
         placement["orientation"] = X.quaternion()
-    return found | ({"placement": placement} if placement else {})
+    return table | ({"placement": placement} if placement else {})
 
 
 def _joint(joint: Joint) -> Iterator[tuple[str, Any]]:
@@ -48,12 +48,12 @@ def _joint(joint: Joint) -> Iterator[tuple[str, Any]]:
     yield from joint.parameters.items()
     for name in OF_JOINTS if joint.nv else ():
         value = getattr(joint, name)
-        if np.any(np.asarray(value) != getattr(Joint, name)):  # what it is where nothing is said
+        if np.any(np.asarray(value) != getattr(Joint, name)):  # the default
             yield name, value
 
 
 def toml(x: Any) -> str:
-    """A value as TOML writes it; numbers so that they come back to the bit."""
+    """A value as TOML writes it; numbers with all their bits."""
     if isinstance(x, bool):
         return "true" if x else "false"
     if isinstance(x, str):

@@ -19,7 +19,7 @@ from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
-from poinsot.fuse.llvm.target import this_machine
+from poinsot.fuse.llvm.target import Target, this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
@@ -31,12 +31,12 @@ _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 class Program:
-    """A traced function for given core shapes: a graph, and the ufuncs made from it."""
+    """A function traced for given core shapes: a graph, and the ufuncs compiled from it."""
 
     def __init__(self, graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], name: str, doc: str) -> None:
         self.graph, self.inputs, self.outputs = graph, list(inputs), list(outputs)
         self.name, self.doc = name, doc
-        self.structure: Any = None  # how the user's function returns its outputs, if not as arrays or a tuple of them
+        self.structure: Any = None  # of the user's results, unless that is an array or a flat tuple or list
         self.operations = sum(graph.count().values())
 
     @property
@@ -52,19 +52,28 @@ class Program:
         return self._compile(_F32)
 
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        text = kernel_module(self.graph, self.inputs, self.outputs, this_machine(dtype.itemsize))
-        address = jit.compile_module(text, f"{self.name} {self.signature} {dtype}, {self.operations} operations")
+        address = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self, dtype == _F64)),
         )  # fmt: skip
 
+    @functools.cached_property
+    def serial_loop(self) -> int:
+        """The address of the float64 loop with vectors of one element, which takes instances strictly in order."""
+        return self._machine_code(dataclasses.replace(this_machine(8), width=1), "one after the other")
+
+    def _machine_code(self, target: Target, comment: str) -> int:
+        """The address of the compiled inner loop."""
+        text = kernel_module(self.graph, self.inputs, self.outputs, target)
+        return jit.compile_module(text, f"{self.name} {self.signature} {comment}")
+
     def is_hollow(self) -> bool:
-        """Without inputs, or with one of no elements: NumPy makes no ufuncs of that kind."""
+        """Whether there is no input, or an array without elements: NumPy has no ufuncs of that kind."""
         return not self.inputs or any(0 in shape for shape in (*self.inputs, *self.outputs))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("f32", "f64")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("f32", "f64", "serial_loop")}
         try:
             pickle.dumps(self.structure)
         except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
@@ -72,7 +81,7 @@ class Program:
         return state
 
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
-        """The reference: NumPy evaluates the graph."""
+        """The results of the reference back end."""
         arrays = [np.asarray(arg, dtype=dtype) for arg in args]
         batch = signature.batch_shape(arrays, self.inputs)
         flat: list[np.ndarray] = []
@@ -84,8 +93,8 @@ class Program:
         results, start = [], 0
         for core in self.outputs:
             size = math.prod(core)
-            rows = [np.broadcast_to(v, (math.prod(batch),)) for v in values[start : start + size]]
-            stacked = np.stack(rows, axis=-1) if rows else np.empty((math.prod(batch), 0))
+            elements = [np.broadcast_to(v, (math.prod(batch),)) for v in values[start : start + size]]
+            stacked = np.stack(elements, axis=-1) if elements else np.empty((math.prod(batch), 0))
             results.append(stacked.astype(dtype).reshape(batch + core))
             start += size
         return tuple(results)
@@ -98,7 +107,7 @@ def _remake(program: Program, float64: bool) -> np.ufunc:
 def trace(
     function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel"
 ) -> tuple[Graph, list[Shape], Any]:
-    """Run the function once on traced arrays of the given shapes: its graph, output shapes and output structure."""
+    """Run the function once on traced arrays of these shapes: its graph, output shapes and output structure."""
     graph = Graph(name=name)
     with traced_creation(), tracing_into(graph):
         leaves = [
@@ -111,7 +120,7 @@ def trace(
 
 
 def _arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
-    """The flat arguments, those of a parameter that is annotated as a dataclass put together."""
+    """The flat arguments, with those of a parameter that is annotated as a dataclass combined into one."""
     try:
         hints = get_type_hints(function)
         names = list(inspect.signature(function).parameters)
@@ -135,10 +144,10 @@ class Kernel:
         self.__name__ = getattr(function, "__name__", "kernel").strip("<>")
         self.__doc__ = getattr(function, "__doc__", None)
         self._programs: dict[tuple[Shape, ...], Program] = {}
-        self._recent: Callable[..., Any] | None = None  # the ufunc of the last call: most likely that of the next
+        self._recent: Callable[..., Any] | None = None  # the ufunc of the last call, most likely also of the next
         self._limit = 0
         self._fast = False
-        self._on_machine: dict[int, Kernel] = {}  # the same for the GPU, by the size of its floats
+        self._gpu_kernels: dict[int, Kernel] = {}  # the same for the GPU, by the size of its floats
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__} {self.signature}>"
@@ -158,7 +167,7 @@ class Kernel:
                 try:
                     return self._recent(*args) if out is None else self._recent(*args, out=out)
                 except (ValueError, TypeError):
-                    pass  # other core dimensions or types: find their program, or the right message
+                    pass  # other core dimensions or types: find their program, or raise the right error
         return self._call(args, out, kwargs)
 
     def _call(self, args: tuple[Any, ...], out: Any, kwargs: dict[str, Any]) -> Any:
@@ -212,9 +221,9 @@ class Kernel:
 
     @functools.cached_property
     def _called(self) -> Callable[..., Any]:
-        """Inside another kernel: a function of its own, compiled once and called."""
+        """For use inside another kernel: a function compiled once and called."""
         if self.function is None:
-            raise TypeError(f"{self!r} came out of a pickle and cannot be part of another kernel")
+            raise TypeError(f"{self!r} was unpickled and cannot be part of another kernel")
         function = self.function
         return once(functools.wraps(function)(lambda *leaves: function(*_arguments(function, leaves))))
 
@@ -230,7 +239,7 @@ class Kernel:
 
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:
-            raise TypeError(f"{self!r} came out of a pickle, where it was compiled for {list(self._programs)} only")
+            raise TypeError(f"{self!r} was unpickled with programs for {list(self._programs)} only")
         graph, outputs, structure = trace(self.function, inputs, self.__name__)
         if len(outputs) != len(self._out):
             raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
@@ -255,9 +264,9 @@ class Kernel:
             names = []
         return names if len(names) == len(self._in) else [f"argument {k}" for k in range(len(self._in))]
 
-    # What else one can ask of a kernel.
+    # Programs and back ends.
     def program(self, **sizes: int) -> Program:
-        """The program for given sizes of the named core dimensions; without any, the one used so far."""
+        """The program for these sizes of the named core dimensions; without any, the one used so far."""
         if not sizes and len(self._programs) == 1:
             return next(iter(self._programs.values()))
         missing = {d for core in self._in for d in core if isinstance(d, str)} - set(sizes)
@@ -268,7 +277,7 @@ class Kernel:
         return self.specialise(*(signature.resolve(core, sizes) for core in self._in))
 
     def count(self, **sizes: int) -> Counter[str]:
-        """Operations by kind, for given sizes of the named core dimensions."""
+        """The number of operations by name, for these sizes of the named core dimensions."""
         return self.program(**sizes).graph.count()
 
     def ufunc(self, **sizes: int) -> np.ufunc:
@@ -278,8 +287,9 @@ class Kernel:
     def to(self, backend: str, fast: bool = False) -> "Kernel":
         """The same kernel on another back end.
 
-        "llvm": the processor, compiled. "cuda": the GPU; takes and gives CuPy arrays (extra `cuda`), and with `fast`
-        computes float32 sines, quotients and the like with the GPU's approximate instructions. "numpy": the reference.
+        "llvm": compiled for the processor. "cuda": compiled for the GPU; takes and returns CuPy arrays (extra `cuda`),
+        and with `fast` computes float32 sines, quotients and the like with the GPU's approximate instructions.
+        "numpy": the reference.
         """
         if backend not in ("llvm", "cuda", "numpy"):
             raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
@@ -290,15 +300,17 @@ class Kernel:
         return other
 
     def gpu_program(self, *shapes: Shape, dtype: Any) -> Program:
-        """The program for arguments of these shapes, traced for the GPU: what it writes out and what stays in loops
-        depends on the machine and on the size of its numbers."""
-        if self.function is None:  # out of a pickle
+        """The program for arguments of these shapes, traced for the GPU.
+
+        How much of it is straight-line code depends on the machine and on the size of its numbers.
+        """
+        if self.function is None:  # unpickled
             return self.specialise(*shapes)
         size = np.dtype(dtype).itemsize
-        if size not in self._on_machine:
-            self._on_machine[size] = Kernel(self.function, self.signature)
+        if size not in self._gpu_kernels:
+            self._gpu_kernels[size] = Kernel(self.function, self.signature)
         with tracing_for(GPU[size]):
-            return self._on_machine[size].specialise(*shapes)
+            return self._gpu_kernels[size].specialise(*shapes)
 
     def _on_gpu(self, args: tuple[Any, ...], out: Any) -> Any:
         single = [str(getattr(a, "dtype", "")).endswith("float32") for a in args if getattr(a, "shape", ())]
@@ -336,7 +348,7 @@ def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:
 
 
 def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any]) -> Any:
-    """On Dask arrays: the ufunc applied to every block. (Dask would try it on arrays of size one to learn the type.)"""
+    """The ufunc on every block of Dask arrays. (Dask itself would call it on arrays of size one to infer the type.)"""
     from dask.array import apply_gufunc
 
     types = [dtype] * ufunc.nout

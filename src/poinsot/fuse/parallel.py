@@ -1,4 +1,4 @@
-"""Large batches on several threads: NumPy lets go of the interpreter lock inside of a ufunc's loop."""
+"""Large batches on several threads: NumPy releases the interpreter lock inside the loop of a ufunc."""
 
 import contextvars
 import functools
@@ -20,7 +20,7 @@ class Cores(Protocol):
     outputs: list[Shape]
 
 
-SERIAL_WORK = 400_000  # operations below which starting threads does not pay
+SERIAL_WORK = 400_000  # operations; for fewer, starting threads costs more than it gains
 
 
 @functools.cache
@@ -33,7 +33,7 @@ _threads: int | None = None
 
 
 def threads() -> int:
-    """How many threads share a large batch: POINSOT_THREADS, or all cores."""
+    """The number of threads that share a large batch: POINSOT_THREADS, or all cores."""
     return _threads if _threads is not None else _default_threads()
 
 
@@ -55,7 +55,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def separable(program: Cores, args: Sequence[np.ndarray], out: Any) -> bool:
-    """Whether no thread writes where another may still read: outputs are new, or inputs themselves, or apart."""
+    """Whether no thread writes where another may still read: each output is new, an input itself, or disjoint."""
     targets = () if out is None else out if isinstance(out, tuple) else (out,)
     if out is not None and [type(target) for target in targets] != [np.ndarray] * len(program.outputs):
         return False
@@ -68,7 +68,7 @@ def separable(program: Cores, args: Sequence[np.ndarray], out: Any) -> bool:
 
 
 def call(ufunc: np.ufunc, program: Cores, args: Sequence[np.ndarray], out: Any, dtype: np.dtype[Any]) -> Any:
-    """Share the longest batch axis out to the threads; NumPy lets go of the interpreter lock inside the loop."""
+    """Split the longest batch axis between the threads."""
     batch = batch_shape(args, program.inputs)
     axis = int(np.argmax(batch))
     if out is None:

@@ -10,7 +10,7 @@ from poinsot.fuse.graph.ops import OPS
 
 
 def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs for the parameters' values: arrays over the batch, or for arrays in memory (elements, batch or 1)."""
+    """The outputs for these parameters: arrays over the batch; arrays in memory have shape (elements, batch or 1)."""
     values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
     dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
     for node in graph.live():
@@ -43,8 +43,8 @@ def _as_arrays(values: Sequence[Any]) -> list[np.ndarray]:
 
 
 def _slow_path(node: Node, args: list[Any]) -> list[Any]:
-    mask, usual, inputs = args[0], args[1 : 1 + len(node.data.outputs)], args[1 + len(node.data.outputs) :]
-    return [np.where(mask, new, old) for new, old in zip(run(node.data, _as_arrays(inputs)), usual, strict=True)]
+    mask, fast, inputs = args[0], args[1 : 1 + len(node.data.outputs)], args[1 + len(node.data.outputs) :]
+    return [np.where(mask, new, old) for new, old in zip(run(node.data, _as_arrays(inputs)), fast, strict=True)]
 
 
 def _array(node: Node, args: list[Any]) -> Any:

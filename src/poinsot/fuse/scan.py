@@ -1,29 +1,26 @@
-"""One instance after the other, each starting where the last one ended: a kernel as a recurrence.
+"""A kernel as a recurrence: one instance after the other, each starting where the last one ended.
 
-The inner loop of a kernel whose vectors are one wide takes instances strictly in turn. Given an output that lies one
-row after its first input in memory, it reads what it has just written.
+The inner loop of a kernel with vectors of one element takes instances strictly in order. If its output is one row after
+its first input in memory, it reads what it has just written.
 """
 
 import ctypes
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from poinsot.fuse.kernels import Kernel
 from poinsot.fuse.llvm import jit
-from poinsot.fuse.llvm.abi.inner_loop import kernel_module
-from poinsot.fuse.llvm.target import this_machine
 
 _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def scan(kernel: Kernel, first: Any, *others: Any, count: int) -> np.ndarray:
-    """Rows (count, ...): y_1 = kernel(first, *others), y_2 = kernel(y_1, *others), and so on, in float64.
+    """y_1 = kernel(first, *others), y_2 = kernel(y_1, *others), ... in float64, as rows of an array (count, ...).
 
-    The kernel has one output, of the shape of its first input. Each of the others is one value for all, or has a
-    further axis in front with `count` values, one for each row.
+    The kernel has one output, of the shape of its first input. Each of the others is one value for all rows, or has an
+    additional first axis with `count` values, one per row.
     """
     arrays = [np.asarray(a, dtype=float) for a in (first, *others)]
     program = kernel.specialise(*(a.shape for a in arrays))
@@ -43,17 +40,7 @@ def scan(kernel: Kernel, first: Any, *others: Any, count: int) -> np.ndarray:
     sizes = [n for core in cores for n in core]
     strides = [8 * math.prod(core[axis + 1 :]) for core in cores for axis in range(len(core))]
     words = (ctypes.c_ssize_t * (len(cores) + len(strides)))(*outer, rows.strides[0], *strides)
-    _LOOP(_one_wide(program))(
+    _LOOP(program.serial_loop)(
         (ctypes.c_void_p * len(cores))(*addresses), (ctypes.c_ssize_t * (1 + len(sizes)))(count, *sizes), words, None
     )
     return rows[1:]
-
-
-def _one_wide(program: Any) -> int:
-    """The address of the kernel's loop with vectors of one element."""
-    address = program.__dict__.get("_one_wide")
-    if address is None:
-        text = kernel_module(program.graph, program.inputs, program.outputs, replace(this_machine(8), width=1))
-        address = jit.compile_module(text, f"{program.name} {program.signature}, one after the other")
-        program.__dict__["_one_wide"] = address
-    return address

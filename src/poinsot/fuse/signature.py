@@ -30,19 +30,19 @@ def parse(signature: str) -> tuple[list[Dims], list[Dims]]:
 
 def sizes(dims: Sequence[Dims], shapes: Sequence[tuple[int, ...]], names: Sequence[str]) -> dict[str, int]:
     """The size of each named core dimension, from the shapes of the arguments."""
-    found: dict[str, int] = {}
+    known: dict[str, int] = {}
     for core, shape, name in zip(dims, shapes, names, strict=True):
         if len(shape) < len(core):
             raise ValueError(
                 f"argument {name!r} has shape {shape}, but needs at least the core dimensions {text(core)}"
             )
         for dim, size in zip(core, shape[len(shape) - len(core) :], strict=True):
-            expected = found.setdefault(dim, size) if isinstance(dim, str) else dim
+            expected = known.setdefault(dim, size) if isinstance(dim, str) else dim
             if expected != size:
                 raise ValueError(
                     f"argument {name!r} has shape {shape}, but its core dimension {dim} should be {expected}"
                 )
-    return found
+    return known
 
 
 def resolve(core: Dims, known: dict[str, int]) -> tuple[int, ...]:

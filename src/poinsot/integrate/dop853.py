@@ -111,7 +111,7 @@ class BodyProblem:
         state = momentum.from_motion(inertia, X_WB or Pose(), np.asarray(V_WB_B, dtype=float))
         self.start = np.concatenate([np.ravel(leaf) for leaf in flatten(state)[0]])
 
-        def derivative(t: Any, y: Any) -> Any:
+        def derivative(t: Any, y: Array) -> Any:
             state = momentum.MomentumState(y[0:3], y[3:7] / np.sqrt(y[3:7] @ y[3:7]), y[7:10], y[10:13])
             return np.concatenate(flatten(momentum.derivative(t, state, inertia, load))[0])
 

@@ -2,13 +2,13 @@
 
 Euler's equations, omega_i' = a_i omega_j omega_k, are solved by functions of one Weierstrass function wp: at any time
 wp(u) = e_i + a_j a_k omega_i^2 for each axis i. The constants e_i follow from omega, and wp(h) is a short series. The
-angular velocity after the step h is then algebraic, and lies on the same polhode however long the series is: energy and
-angular momentum are kept. What remains is the turn phi about L, an integral of the third kind. It follows from a
+angular velocity after the step h is then algebraic, and on the same polhode however short the series is: energy and
+angular momentum are conserved. What remains is the angle phi about L, an integral of the third kind. It follows from a
 solution N of Lame's equation, N'' = (2 wp + V) N, by
 
     phi' - |L| / I_3 = sqrt(wp - V) sin(phi - h |L| / I_3 - arg N),
 
-whose left side is known. Rest, a sphere, a symmetric top and the separatrix are no special cases.
+whose left side is known. Rest, a sphere, a symmetric top and the separatrix are not special cases.
 
 Whittaker, Analytical Dynamics (1904), section 69; Whittaker and Watson, Modern Analysis (1927), 20.3 and 23.7.
 """
@@ -23,15 +23,15 @@ from poinsot.spatial.arrays import as_array
 
 _J, _K = [1, 2, 0], [2, 0, 1]  # the axes that follow each axis
 _AT_REST = 1e-37  # (rad/s)^2; keeps 0/0 away, in float32 too
-_SMALL = 1e-20  # rad^2; so small a turn is h omega to the last digit
+_SMALL = 1e-20  # rad^2; below it the rotation is h omega to the last digit
 
 
 def free_motion(q: ArrayLike, L: ArrayLike, moments: ArrayLike, h: float | Array, terms: int = 10) -> Array:
     """The attitude q_WB (4,) after the time h [s] of torque-free rotation.
 
     L (3,) [kg m^2/s] is the angular momentum in world axes, moments (3,) [kg m^2] are the principal moments along the
-    axes of B, the greatest last. With ten terms it is exact to rounding while the body turns by 0.6 rad or less; beyond
-    that the error grows steeply, and from about a quarter of the polhode on the result is NaN.
+    axes of B, the greatest last. With ten terms it is exact to rounding while the body rotates by 0.6 rad or less;
+    beyond that the error grows steeply, and from about a quarter of the polhode on the result is NaN.
     """
     q, moments = as_array(q), as_array(moments)
     I = moments / moments[2]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from poinsot._types import Scalar
 from poinsot.fuse import fori_loop
 from poinsot.fuse.trace.pytree import flatten
 
@@ -49,7 +50,7 @@ def combine(base: Any, terms: Sequence[tuple[Any, Any]]) -> Any:
     return rebuild(leaves)
 
 
-def runge_kutta(tableau: Tableau, f: Derivative, t: Any, y: Any, h: Any) -> Any:
+def runge_kutta(tableau: Tableau, f: Derivative, t: Scalar, y: Any, h: Scalar) -> Any:
     """One step in a vector space: k_i = f(t + c_i h, y + h sum_j a_ij k_j), y + h sum_i b_i k_i."""
     k: list[Any] = []
     for row, c in zip(tableau.a, tableau.c, strict=True):
@@ -58,7 +59,7 @@ def runge_kutta(tableau: Tableau, f: Derivative, t: Any, y: Any, h: Any) -> Any:
 
 
 def lie_runge_kutta(
-    tableau: Tableau, f: Derivative, move: Move, bracket: Callable[[Any, Any], Any], t: Any, y: Any, h: Any
+    tableau: Tableau, f: Derivative, move: Move, bracket: Callable[[Any, Any], Any], t: Scalar, y: Any, h: Scalar
 ) -> Any:
     """One step on a group: y moves by exp(u), and u' = dexp_u^-1 f(t, exp(u) y) is stepped from u = 0.
 
@@ -78,10 +79,10 @@ def lie_runge_kutta(
     return move(y, combine(None, [(b * h, ki) for b, ki in zip(tableau.b, k, strict=True) if b]))
 
 
-def implicit_midpoint(f: Derivative, move: Move, t: Any, y: Any, h: Any, iterations: int = 12) -> Any:
+def implicit_midpoint(f: Derivative, move: Move, t: Scalar, y: Any, h: Scalar, iterations: int = 12) -> Any:
     """One step y moved by u, where u = h f(t + h/2, y moved by u/2). Symmetric, second order.
 
-    u is found by repeated substitution, `iterations` times; each gains about as many digits as h |df/dy| / 2 has zeros.
+    Solved by repeated substitution, `iterations` times; each gains about as many digits as h |df/dy| / 2 has zeros.
     """
     first = combine(None, [(h, f(t + 0.5 * h, y))])
 
@@ -91,7 +92,7 @@ def implicit_midpoint(f: Derivative, move: Move, t: Any, y: Any, h: Any, iterati
     return move(y, fori_loop(iterations, again, first))
 
 
-def strang(kick: Callable[..., Any], drift: Callable[..., Any], t: Any, y: Any, h: Any, order: int = 2) -> Any:
+def strang(kick: Callable[..., Any], drift: Callable[..., Any], t: Scalar, y: Any, h: Scalar, order: int = 2) -> Any:
     """Half a kick, a drift, half a kick; for order 4, five such steps one after the other (Suzuki).
 
     kick(t, y, h) lets forces act on a body that does not move, drift(t, y, h) moves the body without forces. Velocity
@@ -106,7 +107,7 @@ def strang(kick: Callable[..., Any], drift: Callable[..., Any], t: Any, y: Any, 
     return y
 
 
-def semi_implicit_euler(kick: Callable[..., Any], drift: Callable[..., Any], t: Any, y: Any, h: Any) -> Any:
+def semi_implicit_euler(kick: Callable[..., Any], drift: Callable[..., Any], t: Scalar, y: Any, h: Scalar) -> Any:
     """A kick, then a drift with the new velocities. First order, but the energy of an oscillator stays bounded."""
     return drift(t, kick(t, y, h), h)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.body import body_frame, lab, momentum, twist
 from poinsot.body.forces import Load, at_centre
 from poinsot.fuse import Kernel, fori_loop, once
@@ -53,7 +53,7 @@ def _on_group(formulation: ModuleType, tableau: schemes.Tableau) -> BodyMethod:
 
 def _midpoint(formulation: ModuleType) -> BodyMethod:
     def make(inertia: Inertia, load: Load) -> Step:
-        def rate(t: Any, y: Any) -> Any:
+        def rate(t: Scalar, y: Any) -> Any:
             return formulation.rate(t, y, inertia, load)
 
         return partial(schemes.implicit_midpoint, rate, formulation.integrate)
@@ -65,14 +65,14 @@ def _kick_and_drift(inertia: Inertia, load: Load, rotate: FreeRotation = free_ro
     """The kick and the drift of one body, in the momentum formulation."""
     rotated = free_attitude(inertia, rotate)
 
-    def kick(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
+    def kick(t: Any, y: momentum.MomentumState, h: Scalar) -> momentum.MomentumState:
         def forces(momenta: tuple[Array, Array]) -> tuple[Array, Array]:
             X_WB, V_WB_B = momentum.to_motion(momentum.MomentumState(y.x, y.attitude, *momenta), inertia)
             return at_centre(load(t, X_WB, V_WB_B), inertia, X_WB)
 
         return momentum.MomentumState(y.x, y.attitude, *kicked(forces, t, (y.P, y.L), h))
 
-    def drift(t: Any, y: momentum.MomentumState, h: Any) -> momentum.MomentumState:
+    def drift(t: Scalar, y: momentum.MomentumState, h: Scalar) -> momentum.MomentumState:
         q_WB = rotated(y.attitude, y.L, h)
         return momentum.MomentumState(drifted(inertia, y.x, y.P, h), q_WB, y.P, y.L)
 

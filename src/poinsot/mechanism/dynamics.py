@@ -1,26 +1,26 @@
-"""The three recursions over a tree: inverse dynamics, mass matrix, forward dynamics.
+"""Inverse dynamics, mass matrix and forward dynamics of a tree, with few operations.
 
-Everything is in the bodies' own frames. Gravity enters as an acceleration of the world: the root's parent falls
-upwards.
+The recursions are those of `book`, over the bodies of the canonical form of the mechanism (`form.canonical`). In a
+kernel, the machine that is compiled for decides which bodies become straight-line code, and which stay in loops
+(`form.division`, `form.rolled`).
 Featherstone, Rigid Body Dynamics Algorithms (2008), tables 5.1, 6.2 and 7.1, with twists angular first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array
 from poinsot.fuse import is_traced, solve_spd
-from poinsot.mechanism import articulated, composite
-from poinsot.mechanism.form import division, rolled, screws, tree
+from poinsot.mechanism import book
+from poinsot.mechanism.book import External
+from poinsot.mechanism.form import canonical, composite, division, rolled, screws, visits
 from poinsot.mechanism.form.screws import mirrored
-from poinsot.mechanism.form.tree import falling, still
+from poinsot.mechanism.form.tree import Tree, still
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.spatial import motion
-
-External = Mapping[str, ArrayLike] | ArrayLike | None
 
 
 def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
@@ -29,19 +29,19 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
     """
     q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
-    T = tree.of(mech)
-    given = external_wrenches(mech, T, external)
-    written, rest = division.split(T, q)
-    here = {i: T.bodies[i].at(q, v) for i in written}
+    T = canonical.tree_of(mech)
+    wrenches = external_wrenches(mech, T, external)
+    straight, rest = division.split(T, q)
+    here = {i: T.bodies[i].at(q, v) for i in straight}
     K, F, tau = {-1: still(T)}, dict[int, Array](), dict[int, Array]()
-    for i in written:
+    for i in straight:
         body = T.bodies[i]
-        K[i], F[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i], vdot[body.v])
+        K[i], F[i] = visits.outward(here[i], v[body.v], K[body.parent], wrenches[i], vdot[body.v])
     for bodies in rest:
-        loop = rolled.Loop(T, bodies, q, v, given)
+        loop = rolled.Loop(T, bodies, q, v, wrenches)
         loop.outward(K, vdot)
         tau |= loop.through(F)
-    for i in reversed(written):
+    for i in reversed(straight):
         tau[i] = here[i].S.T @ F[i]
         if (p := T.bodies[i].parent) >= 0:
             F[p] = F[p] + screws.force(here[i].moves, F[i])
@@ -52,32 +52,15 @@ def link_wrenches(
     mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None
 ) -> tuple[list[Array], list[Array]]:
     """The wrench F_B (6,) that each link gets from its parent through the joint, and the acceleration of each link less
-    gravity (6,), in the links' own frames. With the true inertia of every link."""
-    q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
-    T = tree.as_given(mech)
-    return _newton_euler(T, q, v, vdot, external_wrenches(mech, T, external))
-
-
-def _newton_euler(T: tree.Tree, q: Array, v: Array, vdot: Array, given: list[Array]) -> tuple[list[Array], list[Array]]:
-    X = [body.moves(q[body.q]) for body in T.bodies]
-    V, A, F = rows(len(X), 3)
-    for i, body in enumerate(T.bodies):
-        S, p = body.subspace(q), body.parent
-        vJ = S @ v[body.v]
-        V[i] = vJ if p < 0 else screws.motion(X[i], V[p]) + vJ
-        A_P = falling(T) if p < 0 else A[p]
-        A[i] = screws.motion(X[i], A_P) + S @ vdot[body.v] + body.bias(q, v) + motion.bracket(V[i], vJ)
-        F[i] = body.G @ A[i] - motion.ad_dual(V[i], body.G @ V[i]) - given[i]
-    for i, body in reversed(list(enumerate(T.bodies))):
-        if body.parent >= 0:
-            F[body.parent] = F[body.parent] + screws.force(X[i], F[i])
-    return F, A
+    gravity (6,), in the links' own frames. With the true inertia of every link, which the canonical form moves about.
+    """
+    return book.newton_euler(mech, q, v, vdot, external)
 
 
 def mass_matrix(mech: Mechanism, q: Array) -> Array:
-    """M (nv, nv): tau = M vdot + what does not depend on vdot. Composite rigid bodies."""
+    """M (nv, nv), the joint-space inertia: tau = M vdot + bias forces. Composite rigid bodies."""
     (q,) = sized(mech, q=q)
-    T = tree.of(mech)
+    T = canonical.tree_of(mech)
     return composite.inertia_matrix(T, [body.at(q, np.zeros(mech.nv)) for body in T.bodies])
 
 
@@ -85,45 +68,45 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
     """vdot (nv,) under joint forces tau (nv,) [N m, N].
 
     `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6). Articulated bodies; in a
-    kernel, the recursion over most bodies of a large tree stays a loop (`rolled`), and on a GPU small trees are done by
-    composite bodies, where that takes fewer operations.
+    kernel, the recursion over most bodies of a large tree stays a loop, and on a GPU small trees are done by composite
+    bodies, where that takes fewer operations.
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
-    T = tree.of(mech)
-    given = external_wrenches(mech, T, external)
+    T = canonical.tree_of(mech)
+    wrenches = external_wrenches(mech, T, external)
     if is_traced(q) and division.is_cheaper(T, composite.forward_dynamics, _by_articulated_bodies):
-        return composite.forward_dynamics(T, q, v, tau, given)
-    return _by_articulated_bodies(T, q, v, tau, given)
+        return composite.forward_dynamics(T, q, v, tau, wrenches)
+    return _by_articulated_bodies(T, q, v, tau, wrenches)
 
 
 def forward_dynamics_articulated(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
     """`forward_dynamics` by articulated bodies, for algorithms that need these anyway."""
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
-    T = tree.of(mech)
+    T = canonical.tree_of(mech)
     return _by_articulated_bodies(T, q, v, tau, external_wrenches(mech, T, external))
 
 
-def _by_articulated_bodies(T: tree.Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
+def _by_articulated_bodies(T: Tree, q: Array, v: Array, tau: Array, wrenches: Sequence[Array]) -> Array:
     """vdot (nv,), table 7.1."""
-    written, rest = division.split(T, q)
-    wide = division.ordered(T, written)  # inwards, what a body leaves for its parent is used at once
-    here, IA = {i: T.bodies[i].at(q, v) for i in written}, {i: T.bodies[i].G for i in written}
+    straight, rest = division.split(T, q)
+    wide = division.ordered(T, straight)  # inwards, the contribution to the parent is used at once
+    here, IA = {i: T.bodies[i].at(q, v) for i in straight}, {i: T.bodies[i].G for i in straight}
     K, A = {-1: still(T)}, {-1: np.zeros(6)}
     pA, W, u, vdot = (dict[int, Array]() for _ in range(4))
     for i in wide:
         body = T.bodies[i]
-        K[i], pA[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i])
-    loops = [rolled.Loop(T, bodies, q, v, given) for bodies in rest]
+        K[i], pA[i] = visits.outward(here[i], v[body.v], K[body.parent], wrenches[i])
+    loops = [rolled.Loop(T, bodies, q, v, wrenches) for bodies in rest]
     for loop in loops:
         loop.outward(K)
         loop.inward(tau, IA, pA)
-    for i in reversed(written):
-        W[i], u[i], Ia, pa = articulated.inward(here[i], tau[T.bodies[i].v], IA[i], pA[i])
+    for i in reversed(straight):
+        W[i], u[i], Ia, pa = visits.inward(here[i], tau[T.bodies[i].v], IA[i], pA[i])
         if (p := T.bodies[i].parent) >= 0:
             IA[p] = IA[p] + screws.inertia(here[i].moves, Ia)
             pA[p] = pA[p] + screws.force(here[i].moves, pa)
     for i in wide:
-        A[i], vdot[i] = articulated.onward(here[i], A[T.bodies[i].parent], W[i], u[i])
+        A[i], vdot[i] = visits.onward(here[i], A[T.bodies[i].parent], W[i], u[i])
     for loop in loops:
         vdot |= loop.onward(A)
     return np.concatenate([np.zeros(0), *(vdot[i] for i in range(len(T.bodies)))])
@@ -143,13 +126,13 @@ def inverse_mass_factors(mech: Mechanism, q: Array) -> tuple[Array, Array]:
     Rodriguez and Kreutz-Delgado, IEEE Trans. Robot. Autom. 8 (1992).
     """
     (q,) = sized(mech, q=q)
-    T, unit = tree.of(mech), np.eye(mech.nv)
+    T, unit = canonical.tree_of(mech), np.eye(mech.nv)
     IA, pA = [body.G for body in T.bodies], [np.zeros((6, mech.nv)) for _ in T.bodies]
     A, B = np.zeros((mech.nv, mech.nv)), np.zeros((mech.nv, mech.nv))
     for i, body in reversed(list(enumerate(T.bodies))):
         here = body.at(q, np.zeros(mech.nv))
         A[body.v] = unit[body.v] - here.S.T @ pA[i]
-        _, u, Ia, pa = articulated.inward(here, unit[body.v], IA[i], pA[i])
+        _, u, Ia, pa = visits.inward(here, unit[body.v], IA[i], pA[i])
         B[body.v] = u.reshape(body.joint.nv, mech.nv)
         if body.parent >= 0:
             IA[body.parent] = IA[body.parent] + screws.inertia(here.moves, Ia)
@@ -158,11 +141,11 @@ def inverse_mass_factors(mech: Mechanism, q: Array) -> tuple[Array, Array]:
 
 
 def rows(n: int, count: int) -> tuple[list[Any], ...]:
-    """Empty lists with a place for each body."""
+    """So many empty lists with a place for each body."""
     return tuple([None] * n for _ in range(count))
 
 
-def external_wrenches(mech: Mechanism, T: tree.Tree, external: External) -> list[Array]:
+def external_wrenches(mech: Mechanism, T: Tree, external: External) -> list[Array]:
     """The external wrench on each body, in its frame."""
     total = [np.zeros(6) for _ in T.bodies]
     for F, (k, X) in zip(as_rows(mech, external), T.carriers, strict=True):
@@ -172,7 +155,7 @@ def external_wrenches(mech: Mechanism, T: tree.Tree, external: External) -> list
 
 
 def bias_forces(mech: Mechanism, q: Array, v: Array, external: External = None) -> Array:
-    """tau (nv,) that it takes to have vdot = 0: Coriolis, centrifugal, gravity and external forces."""
+    """tau (nv,) at which vdot = 0: Coriolis, centrifugal, gravity and external forces."""
     return inverse_dynamics(mech, q, v, np.zeros(mech.nv), external)
 
 
@@ -197,10 +180,10 @@ def joint_forces(mech: Mechanism, q: Array, v: Array) -> Array:
 
 
 def strain(joint: Joint, q: Array) -> Array:
-    """u (nv,), from the coordinates of a joint to the rest of its spring; the spring's force is stiffness * u."""
+    """u (nv,), from the coordinates of a joint to the rest position of its spring; the force is stiffness * u."""
     return joint.type.strain(joint, q, np.ones(joint.nv) * joint.rest)
 
 
 def resistance(joint: Joint, v: Array) -> Array:
-    """What damper and dry friction take (nv,) [N m, N]; friction is smoothed over 1e-3 rad/s or m/s."""
+    """The force (nv,) [N m, N] of damper and dry friction against v; friction is smoothed over 1e-3 rad/s or m/s."""
     return joint.damping * v + joint.friction * np.tanh(v / 1e-3)

@@ -109,10 +109,6 @@ class Mechanism:
         parts = [link.joint.type.neutral(link.joint) for link in self.links]
         return np.concatenate([np.zeros(0), *parts])
 
-    def __getstate__(self) -> dict[str, object]:
-        """Without what is only kept to save time, and made of functions that do not pickle."""
-        return {name: value for name, value in self.__dict__.items() if name != "_canonical"}
-
     def __repr__(self) -> str:
         return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"
 
@@ -197,10 +193,9 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
     That is the pivot of the mass matrix, S^T IA S with the articulated inertia IA, next to its diagonal S^T I S, with
     the inertia I of all that the joint carries.
     """
-    from poinsot.mechanism import articulated
-    from poinsot.mechanism.form import screws, tree
+    from poinsot.mechanism.form import canonical, screws, visits
 
-    T = tree.of(mech)
+    T = canonical.tree_of(mech)
     rigid = [body.G for body in T.bodies]
     loose = list(rigid)
     for i, body in reversed(list(enumerate(T.bodies))):
@@ -211,9 +206,9 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
         if S.shape[1] and (np.any(scale == 0) or np.linalg.eigvalsh(pivot / np.outer(scale, scale))[0] < 1e-12):
             return next(k.name for k, v in zip(mech.links, mech.v_slices, strict=True) if body.v.start in range(v.stop))
         if p >= 0:
-            _, _, felt, _ = articulated.inward(here, np.zeros(S.shape[1]), loose[i], np.zeros(6))
+            _, _, Ia, _ = visits.inward(here, np.zeros(S.shape[1]), loose[i], np.zeros(6))
             rigid[p] = rigid[p] + screws.inertia(here.moves, rigid[i])
-            loose[p] = loose[p] + screws.inertia(here.moves, felt)
+            loose[p] = loose[p] + screws.inertia(here.moves, Ia)
     return None
 
 

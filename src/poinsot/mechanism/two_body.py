@@ -1,4 +1,4 @@
-"""Two bodies and a joint in 3-D vectors, as Featherstone solves them (2002), and what it takes beyond that text.
+"""Two bodies and a joint in 3-D vectors, as Featherstone solves them (2002), and the extension to any motion and joint.
 
 B1 with mass m1, moment I1 about its centre of mass C1, and B2 with m2, I2, C2, are joined at the point P by a revolute
 joint with the axis s. A force f through C1 and a couple tau act on B1. The names and the numbers (1) to (26) are those
@@ -100,8 +100,8 @@ def solution(b: TwoBodies, f: Array, tau: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
-    """How the two bodies move, and how the joint lets them.
+class JointMotion:
+    """The motion of the two bodies, and the freedom of their joint.
 
     omega1 (3,) [rad/s] is of B1; nu, S and bias are of B2 relative to B1, at P, linear part first:
     nu (6,): the velocity of B2's point at P [m/s], and the angular velocity [rad/s]; S (6, k): the joint allows the
@@ -115,12 +115,12 @@ class Motion:
     Q: Array
 
 
-def at_rest(b: TwoBodies) -> Motion:
+def at_rest(b: TwoBodies) -> JointMotion:
     """The case of the text: no motion, a revolute joint, no motor."""
-    return Motion(np.zeros(3), np.zeros(6), np.concatenate([np.zeros(3), b.s])[:, None], np.zeros(6), np.zeros(1))
+    return JointMotion(np.zeros(3), np.zeros(6), np.concatenate([np.zeros(3), b.s])[:, None], np.zeros(6), np.zeros(1))
 
 
-def articulated(b: TwoBodies, motion: Motion) -> tuple[Array, Array]:
+def articulated(b: TwoBodies, motion: JointMotion) -> tuple[Array, Array]:
     """IA (6, 6) and pA (6,): (f, tau) = IA (a1, omegadot1) + pA. Equation (f) of docs/two-bodies.md."""
     G1, p1, X, G, p, c = _terms(b, motion)
     U = G @ motion.S
@@ -130,7 +130,7 @@ def articulated(b: TwoBodies, motion: Motion) -> tuple[Array, Array]:
     return IA, pA
 
 
-def solution_in_motion(b: TwoBodies, motion: Motion, f: Array, tau: Array) -> tuple[Array, Array, Array]:
+def solution_in_motion(b: TwoBodies, motion: JointMotion, f: Array, tau: Array) -> tuple[Array, Array, Array]:
     """a1 [m/s^2] of C1, omegadot1 [rad/s^2] and alpha (k,), by equations (f) and (e) of docs/two-bodies.md."""
     IA, pA = articulated(b, motion)
     A1 = solve_spd(IA, np.concatenate([f, tau]) - pA)
@@ -139,7 +139,7 @@ def solution_in_motion(b: TwoBodies, motion: Motion, f: Array, tau: Array) -> tu
     return A1[:3], A1[3:], alpha
 
 
-def _terms(b: TwoBodies, motion: Motion) -> tuple[Array, Array, Array, Array, Array, Array]:
+def _terms(b: TwoBodies, motion: JointMotion) -> tuple[Array, Array, Array, Array, Array, Array]:
     """G1, p1, X, G, p, c of docs/two-bodies.md: B1 at C1; from C1 to P; B2 at P; and the joint's velocity terms."""
     E, O = np.eye(3), np.zeros((3, 3))
     omega1, (nu, nu_omega) = motion.omega1, (motion.nu[:3], motion.nu[3:])

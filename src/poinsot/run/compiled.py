@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel, fori_loop
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
@@ -25,7 +25,7 @@ from poinsot.run import ledger
 from poinsot.run.stepping import METHODS, LedgerState, Method, StepContext
 from poinsot.world import State, System
 from poinsot.world.paths import entries
-from poinsot.world.system import pack, unpack
+from poinsot.world.system import Values, pack, unpack
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
@@ -95,7 +95,7 @@ class CompiledSystem:
         from zero. None if a user's function cannot be traced."""
         s, width = self.system, ledger.WIDTH
 
-        def quantities(t: Any, y: Array, p: Array) -> tuple[Array, Array]:
+        def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
@@ -119,7 +119,7 @@ class CompiledSystem:
         inflow = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
         return [*joints, *entries(s.states), *(inflow[k] for k in self.inflow_indices)]
 
-    def parameters(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any], batch: tuple[int, ...] = ()) -> Array:
+    def parameters(self, numbers: Values, inputs: Values, batch: tuple[int, ...] = ()) -> Array:
         """p (np,) from numbers by path and inputs by name; the others keep the values of the description.
 
         For a batch (..., np): each value is shared by all instances, or has the batch's shape in front.
@@ -191,16 +191,16 @@ class CompiledSystem:
         parts = np.split(x, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
         return assemble([np.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)])
 
-    def _advance(self, x: Array, p: Array, t: Any, first: Any, h: Any, n: Any) -> Array:
+    def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
         """n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
         step = self._scheme.step(self.context(p))
         return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._unflatten(x)))
 
-    def _advance_until(self, x: Array, p: Array, first: Any, h: Any, n: Any) -> tuple[Array, Array]:
+    def _advance_until(self, x: Array, p: Array, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
         """x before the condition becomes true, and the number of steps made to there."""
         step = self._scheme.step(self.context(p))
 
-        def body(i: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             x, made = carry
             new = _flat(step((first + i) * h, self._unflatten(x), h))
             goes_on = (made == i) & ~self._is_met((first + i + 1) * h, self._from_stepped(new, p), p)
@@ -209,10 +209,10 @@ class CompiledSystem:
         before: tuple[Array, Array] = fori_loop(n, body, (x, np.zeros(())))
         return before
 
-    def _advance_state(self, y: Array, p: Array, t: Any, h: Any, n: Any) -> Array:
+    def _advance_state(self, y: Array, p: Array, t: Scalar, h: Scalar, n: Scalar) -> Array:
         return self._from_stepped(self._advance(self._to_stepped(y, p), p, t, 0, h, n), p)
 
-    def _is_met(self, t: Any, y: Array, p: Array) -> Any:
+    def _is_met(self, t: Scalar, y: Array, p: Array) -> Any:
         """Whether the condition is true; a number counts as true if it is positive."""
         assert self.until is not None
         context = self.context(p)
@@ -221,7 +221,7 @@ class CompiledSystem:
         is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
         return value if is_bool else value > 0
 
-    def _derivative(self, t: Any, y: Array, p: Array) -> Array:
+    def _derivative(self, t: Scalar, y: Array, p: Array) -> Array:
         return self.pack(self.context(p).rate(t, self.unpack(y)))
 
     def _normalize(self, y: Array) -> Array:
@@ -229,10 +229,10 @@ class CompiledSystem:
         q = kinematics.normalize(self.system.mechanism, at.state.q)
         return self.pack(LedgerState(State(q, at.state.v, at.state.parts), at.inflow))
 
-    def _condition(self, t: Any, y: Array, p: Array) -> Array:
+    def _condition(self, t: Scalar, y: Array, p: Array) -> Array:
         return np.where(self._is_met(t, y, p), 1.0, 0.0)
 
-    def _conserved(self, t: Any, y: Array, p: Array) -> Array:
+    def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         context = self.context(p, np.zeros(0, int))
         motion = self.system.motion(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
         return ledger.conserved_quantities(motion.scene, motion.effects)
@@ -296,7 +296,7 @@ class CompiledSystem:
         """(t, y, p) -> 1 if the condition is met, else 0."""
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
 
-    def conserved(self, t: Any, y: Array, p: Array) -> Array:
+    def conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         """The conserved quantities (..., 8) of states y (..., ny) at the time t."""
         conserved: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
         return conserved

@@ -57,7 +57,7 @@ class RunOptions:
             raise ValueError(f"device must be 'cpu' or 'cuda', not {self.device!r}.")
 
     def settings(self, world: World) -> dict[str, Any]:
-        """What a run states about itself: versions, seed, step and so on, and the hash of the description."""
+        """The settings that a run states: versions, seed, step and so on, and the hash of the description."""
         options = {f.name: getattr(self, f.name) for f in fields(self)}
         stated = {name: options[name] for name in ("duration", "step", "seed", "device", "every", "batch")}
         return {**stated, **versions(), "description_hash": hash_of(world), "options": options}

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the end of a call, so that nothing is half done."""
+"""Ctrl-C that waits for the end of a call, so that no step is left half done."""
 
 import signal
 import threading
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class CtrlC:
-    """While it is entered, the first Ctrl-C sets `pressed`, and the second one raises KeyboardInterrupt as usual."""
+    """Within it, the first Ctrl-C sets `pressed`, and the second one raises KeyboardInterrupt as usual."""
 
     def __init__(self) -> None:
         self.pressed = False

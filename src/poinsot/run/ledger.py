@@ -89,7 +89,8 @@ def _rate(F_W: Array, power: Array, mass: Array | None = None) -> Array:
 
 def _power(effect: Effect, scene: Scene) -> Array:
     if effect.power is not None:
-        return effect.power
+        power: Array = effect.power
+        return power
     if effect.stored is not None:
         return np.zeros(())
     total: Array = np.zeros(())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.parts.structure import COMPONENTS, LATCHES, Limit
 from poinsot.run.compiled import Condition
 from poinsot.spatial.arrays import as_array
@@ -82,7 +82,7 @@ def until(system: System, condition: Condition | None) -> Condition | None:
 
 @lru_cache(maxsize=64)
 def _until(names: tuple[str, ...], condition: Condition | None) -> Condition:
-    def passed(t: Any, scene: Any) -> Any:
+    def passed(t: Scalar, scene: Any) -> Any:
         load = sum(scene.states[f"{name}.latched"] for name in names) - 0.5
         if condition is None:
             return load

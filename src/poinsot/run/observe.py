@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._memo import memo
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
@@ -160,11 +160,11 @@ def measuring(
 ) -> Callable[[Array, Array, Array], tuple[Array, ...]]:
     """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them."""
 
-    def quantities(t: Any, y: Array, p: Array) -> list[Array]:
+    def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
         motion = compiled.context(p).motion(t, compiled.unpack(y).state)
         return [1.0 * quantity(motion) for quantity in of]
 
-    def function(t: Any, y: Array, p: Array) -> Array:
+    def function(t: Scalar, y: Array, p: Array) -> Array:
         """All in one array: a ufunc has no more than 64 outputs."""
         return np.concatenate([np.zeros(0), *(np.ravel(a) for a in quantities(t, y, p))])
 

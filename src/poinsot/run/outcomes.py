@@ -10,7 +10,7 @@ from poinsot._types import Array
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.result import Stop
 
-Index = tuple[int, ...]  # of an instance: () of a single run, (k,) of a batch
+Index = tuple[int, ...]  # of an instance: () in a single run, (k,) in a batch
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,11 @@
-"""A bar for long work, with rate and time left."""
+"""A progress bar, with rate and time left."""
 
 import sys
 import time
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 1.0  # s without a bar
+PATIENCE = 1.0  # s before a bar is shown
 
 
 class Progress:
@@ -24,7 +24,7 @@ class Progress:
         return self
 
     def at(self, done: int) -> None:
-        """So many steps are done."""
+        """Show that this many steps are done."""
         if not self.wanted or time.perf_counter() - self.started < PATIENCE:
             return
         if self._bar is None:

@@ -22,7 +22,7 @@ from poinsot.run.observe import LABELS, observe
 from poinsot.world import World
 
 if TYPE_CHECKING:
-    from poinsot.files.results import Writer
+    from poinsot.files.saving import Writer
     from poinsot.show import Viewer
 
 
@@ -118,7 +118,7 @@ class Run:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the run to x.nc (NetCDF) or x.zarr, from which `load_run` reads it; all of it or nothing."""
-        from poinsot.files.results import save
+        from poinsot.files.saving import save
 
         save(self, path)
 
@@ -210,7 +210,7 @@ def writer(
     path: str | PathLike[str], world: World, compiled: CompiledSystem, settings: Mapping[str, Any], record: Any
 ) -> "Writer":
     """The writer that puts the records of a run on disk while it goes on."""
-    from poinsot.files.results import Writer
+    from poinsot.files.saving import Writer
 
     return Writer(path, world, compiled, settings, record)
 

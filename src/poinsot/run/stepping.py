@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._hints import hint
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.body import momentum
 from poinsot.fuse import fori_loop, once
 from poinsot.integrate import schemes
@@ -21,8 +21,7 @@ from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.motion import wrench_at
 from poinsot.world import Motion, State, System
-
-Values: TypeAlias = Mapping[str, Any]
+from poinsot.world.system import Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +42,15 @@ class StepContext:
     inflow_indices: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
 
-    def inputs_at(self, t: Any) -> Values:
+    def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""
         return {**self.inputs, **{name: as_array(f(t)) for name, f in self.functions.items()}}
 
-    def motion(self, t: Any, state: State) -> Motion:
+    def motion(self, t: Scalar, state: State) -> Motion:
         """All forces at the time t, and the accelerations that follow."""
         return self.system.motion(t, state, self.parameters, self.inputs_at(t))
 
-    def rate(self, t: Any, y: LedgerState) -> LedgerState:
+    def rate(self, t: Scalar, y: LedgerState) -> LedgerState:
         """The rate of change of state and ledger."""
         motion = self.motion(t, y.state)
         return LedgerState(self.system.rate(motion), self.inflow_rate(motion))
@@ -63,7 +62,7 @@ class StepContext:
         rates: Array = np.ravel(ledger.inflow_rates(self.system, motion))[self.inflow_indices]
         return rates
 
-    def settled(self, t: Any, y: LedgerState) -> LedgerState:
+    def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
         state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
         return self.released(LedgerState(state, y.inflow))
@@ -97,7 +96,7 @@ def _runge_kutta(tableau: schemes.Tableau) -> Method:
     def make(context: StepContext) -> Step:
         f = once(context.rate)
 
-        def step(t: Any, y: LedgerState, h: Any) -> LedgerState:
+        def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
             y = schemes.runge_kutta(tableau, f, t, y, h)
             q = kinematics.normalize(context.system.mechanism, y.state.q)
             return LedgerState(State(q, y.state.v, y.state.parts), y.inflow)
@@ -110,7 +109,7 @@ def _runge_kutta(tableau: schemes.Tableau) -> Method:
 def _semi_implicit(context: StepContext) -> Step:
     """Velocities first; then coordinates move with the new velocities, on the group."""
 
-    def step(t: Any, y: LedgerState, h: Any) -> LedgerState:
+    def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
         slope = context.rate(t, y)
         v = y.state.v + h * slope.state.v
         q = kinematics.integrate(context.system.mechanism, y.state.q, h * v)
@@ -127,7 +126,7 @@ def _with_switches(context: StepContext, step: Step) -> Step:
     """
     system, settled = context.system, once(context.settled)
 
-    def whole(t: Any, y: LedgerState, h: Any) -> LedgerState:
+    def whole(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
         new, end = context.settled(t + h, step(t, y, h)), t + h
 
         def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
@@ -203,16 +202,16 @@ def _splitting(order: int, rotate: FreeRotation) -> Method:
         bodies = [link for link, _, _ in _links(context)]
         rotations = [free_attitude(link.inertia, rotate) if link.joint.type.attitude else None for link in bodies]
 
-        def forces(t: Any, y: FreeBodies, P: Array, L: Array, inflow: Array) -> tuple[Array, Array, Array]:
+        def forces(t: Scalar, y: FreeBodies, P: Array, L: Array, inflow: Array) -> tuple[Array, Array, Array]:
             at = _from_momenta(context, FreeBodies(y.x, y.attitude, P, L, inflow))
             motion = context.motion(t, at.state)
             return *_at_centres(motion), context.inflow_rate(motion)
 
-        def kick(t: Any, y: FreeBodies, h: Any) -> FreeBodies:
+        def kick(t: Scalar, y: FreeBodies, h: Scalar) -> FreeBodies:
             momenta = kicked(lambda p: forces(t, y, *p), t, (y.P, y.L, y.inflow), h)
             return FreeBodies(y.x, y.attitude, *momenta)
 
-        def drift(t: Any, y: FreeBodies, h: Any) -> FreeBodies:
+        def drift(t: Scalar, y: FreeBodies, h: Scalar) -> FreeBodies:
             x, attitude = [], []
             for k, (link, rotated) in enumerate(zip(bodies, rotations, strict=True)):
                 x.append(drifted(link.inertia, y.x[k], y.P[k], h))

@@ -15,10 +15,11 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot._types import Array, ArrayLike
+from poinsot.files.atomic import write_bytes
 from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import Picture
-from poinsot.show.replay import frames, layers_of, pace, picture_of, write
+from poinsot.show.replay import frames, layers_of, pace, picture_of
 from poinsot.show.stage import Stage, camera_view
 from poinsot.spatial import quaternion, rotation
 
@@ -158,7 +159,7 @@ def snapshot(
         raise ValueError(f"time must be within the run, {times[0]:g} to {times[-1]:g} s, not {time!r}.")
     k = len(times) - 1 if time is None else int(np.argmin(np.abs(times - time)))
     with studio(picture, layers_of(show), camera, size, follow, attached) as room:
-        return write(path, _png(room.shot(k)))
+        return write_bytes(path, _png(room.shot(k)))
 
 
 def animate(
@@ -194,8 +195,8 @@ def animate(
         shots = [room.shot(int(k)) for k in chosen]
     seconds = np.diff(times[chosen]) / rate
     if path.suffix == ".mp4":
-        return write(path, _mp4(shots, len(seconds) / float(seconds.sum())))
-    return write(path, _gif(shots, [*seconds, 1.0]))
+        return write_bytes(path, _mp4(shots, len(seconds) / float(seconds.sum())))
+    return write_bytes(path, _gif(shots, [*seconds, 1.0]))
 
 
 def _camera_orientation(view: Mapping[str, Array]) -> Array:

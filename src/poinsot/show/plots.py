@@ -12,10 +12,10 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot._optional import require
 from poinsot._types import Array
+from poinsot.files.atomic import write_bytes
 from poinsot.parts import Limit
 from poinsot.run.result import Run
 from poinsot.show.history import History, history, quantities, spelled
-from poinsot.show.replay import write
 from poinsot.spatial import rotation
 
 COLOURS = ("#2a6f97", "#d1495b", "#5b8e7d", "#e09f3e", "#7d5a94", "#3d5a80")
@@ -77,7 +77,7 @@ def saved(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     if path is not None:
         data = BytesIO()
         figure.savefig(data, format=Path(path).suffix.removeprefix(".") or "png", dpi=150)
-        write(Path(path), data.getvalue())
+        write_bytes(path, data.getvalue())
     return figure
 
 

@@ -1,7 +1,6 @@
 """One HTML file that replays a run offline."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
+from poinsot.files.atomic import write_text
 from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
@@ -92,7 +92,7 @@ def html(
 
 def to_html(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the replay to a file, whole or not at all; see `html` for the options."""
-    return write(Path(path), html(run, **options).encode())
+    return write_text(path, html(run, **options))
 
 
 def framed(run: Run, height: int = 480) -> str | None:
@@ -103,26 +103,6 @@ def framed(run: Run, height: int = 480) -> str | None:
         return None
     style = f"width:100%;height:{height}px;border:1px solid #ddd"
     return f'<p>{escape(repr(run))}</p><iframe style="{style}" srcdoc="{escape(page)}"></iframe>'
-
-
-def write(path: Path, data: bytes) -> Path:
-    """Write a file under another name first, then rename it: nobody ever sees half of it."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder '{path.parent}' does not exist; make it first.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return path
 
 
 def _title(run: Run, rate: float) -> str:

@@ -1,4 +1,4 @@
-"""How the outcome of a run depends on the numbers of the description: exact derivatives, through the compiler."""
+"""Sensitivities of the outcome of a run to the numbers of its description: exact derivatives, through the compiler."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ class Job:
         return simulate(self.world, vary=vary, **options)
 
     def hash(self) -> str:
-        """The same for the same sweep, so that another one is not mixed with it."""
+        """A hash that tells this sweep from others, so that they are not mixed."""
         shown = {key: fingerprint(x) or repr(x) for key, x in self.options.items()}
         text = json.dumps([hash_of(self.world), shown, self.chunk, list(self.values)], sort_keys=True)
         parts = [text.encode(), *(np.ascontiguousarray(x).tobytes() for x in self.values.values())]

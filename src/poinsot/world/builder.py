@@ -1,6 +1,6 @@
 """The world as a user builds it: bodies, joints, springs, forces, and then `simulate`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.particles import Particles, Springs
@@ -20,7 +20,7 @@ from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
-from poinsot.world.system import Motion, State, System, system_of
+from poinsot.world.system import Motion, State, System, Values, system_of
 
 if TYPE_CHECKING:
     from poinsot.run import Run
@@ -216,7 +216,7 @@ class World:
         return self.add(JointStop(name, str(joint), stiffness, **data))
 
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
-        """A number or array that is given from outside when the world is simulated; `value` if it is not."""
+        """A number or array that is supplied when the world is simulated; `value` by default."""
         self._take("inputs", name, np.array(value, dtype=float))
 
     # Reading it.
@@ -247,19 +247,19 @@ class World:
 
     def derivative(
         self,
-        t: Any,
+        t: Scalar,
         state: State,
-        parameters: Mapping[str, Any] | None = None,
-        inputs: Mapping[str, Any] | None = None,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> State:
         """The rate of change of the state at the time t [s]. Plain NumPy; this is what gets compiled."""
         return self.system().derivative(t, state, parameters, inputs)
 
-    def scene(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Scene:
-        """Where everything is, at the start or in a given state: world.scene()["wing"].position."""
+    def scene(self, state: State | None = None, t: float = 0.0, inputs: Values | None = None) -> Scene:
+        """Where everything is, at the start or in some state: world.scene()["wing"].position."""
         return self.system().scene(t, state or self.start(), None, inputs)[0]
 
-    def motion(self, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None) -> Motion:
+    def motion(self, state: State | None = None, t: float = 0.0, inputs: Values | None = None) -> Motion:
         """The scene with all forces and accelerations."""
         return self.system().motion(t, state or self.start(), None, inputs)
 

@@ -1,4 +1,4 @@
-"""What a world is made of, as data: bodies, elements, gravity, inputs. Frozen."""
+"""The description of a world as frozen data: bodies, elements, gravity, inputs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,18 +18,18 @@ from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.spatial.arrays import as_array
 
-HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; what it then accelerates is below rounding
-RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and what the ledger speaks of
+HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; the acceleration that remains is below rounding
+RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and sources of the ledger
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A body and how it starts.
+    """A body and its initial state.
 
     As a `Link`: inertia in its own frame, parent, joint, placement. Without a joint it is free, or fixed to its parent
     if it has one. It starts at `position` (3,) [m] of its frame's origin, with `orientation` (4,) wxyz, the `velocity`
     (3,) [m/s] of that origin, in world axes, and the `angular_velocity` (3,) [rad/s] in body axes; or with the
-    coordinates `q` and velocities `v` of its joint. What is not given is at rest in the joint's neutral place.
+    coordinates `q` and velocities `v` of its joint. By default it is at rest in the joint's neutral position.
     """
 
     name: str
@@ -55,22 +55,22 @@ class Body:
         for name, size in {
             "position": 3, "orientation": 4, "velocity": 3, "angular_velocity": 3, "q": joint.nq, "v": joint.nv,
         }.items():  # fmt: skip
-            given = getattr(self, name)
-            if given is None:
+            value = getattr(self, name)
+            if value is None:
                 continue
-            array = as_array(given)
+            array = as_array(value)
             if not is_traced(array):
-                array = np.array(given, dtype=float)
+                array = np.array(value, dtype=float)
                 if name in ("q", "v") and size == 1:
                     array = array.reshape(-1) if array.ndim == 0 else array
                 if not np.all(np.isfinite(array)):
                     raise FieldError(
-                        f"{name} of body {self.name!r} must be finite numbers, not {given!r}.", name, self.name
+                        f"{name} of body {self.name!r} must be finite numbers, not {value!r}.", name, self.name
                     )
             if array.shape != (size,):
                 what = f" of its {joint.kind} joint" if name in ("q", "v") else ""
                 raise FieldError(
-                    f"{name}{what} of body {self.name!r} needs {size} numbers, not {given!r}.", name, self.name
+                    f"{name}{what} of body {self.name!r} needs {size} numbers, not {value!r}.", name, self.name
                 )
             if name == "orientation":
                 with about(self.name, name):
@@ -79,7 +79,7 @@ class Body:
             object.__setattr__(self, name, array)
 
     def _defaults(self) -> dict[str, Array]:
-        """How it starts where nothing is said: at rest, in the neutral place."""
+        """The initial state by default: at rest, in the neutral position."""
         joint, default = self.hinge, {}  # type: Joint, dict[str, Array]
         as_body = self.parent is None and joint.type.position
         if as_body and self.q is None:
@@ -103,7 +103,7 @@ class Body:
         return self.joint
 
     def link(self, more: Inertia | None = None, turning: Array | None = None) -> Link:
-        """The body as a link of a mechanism: with the mass that its parts add, without what turns by itself."""
+        """The body as a link of a mechanism: with the mass that its parts add, without the moment of its rotors."""
         inertia = self.inertia if more is None else more if self.inertia is None else self.inertia + more
         if turning is not None:
             inertia = self._without(inertia, turning)
@@ -147,7 +147,7 @@ class Description:
         yield from self.elements.items()
 
     def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
-        """The tree of all bodies, with the mass that elements add in these states, and able to part where it may."""
+        """The tree of all bodies, with the mass that elements add in these states, and mounts for releasable joints."""
         states = states or initial_states(self)
         more, decoupled = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
@@ -162,15 +162,15 @@ class Description:
         return Mechanism(tuple(links), self.field)
 
     def held(self, states: Mapping[str, Array]) -> dict[str, Array]:
-        """The bodies whose joints may part: 1 while all that may let them go hold them, else 0."""
-        found: dict[str, Array] = {}
+        """The bodies whose joints may be released: 1 while every element that may release them holds, else 0."""
+        held: dict[str, Array] = {}
         for name, element in self.elements.items():
             for body, holds in element.holds(own_states(states, name)).items():
-                found[body] = holds if body not in found else holds * found[body]
-        return found
+                held[body] = holds if body not in held else holds * held[body]
+        return held
 
     def check(self) -> None:
-        """Every name that something refers to must exist."""
+        """An error if something refers to a name that does not exist."""
         if not self.bodies:
             raise ValueError("the world is empty: add a body with world.add_body(name, inertia).")
         for name, element in self.elements.items():
@@ -190,11 +190,11 @@ class Description:
 
 
 def mounted(link: Link, held: Array | None) -> tuple[Link, ...]:
-    """A link whose joint may part, `held` being 1 before and 0 after: on a mount, which is a frame without mass.
+    """A link whose joint may be released, `held` being 1 before and 0 after: on a mount, a frame without mass.
 
-    The mount hangs on a free joint. While that is held by a huge armature, the joint moves as ever; when it is let go,
-    the joint is held instead, as it stands, and the mount flies with the body. One of the two is always held: so there
-    are never more freedoms than the body has. A joint that is free itself needs no mount.
+    The mount hangs on a free joint. While a huge armature holds that one, the joint moves as usual; after the release
+    the joint is held instead, as it is, and the mount moves with the body. One of the two is always held, so the body
+    never has more than its own degrees of freedom. A joint that is free itself needs no mount.
     """
     if held is None:
         return (link,)
@@ -207,7 +207,7 @@ def mounted(link: Link, held: Array | None) -> tuple[Link, ...]:
 
 
 def gather(total: dict[str, Any], added: Mapping[str, Any]) -> None:
-    """Add what is called by a name to what is called so already."""
+    """Add each item to the total of the same name."""
     for name, x in added.items():
         total[name] = total[name] + x if name in total else x
 
@@ -228,7 +228,7 @@ def own_states(states: Mapping[str, Array], element: str) -> dict[str, Array]:
 
 
 def check_name(what: str, name: str) -> None:
-    """An error if this cannot be a name: it would not fit into a path, or means something already."""
+    """An error if this cannot be a name: it would not fit into a path, or is reserved."""
     if not isinstance(name, str) or not name or any(c in ".[]" or c.isspace() for c in name):
         raise FieldError(
             f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces.",

@@ -1,4 +1,4 @@
-"""How a world starts: coordinates and velocities of its joints, from where its bodies are to be."""
+"""The initial state of a world: coordinates and velocities of its joints, from the poses and twists of its bodies."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,14 +20,14 @@ TOLERANCE = 1e-9  # m and rad, relative to the distances involved: what rounding
 def start(bodies: Mapping[str, Body], mech: Mechanism) -> tuple[Array, Array]:
     """q (nq,) and v (nv,) at the start.
 
-    Of a body whose position or velocity is given, and not the coordinates of its joint, they are found so that it is
-    where it should be; an error says how far off the joint keeps it. Parents come first.
+    Where the position or velocity of a body is given instead of its joint's coordinates, these are solved for; an error
+    says how far off the joint keeps it. Parents come first.
     """
     q, v = [], []  # type: list[Array], list[Array]
     X, V = {}, {}  # type: dict[str | None, Pose], dict[str | None, Array]
     X[None], V[None] = Pose(), np.zeros(6)
     for link in mech.links:
-        body, joint = bodies.get(link.name), link.joint  # there is no body for the mount of a joint: it is in its place
+        body, joint = bodies.get(link.name), link.joint  # no body for the mount of a joint, which starts neutral
         X_WJ = X[link.parent] @ link.placement
         q_B = joint.type.neutral(joint) if body is None else _coordinates(body, X_WJ)
         X_JB = joint.type.pose(joint, q_B)
@@ -42,21 +42,22 @@ def start(bodies: Mapping[str, Body], mech: Mechanism) -> tuple[Array, Array]:
 
 
 def _coordinates(body: Body, X_WJ: Pose) -> Array:
-    """q of the body's joint, whose frame lies at X_WJ."""
+    """q of the body's joint, whose frame is at X_WJ."""
     joint = body.hinge
     if body.q is not None:
         _only(body, "q", "position", "orientation")
-        return joint.type.normalize(joint, as_array(body.q))
-    q = joint.type.neutral(joint)
+        unit: Array = joint.type.normalize(joint, as_array(body.q))
+        return unit
+    q: Array = joint.type.neutral(joint)
     if body.position is None and body.orientation is None:
         return q
     at_rest = X_WJ @ joint.type.pose(joint, q)
     R = at_rest.R if body.orientation is None else Pose.from_quaternion(body.orientation).R
     X = X_WJ.inverse() @ Pose.unchecked(R, at_rest.p if body.position is None else as_array(body.position))
     if joint.type.is_free:
-        turn = np.array([1.0, 0, 0, 0]) if body.orientation is None else as_array(body.orientation)
+        attitude = np.array([1.0, 0, 0, 0]) if body.orientation is None else as_array(body.orientation)
         simple = not _is_open(X_WJ.R) and np.array_equal(_plain(X_WJ.R), IDENTITY)
-        return np.concatenate([turn if simple else X.quaternion(), X.p])
+        return np.concatenate([attitude if simple else X.quaternion(), X.p])
     if joint.type.position and body.orientation is None:
         return X.p
     if joint.type.attitude and body.position is None:
@@ -68,11 +69,17 @@ def _coordinates(body: Body, X_WJ: Pose) -> Array:
             "q",
             body.name,
         )
+    return _nearest_coordinates(body, q, X)
+
+
+def _nearest_coordinates(body: Body, q: Array, X: Pose) -> Array:
+    """q that brings the body to X, as far as its position or orientation is given, by Gauss-Newton; an error says how
+    far off it stays."""
+    joint = body.hinge
+    rows = slice(3 if body.orientation is None else 0, 3 if body.position is None else 6)
     for _ in range(50):
         off = _plain((joint.type.pose(joint, q).inverse() @ X).log())
         S = _plain(joint.type.subspace(joint, q))
-        rows = slice(0, 6) if body.position is not None and body.orientation is not None else slice(3, 6)
-        rows = slice(0, 3) if body.position is None else rows
         u = np.linalg.lstsq(S[rows], off[rows], rcond=None)[0]
         q = joint.type.integrate(joint, q, u)
         if np.abs(u).max(initial=0.0) < 1e-14:
@@ -118,7 +125,7 @@ def _velocities(body: Body, X_WB: Pose, carried: Array, S: Array) -> Array:
         )
     rows = slice(0 if angular else 3, 6 if linear else 3)
     S, twist, carried = _plain(S), _plain(twist), _plain(carried)
-    v = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
+    v: Array = np.linalg.lstsq(S[rows], (twist - carried)[rows], rcond=None)[0]
     left = np.abs((S @ v + carried - twist)[rows]).max(initial=0.0)
     if left > TOLERANCE * (1 + np.abs(twist).max()):
         raise FieldError(
@@ -137,12 +144,14 @@ def _is_open(*arrays: Any) -> bool:
 
 def _plain(array: Any) -> Array:
     """An array of known numbers as NumPy's own, even within a trace."""
-    return array.__array__() if is_traced(array) else array
+    known: Array = array.__array__() if is_traced(array) else array
+    return known
 
 
-def _only(body: Body, given: str, *others: str) -> None:
+def _only(body: Body, name: str, *others: str) -> None:
+    """An error if the body has, beside this value, one of the others."""
     for other in others:
         if getattr(body, other) is not None:
             raise FieldError(
-                f"body {body.name!r}: give either {given} of its joint or its {other}, not both.", other, body.name
+                f"body {body.name!r}: give either {name} of its joint or its {other}, not both.", other, body.name
             )

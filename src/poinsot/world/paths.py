@@ -1,7 +1,7 @@
-"""Every number of a description has a path, by which it can be read, replaced and left free.
+"""Paths: the names by which every number of a description can be read, replaced and left free.
 
-wing.mass, wing.radius     mass properties; a body made of one shape is made again from its numbers
-wing.position, wing.q      how a body starts
+wing.mass, wing.radius     mass properties; a body made of one shape is made anew from its numbers
+wing.position, wing.q      the initial state of a body
 wing.joint.damping         its joint; also wing.damping
 wing.placement.p           where the joint sits on the parent
 strut.stiffness            an element
@@ -38,8 +38,8 @@ def read(description: Description, path: str) -> Array:
 
 
 def write(description: Description, numbers: Mapping[str, Any]) -> Description:
-    """The description with other numbers at these paths, in whatever order they are given."""
-    for path in sorted(numbers, key=_turn):
+    """The description with other numbers at these paths, in whatever order they come."""
+    for path in sorted(numbers, key=_order):
         value = numbers[path]
         owner, keys = _owner(description, path)
         changed = _put(owner, keys, value, path)
@@ -53,31 +53,31 @@ def write(description: Description, numbers: Mapping[str, Any]) -> Description:
     return description
 
 
-def _turn(path: str) -> tuple[bool, bool, int, str]:
-    """What is written first: numbers of shapes, then com, then moment; and arrays before their entries."""
+def _order(path: str) -> tuple[bool, bool, int, str]:
+    """The order of writing: numbers of shapes first, then com, then moment; and arrays before their entries."""
     *_, last = re.split(r"[.]", re.sub(r"\[\d+\]", "", path))
     return last == "moment", last == "com", path.count("["), path
 
 
 def known(description: Description) -> list[str]:
-    """All paths of finite numbers, for a look around and for error messages."""
-    found = ["gravity"] if not is_dataclass(description.gravity) else [f"gravity.{k}" for k in ("mu", "centre")]
+    """All paths of finite numbers."""
+    names = ["gravity"] if not is_dataclass(description.gravity) else [f"gravity.{k}" for k in ("mu", "centre")]
     for name, body in description.bodies.items():
         solved = body.hinge.type.position or body.hinge.type.attitude  # coordinates follow from these without a search
-        found += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
+        names += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
         if body.inertia is not None:
-            found += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
+            names += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
             if len(body.inertia.solids) == 1:
-                found += [f"{name}.{key}" for key in _numbers_of(body.inertia.solids[0].shape)]
-        found += [f"{name}.placement.p"]
-        found += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
+                names += [f"{name}.{key}" for key in _numbers_of(body.inertia.solids[0].shape)]
+        names += [f"{name}.placement.p"]
+        names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
     for name, element in description.elements.items():
-        found += [f"{name}.{key}" for key in _numbers_of(element)]
-    return found
+        names += [f"{name}.{key}" for key in _numbers_of(element)]
+    return names
 
 
 def entries(values: Mapping[str, Any]) -> list[str]:
-    """The names of the single numbers in these: "name", and of an array "name[0]", "name[1]", ..."""
+    """The names of the single numbers in these: "name", and for an array "name[0]", "name[1]", ..."""
     sizes = {name: (np.ndim(value), np.size(value)) for name, value in values.items()}
     return [f"{name}[{k}]" if ndim else name for name, (ndim, size) in sizes.items() for k in range(size)]
 
@@ -105,7 +105,7 @@ def _is_number(value: Any) -> bool:
 def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
     """The body, element or description that the path starts at, and the keys that lead on from there."""
     if not isinstance(path, str) or not re.fullmatch(r"[^\[\].\s]+(\.[^\[\].\s]+|\[\d+\])*", path):
-        raise ValueError(f"{path!r} is no path to a number; paths look like 'wing.mass' or 'wing.position[2]'.")
+        raise ValueError(f"{path!r} is not a path to a number; paths look like 'wing.mass' or 'wing.position[2]'.")
     for name in sorted(description.elements, key=len, reverse=True):
         if path.startswith((name + ".", name + "[")):
             return description.elements[name], _keys(path[len(name) :])
@@ -168,7 +168,7 @@ def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
     if isinstance(key, int):
         return (*item[:key], new, *item[key + 1 :]) if isinstance(item, tuple) else _entry(as_array(item), key, new)
     if isinstance(item, Inertia):
-        return _made_again(item, key, new)
+        return _remade(item, key, new)
     if isinstance(item, Pose):
         return Pose(**{"R": item.R, "p": item.p, key: new})
     if isinstance(item, Joint):
@@ -192,13 +192,15 @@ def _entry(array: Array, k: int, value: Any) -> Array:
     return np.stack([as_array(value) if i == k else array[i] for i in range(len(array))])
 
 
-def _made_again(inertia: Inertia, key: str, value: Any) -> Inertia:
+def _remade(inertia: Inertia, key: str, value: Any) -> Inertia:
     """Mass properties with one number changed: from their shapes, where the number is one of a shape."""
     if key == "solids":
         first, *others = value
-        return sum((solid.inertia() for solid in others), start=first.inertia())
+        whole: Inertia = sum((solid.inertia() for solid in others), start=first.inertia())
+        return whole
     if key == "mass" and inertia.solids:
-        return (value / inertia.mass) * inertia
+        scaled: Inertia = (value / inertia.mass) * inertia
+        return scaled
     if key == "com":
         return Pose.unchecked(np.eye(3), value - inertia.com) @ inertia
     return replace(inertia, **{key: value, "solids": ()})

@@ -6,14 +6,14 @@ Collect all forces with their acting points, sum them, accelerate: de Nivelle, s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import memo
-from poinsot._types import Array
+from poinsot._types import Array, Scalar
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
@@ -22,6 +22,8 @@ from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
+
+Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +129,13 @@ class System:
         """The states of the parts (ns,), by name."""
         return unpack(parts, {name: np.shape(value) for name, value in self.states.items()})
 
-    def described(self, parameters: Mapping[str, Any] | None) -> Description:
+    def described(self, parameters: Values | None) -> Description:
         """The description with these numbers at their paths."""
         return paths.write(self.description, parameters) if parameters else self.description
 
     # The equations.
 
-    def start(self, parameters: Mapping[str, Any] | None = None) -> State:
+    def start(self, parameters: Values | None = None) -> State:
         """The state at the start."""
         description = self.described(parameters)
         states = initial_states(description)
@@ -141,7 +143,11 @@ class System:
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
 
     def scene(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Any,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> tuple[Scene, Description]:
         """Poses and velocities of all bodies, and the description that they follow."""
         description = self.described(parameters)
@@ -151,7 +157,11 @@ class System:
         return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, values, states, elements), description
 
     def motion(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Scalar,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> Motion:
         """All forces, and the accelerations that follow."""
         scene, description = self.scene(t, state, parameters, inputs)
@@ -170,7 +180,11 @@ class System:
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
     def derivative(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Scalar,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> State:
         """dq/dt, dv/dt, and the rates of the parts' states."""
         motion = self.motion(t, state, parameters, inputs)
@@ -190,7 +204,11 @@ class System:
         return State(qdot, motion.vdot, pack(rates))
 
     def settle(
-        self, t: Any, state: State, parameters: Mapping[str, Any] | None = None, inputs: Mapping[str, Any] | None = None
+        self,
+        t: Scalar,
+        state: State,
+        parameters: Values | None = None,
+        inputs: Values | None = None,
     ) -> State:
         """The state after a step, with the latches of elements updated."""
         owners = [name for name, e in self.description.acting() if e.latches]
@@ -243,7 +261,7 @@ class System:
             to[name] = values[owner][key] if is_set else np.zeros(np.shape(value))
         return Switch(first, pack(sets) > 0, pack(to))
 
-    def released(self, state: State, parameters: Mapping[str, Any] | None = None) -> tuple[State, Array]:
+    def released(self, state: State, parameters: Values | None = None) -> tuple[State, Array]:
         """The state in which released joints are at rest and their mounts move instead, and the energy [J] lost.
 
         V_M := V_M + Ad(X_MB) S v, v := 0: all bodies keep their twists, and applying it twice changes nothing more. The
@@ -283,7 +301,7 @@ def system_of(description: Description, free: tuple[str, ...]) -> System:
     return System(description, free)
 
 
-def pack(values: Mapping[str, Any]) -> Array:
+def pack(values: Values) -> Array:
     """All arrays in one flat array."""
     return np.concatenate([np.zeros(0), *(np.ravel(as_array(value)) for value in values.values())])
 

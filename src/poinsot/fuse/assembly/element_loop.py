@@ -1,12 +1,12 @@
 """The machine code of an assembly: elements read the rows of a few nodes, and add to rows of the same nodes.
 
 A row is one load. The rows of `width` elements are transposed in registers, so that each element is one lane of the
-graph; what comes out is transposed back and added one element after the other. Nothing that belongs to an element goes
-through memory, and no two additions collide.
+graph; the results are transposed back and added one element after the other. The values of an element never go through
+memory, and no two additions collide.
 
-The results of a block are added while the next one is computed: a processor looks a few hundred instructions ahead, and
-would otherwise wait for the end of each block. Every block takes the same instructions. In the last one, lanes beyond
-the last element repeat its nodes and add zero.
+The results of a block are added while the next one is computed: a processor executes a few hundred instructions out of
+order, and would otherwise wait for the end of each block. Every block takes the same instructions. In the last one,
+lanes beyond the last element repeat its nodes and add zero.
 """
 
 from collections.abc import Sequence
@@ -164,7 +164,9 @@ class _Results:
 
     def __init__(self, graph: Graph, k: int, r: int) -> None:
         self.groups = [graph.outputs[a * r : (a + 1) * r] for a in range(k)]
-        self.source: list[int] = []  # of each node: itself, or the one before whose results are the negative of its own
+        self.source: list[
+            int
+        ] = []  # for each node: itself, or an earlier one whose results are the negative of its own
         for a, group in enumerate(self.groups):
             before = (b for b in range(a) if self.source[b] == b and all(map(_opposite, group, self.groups[b])))
             self.source.append(next(before, a))

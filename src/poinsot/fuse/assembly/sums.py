@@ -1,4 +1,4 @@
-"""Assembly: elements that join a few nodes each, and the sums of what they do to the nodes."""
+"""Assembly: elements that join a few nodes each, and the sums of their contributions to the nodes."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot.fuse.assembly.element_loop import assembly_module
 from poinsot.fuse.kernels import Kernel
 from poinsot.fuse.llvm import jit
@@ -18,13 +19,12 @@ class Assembly:
     """sums[nodes[e]] += f(rows[nodes[e]], ..., own[e], ...) for all elements e, in one compiled loop.
 
     `f` is a kernel of one element, with a signature like "(2,4),(2,4),(3)->(2,4)": first come rows of its k nodes, from
-    as many arrays as `rows` says, then what the element has of its own; out comes what it adds to the same nodes.
-    `nodes` (e, k) are numbers of rows. Rows have 1, 2, 4, 8, ... numbers, so that each is one load: fill them up with
-    zeros.
+    as many arrays as `rows` says, then the element's own numbers; the result is added to the same nodes. `nodes` (e, k)
+    are numbers of rows. Rows have 1, 2, 4, 8, ... numbers, so that each is one load: pad them with zeros.
 
-    Elements are taken in the order given, a vector of them at a time, by one thread: on one kind of processor the same
-    input gives the same bits. It is fast if nodes that follow each other are close to each other in memory, and
-    different: an addition to a row that was just added to waits for that one.
+    Elements are processed in order, a vector of them at a time, by one thread: on one kind of processor the same input
+    gives the same bits. It is fast if consecutive nodes are close to each other in memory, and different: an addition
+    to a row waits for the previous addition to the same row.
     """
 
     def __init__(self, f: Kernel, nodes: Any, rows: int = 1) -> None:
@@ -36,12 +36,12 @@ class Assembly:
         shapes = [*program.inputs[:rows], *program.outputs]
         if len(shapes) != rows + 1 or len({shape[:1] for shape in shapes}) != 1 or {*map(len, shapes)} != {2}:
             raise ValueError(
-                f"{f!r} is no function of an element; its signature must be like {'(k,c),' * rows}...->(k,r)"
+                f"{f!r} is not a function of an element; its signature must be like {'(k,c),' * rows}...->(k,r)"
             )
         k, self._widths = shapes[0][0], [shape[1] for shape in shapes]
         for size in self._widths:
             if size < 1 or size & (size - 1):
-                raise ValueError(f"{f!r} has rows of {size} numbers; fill them up with zeros to 1, 2, 4, 8, ...")
+                raise ValueError(f"{f!r} has rows of {size} numbers; pad them with zeros to 1, 2, 4, 8, ...")
         if self.nodes.ndim != 2 or self.nodes.shape[1] != k or self.nodes.dtype.kind not in "iu":
             raise ValueError(
                 f"nodes must be integers of shape (e, {k}), the rows that each element of {f!r} joins; got an array of "
@@ -50,7 +50,6 @@ class Assembly:
         low, self._high = int(self.nodes.min(initial=0)), int(self.nodes.max(initial=-1))
         if low < 0:
             raise ValueError(f"node {low} does not exist: rows count from 0")
-        self._loops: dict[np.dtype[Any], Callable[..., int]] = {}
 
     def __len__(self) -> int:
         """The number of elements."""
@@ -60,18 +59,18 @@ class Assembly:
         return Assembly, (self.f, self.nodes, self.rows)
 
     def add_to(self, sums: np.ndarray, *args: Any) -> None:
-        """Add what all elements do to `sums` (n, r), in place.
+        """Add the contributions of all elements to `sums` (n, r), in place.
 
-        The arguments are those of `f`, for all nodes and elements: the rows (n, c), and what elements have of their
-        own, (e, ...) or the same for all.
+        The arguments are those of `f`, for all nodes and elements: the rows (n, c), and the elements' own numbers,
+        (e, ...) or the same for all.
         """
         self.bind(sums, *args)()
 
     def bind(self, sums: np.ndarray, *args: Any) -> Callable[[], None]:
         """`add_to` for these arrays, checked once: a function to call whenever their contents have changed.
 
-        Contents are looked at again if nothing had to be copied: rows in C order, and what elements have of their own
-        with the elements last in memory, as in `np.empty((q, e)).T`. Rows from `aligned_zeros` are read fastest.
+        It sees new contents of arrays that need not be copied: rows in C order, and the elements' own numbers with the
+        elements last in memory, as in `np.empty((q, e)).T`. Rows from `aligned_zeros` are read fastest.
         """
         dtype, e, inputs = sums.dtype, len(self), self.f.program().inputs
         if len(args) != len(inputs):
@@ -84,19 +83,18 @@ class Assembly:
         ]
 
         def plainly() -> np.ndarray:
-            return self.f(*(array[self.nodes] for array in rows), *own)
+            contributions: np.ndarray = self.f(*(array[self.nodes] for array in rows), *own)
+            return contributions
 
         if self.f.backend == "numpy" or not jit.available() or not e:
             return lambda: np.add.at(sums, self.nodes, plainly())
-        if dtype not in self._loops:
-            self._loops[dtype] = self._loop(dtype)
-        loop, columns = self._loops[dtype], [np.asfortranarray(a.reshape(e, -1)) for a in own]
+        loop, columns = self._loop(dtype), [np.asfortranarray(a.reshape(e, -1)) for a in own]
         places = [_address(c) + k * c.strides[1] for c in columns for k in range(c.shape[1])]
         places = [_address(sums), *map(_address, rows), *places]
 
         def add(_kept: Any = (sums, rows, columns)) -> None:
             if loop(*places) and np.geterr()["invalid"] != "ignore":
-                plainly()  # it tells of a NaN, as any kernel does, unless one went in
+                plainly()  # it warns of a NaN, as any kernel does, unless one went in
 
         return add
 
@@ -112,8 +110,9 @@ class Assembly:
         if any(np.may_share_memory(sums, array) for array in rows):
             raise ValueError("sums and rows share memory: an element would read what another one has changed")
 
+    @memo
     def _loop(self, dtype: np.dtype[Any]) -> Callable[..., int]:
-        """The compiled loop: a function of the addresses of the sums, the rows, and the columns of their own."""
+        """The compiled loop: a function of the addresses of the sums, the rows, and the columns of own numbers."""
         program, (e, k), unit = self.f.program(), self.nodes.shape, min(self._widths) * dtype.itemsize
         if self._high * unit >= 2**32:
             raise ValueError(f"{self._high + 1} rows of {unit} bytes are too many; there may be {2**32 // unit}")
@@ -129,7 +128,7 @@ class Assembly:
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
-    """`np.zeros` from an address that is a multiple of 64 bytes on: rows of 64 bytes or less lie in one cache line."""
+    """`np.zeros`, aligned to 64 bytes: a row of 64 bytes or less is in one cache line."""
     count, size = int(np.prod(shape)), np.dtype(dtype).itemsize
     room = np.zeros(count + 64 // size, dtype)
     first = -_address(room) % 64 // size

@@ -1,13 +1,12 @@
 """Constants in CUDA C++: literals, and the tables that are indexed at run time.
 
-A table is read as `table3(k)`, whatever lies behind. Small tables lie in constant memory, whose cache is fast and holds
-little. More of them are copied to shared memory by each block, where tables of one length lie side by side, a row for
-each index, so that several entries are read at once.
+A table is read as `table3(k)`, wherever it is stored. Small tables are in constant memory, whose cache is fast and
+small. More of them are copied to shared memory by each block, where tables of one length are packed: one row for each
+index, so that several entries are read at once.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from poinsot.fuse.graph.nodes import Type
 TYPES: dict[Type, str] = {"f": "T", "i": "int", "b": "bool"}
 CACHED = 2048  # bytes of tables that the cache of constant memory holds
 CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
-ROWS = 28_000  # bytes of rows that go to shared memory: the blocks of a multiprocessor have a copy each
+PACKED = 28_000  # bytes of packed tables that go to shared memory: each block of a multiprocessor has a copy
 
 
-def literal(value: Any, type_: Type, float64: bool) -> str:
+def literal(value: float, type_: Type, float64: bool) -> str:
     """A constant as C++ writes it, exactly."""
     if type_ == "b":
         return "true" if value else "false"
@@ -39,37 +38,37 @@ class Tables:
     """The tables of one translation unit, and their names."""
 
     float64: bool
-    names: dict[tuple[Type, tuple[Any, ...]], str] = field(default_factory=dict)
+    names: dict[tuple[Type, tuple[float, ...]], str] = field(default_factory=dict)
 
-    def name(self, data: tuple[Any, ...], type_: Type) -> str:
+    def name(self, data: tuple[float, ...], type_: Type) -> str:
         return self.names.setdefault((type_, data), f"table{len(self.names)}")
 
     @property
     def itemsize(self) -> int:
         return 8 if self.float64 else 4
 
-    def rows(self) -> "Rows":
-        """Those of floats as rows in shared memory; none, if they are so few that constant memory is better, or too
-        many."""
-        rows, floats = Rows(), [(data, name) for (type_, data), name in self.names.items() if type_ == "f"]
+    def packed(self) -> "PackedTables":
+        """Those of floats, for shared memory; none, if they are so few that constant memory is better, or too many."""
+        packed, floats = PackedTables(), [(data, name) for (type_, data), name in self.names.items() if type_ == "f"]
         for length in dict.fromkeys(len(data) for data, _ in floats):
-            rows.add([(data, name) for data, name in floats if len(data) == length])
+            packed.add([(data, name) for data, name in floats if len(data) == length])
         size = sum(len(data) for data, _ in floats) * self.itemsize
-        return rows if size > CACHED and len(rows.numbers) * self.itemsize <= ROWS else Rows()
+        return packed if size > CACHED and len(packed.numbers) * self.itemsize <= PACKED else PackedTables()
 
     def declarations(self) -> list[str]:
-        """Lines that declare all tables; `FILL_ROWS` copies the rows to the first ROWS elements of shared memory."""
-        rows = self.rows()
-        rest = {key: name for key, name in self.names.items() if not rows.numbers or key[0] != "f"}
+        """Lines that declare all tables; `FILL_ROWS` copies the packed ones to the first ROWS elements of shared
+        memory."""
+        packed = self.packed()
+        rest = {key: name for key, name in self.names.items() if not packed.numbers or key[0] != "f"}
         size = sum(len(data) for _, data in rest) * self.itemsize
         lines = [
             "extern __shared__ __align__(16) T pool[];",
-            f"#define ROWS {len(rows.numbers)}",
+            f"#define ROWS {len(packed.numbers)}",
             "#define FILL_ROWS",
-            *rows.macros,
+            *packed.macros,
         ]
-        if rows.numbers:
-            lines.append(f"__device__ const T rows[] = {{{self._list(rows.numbers, 'f')}}};")
+        if packed.numbers:
+            lines.append(f"__device__ const T rows[] = {{{self._list(packed.numbers, 'f')}}};")
             lines[2] += " for (int k = threadIdx.x; k < ROWS; k += blockDim.x) pool[k] = rows[k]; __syncthreads();"
         for (type_, data), name in rest.items():
             memory = "__constant__" if size <= CONSTANT else "__device__"
@@ -79,19 +78,19 @@ class Tables:
             ]
         return lines
 
-    def _list(self, data: Iterable[Any], type_: Type) -> str:
+    def _list(self, data: Iterable[float], type_: Type) -> str:
         return ", ".join(literal(value, type_, self.float64) for value in data)
 
 
 @dataclass
-class Rows:
-    """Tables side by side: all numbers, and the macros that read them."""
+class PackedTables:
+    """Tables row by row, one row for each index: all numbers, and the macros that read them."""
 
-    numbers: list[Any] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
     macros: list[str] = field(default_factory=list)
 
-    def add(self, tables: list[tuple[tuple[Any, ...], str]]) -> None:
-        """Tables of one length; rows are filled up, so that each starts where four numbers can be read at once."""
+    def add(self, tables: list[tuple[tuple[float, ...], str]]) -> None:
+        """Tables of one length; rows are padded, so that each starts where four numbers can be read at once."""
         first, width = len(self.numbers), -(-len(tables) // 4) * 4
         self.macros += [f"#define {name}(k) pool[{first} + (k) * {width} + {j}]" for j, (_, name) in enumerate(tables)]
         blank = [0.0] * (width - len(tables))

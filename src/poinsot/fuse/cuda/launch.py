@@ -1,18 +1,18 @@
 """Running a program on the GPU: arrays of CuPy in and out, compiled by NVRTC.
 
-Arguments are read and results written where they lie, as long as the elements of an instance, and the instances, lie at
-equal distances; others are copied first. Fastest is the batch as the last axis in memory. Launches go to CuPy's current
+Arguments are read and results written in place, as long as the elements of an instance, and the instances, are at equal
+distances; others are copied first. Fastest is the batch as the last axis in memory. Launches go to CuPy's current
 stream.
 """
 
 import math
-import weakref
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot.fuse.cuda.translation import kernel_source
 from poinsot.fuse.signature import batch_shape
 
@@ -23,31 +23,26 @@ def cupy() -> Any:
 
     module = _optional.require("cupy", "cuda", "The back end 'cuda'")
     try:
-        found = module.cuda.runtime.getDeviceCount()
+        count = module.cuda.runtime.getDeviceCount()
     except module.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(f"no GPU can be used: {error}. The back ends 'llvm' and 'numpy' need none.") from error
-    if not found:
+    if not count:
         raise RuntimeError("no GPU was found. The back ends 'llvm' and 'numpy' need none.")
     return module
 
 
-_compiled: weakref.WeakKeyDictionary[Any, dict[tuple[bool, bool], Any]] = weakref.WeakKeyDictionary()
-
-
+@memo
 def compiled(program: Any, float64: bool, fast: bool) -> tuple[Any, int, int]:
-    """The program as a CUDA kernel, made once for each process; the threads and shared memory [bytes] of its blocks.
+    """The program as a CUDA kernel, made once per process; the threads and shared memory [bytes] of its blocks.
 
     CuPy keeps the binaries on disk.
     """
-    kernels = _compiled.setdefault(program.graph, {})
-    if (float64, fast) not in kernels:
-        inputs, outputs = ([math.prod(core) for core in side] for side in (program.inputs, program.outputs))
-        source = kernel_source(program.graph, inputs, outputs, float64, fast)
-        kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17", *source.options), backend="nvrtc")
-        if source.shared:
-            kernel.max_dynamic_shared_size_bytes = source.shared
-        kernels[float64, fast] = kernel, source.block, source.shared
-    return kernels[float64, fast]
+    inputs, outputs = ([math.prod(core) for core in side] for side in (program.inputs, program.outputs))
+    source = kernel_source(program.graph, inputs, outputs, float64, fast)
+    kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17", *source.options), backend="nvrtc")
+    if source.shared:
+        kernel.max_dynamic_shared_size_bytes = source.shared
+    return kernel, source.block, source.shared
 
 
 def run(program: Any, args: Sequence[Any], dtype: np.dtype[Any], fast: bool = False, out: Any = None) -> Any:
@@ -56,16 +51,16 @@ def run(program: Any, args: Sequence[Any], dtype: np.dtype[Any], fast: bool = Fa
     arrays = [_on_device(cp, arg, dtype) for arg in args]
     batch = batch_shape(arrays, program.inputs)
     count = math.prod(batch)
-    inputs = [_Argument.of(cp, a, batch, core) for a, core in zip(arrays, program.inputs, strict=True)]
-    given = (None,) * len(program.outputs) if out is None else out if isinstance(out, tuple) else (out,)
+    inputs = [_DeviceArray.of(cp, a, batch, core) for a, core in zip(arrays, program.inputs, strict=True)]
+    targets = (None,) * len(program.outputs) if out is None else out if isinstance(out, tuple) else (out,)
     outputs, results = [], []
-    for target, core in zip(given, program.outputs, strict=True):
+    for target, core in zip(targets, program.outputs, strict=True):
         own = target is None or target.dtype != dtype or any(cp.may_share_memory(target, a) for a in arrays)
         result = _empty(cp, batch, core, dtype) if own else target
-        argument = _Argument.of(cp, result, batch, core)
-        if argument.array is not result:  # of no regular layout: copied, so that results would be lost
+        argument = _DeviceArray.of(cp, result, batch, core)
+        if argument.array is not result:  # its layout is not regular: it was copied, and results would be lost
             result = _empty(cp, batch, core, dtype)
-            argument = _Argument.of(cp, result, batch, core)
+            argument = _DeviceArray.of(cp, result, batch, core)
         outputs.append(argument)
         results.append((target, result))
     kernel, block, shared = compiled(program, dtype == np.float64, fast)
@@ -91,14 +86,14 @@ def _empty(cp: Any, batch: tuple[int, ...], core: tuple[int, ...], dtype: np.dty
     return cp.moveaxis(array, range(len(core)), range(-len(core), 0)) if core else array
 
 
-class _Argument:
-    """An array, and how far apart in it the elements of an instance are (`row`), and the instances (`lane`)."""
+class _DeviceArray:
+    """An array, and the distances in it of the elements of an instance (`row`) and of the instances (`lane`)."""
 
     def __init__(self, array: Any, row: int, lane: int) -> None:
         self.array, self.row, self.lane = array, row, lane
 
     @classmethod
-    def of(cls, cp: Any, a: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> "_Argument":
+    def of(cls, cp: Any, a: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> "_DeviceArray":
         """The array itself if its layout is regular, a copy otherwise."""
         full = cp.broadcast_to(a, batch + core)
         row = _distance(core, full.strides[len(batch) :], a.itemsize)
@@ -111,7 +106,7 @@ class _Argument:
 
 
 def _distance(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int | None:
-    """The one distance, in elements, between neighbours along these axes together; None if there is none."""
+    """The distance, in elements, between neighbours along these axes together; None if it varies."""
     axes = [(n, stride) for n, stride in zip(shape, strides, strict=True) if n != 1]
     if not axes:
         return 0

@@ -1,8 +1,8 @@
 """Loops in CUDA C++.
 
-An inner loop reads what the next turns need of far arrays ahead, so that the wait for memory passes beside the work of
-this turn. What follows, element by element, from an array that a loop writes in order is made in the loop as well, so
-that it need not be read again.
+An inner loop prefetches from far arrays what the next iterations need, so that the latency of memory is hidden behind
+the work of this one. Arrays that follow, element by element, from one that a loop writes in order are fused into the
+loop, so that it need not be read again.
 """
 
 from collections.abc import Callable
@@ -13,35 +13,35 @@ from poinsot.fuse.cuda.text import Place, Refs, Text, copy, element
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.patterns import LoopPlan, elements, followers, written_in_order
 
-Reads = dict[Node, tuple[Place, Node]]  # where a value lies, and the index there
+Reads = dict[Node, tuple[Place, Node]]  # the array that a value is read from, and the index there
 
 
 def write_loop(
     text: Text, graph: Graph, node: Node, refs: Refs, plan: LoopPlan, write: Callable[[Text, Graph, Refs], list[Any]]
 ) -> list[Node]:
-    """The loop, whose body `write` writes; and the arrays that are made by the way."""
+    """The loop, whose body `write` writes; the arrays that are fused into it."""
     body: Graph = node.data
     counter, *params = body.params
     inside = dict(zip(body.captures.values(), (refs[a] for a in node.args[1 + len(body.outputs) :]), strict=True))
     carried = [p for p in params if p not in inside]
-    joined = followers(graph, node, plan, refs)
-    written = written_in_order(node) if joined else {}
-    unused = {result: end for result, end in written.items() if _is_only_joined(body, result, end, plan, joined)}
+    fused = followers(graph, node, plan, refs)
+    written = written_in_order(node) if fused else {}
+    unused = {result: end for result, end in written.items() if _is_only_for_fused(body, result, end, plan, fused)}
     text.skipped |= {*unused.values(), *_made_at_the_end(body)}
-    targets = _targets(text, node, joined, plan, refs)
+    targets = _targets(text, node, fused, plan, refs)
     places = _places(text, node, carried, {carried[result.data] for result in unused}, refs, plan)
     i, free, count = text.name(), list(text.free), refs[node.args[0]]
-    reads = _far(body, inside) | {a: (refs[a], counter) for a in _sources(joined, plan, refs) if not refs[a].is_near}
-    ahead = _Ahead(text, reads, counter, inside, count)
-    text.line(f"#pragma unroll {ahead.most}")
+    reads = _far(body, inside) | {a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near}
+    prefetch = _Prefetch(text, reads, counter, inside, count)
+    text.line(f"#pragma unroll {prefetch.most}")
     text.line(f"for (int {i} = 0; {i} < {count}; {i}++) {{")
     text.depth += 1
-    now = ahead.turn(i)
+    now = prefetch.iteration(i)
     within = {**inside, **places, **now, counter: i}
     ends = write(text, body, within)
     elementwise = {**refs, **now, **{result: within[end.args[2]] for result, end in written.items()}}
-    values = [text.value("f", element(text, plan.patterns[n], elementwise, i)) for n in joined]
-    for n, value in zip(joined, values, strict=True):
+    values = [text.value("f", element(text, plan.patterns[n], elementwise, i)) for n in fused]
+    for n, value in zip(fused, values, strict=True):
         text.line(f"{targets[n].at(i)} = {value};")
     _carry(text, carried, places, ends)
     text.depth -= 1
@@ -49,32 +49,33 @@ def write_loop(
     text.free = free
     refs.update((user, places[carried[user.data]]) for user in node.used_results())
     refs.update(targets)
-    return joined
+    return fused
 
 
-class _Ahead:
-    """What a loop reads ahead: each value has one variable for this turn and each of the next, and they move on.
+class _Prefetch:
+    """The values that a loop prefetches: each has one variable for this iteration and each of the next, and moves
+    through them.
 
-    So that nobody waits for a number only to move it on, the loop is unrolled by `most` turns: then the compiler gives
-    the variables other names instead.
+    So that no iteration waits for a number only to hand it on, the loop is unrolled by `most` iterations: then the
+    compiler renames the variables instead.
     """
 
     def __init__(self, text: Text, reads: Reads, counter: Node, inside: Refs, count: str) -> None:
         self._text, self._reads, self._counter, self._inside, self._count = text, reads, counter, inside, count
-        turns = {key: 1 if place.is_constant else text.unit.ahead for key, (place, _) in reads.items()}
-        self.most = max(turns.values(), default=1)
-        self._names = {key: [text.name() for _ in range(turns[key])] for key in reads}
+        distances = {key: 1 if place.is_constant else text.unit.prefetch for key, (place, _) in reads.items()}
+        self.most = max(distances.values(), default=1)
+        self._names = {key: [text.name() for _ in range(distances[key])] for key in reads}
         for key, names in self._names.items():
             for k, name in enumerate(names):
                 text.line(f"T {name} = {self._at(key, f'max(min({k}, {count} - 1), 0)' if k else '0')};")
 
-    def _at(self, key: Node, turn: str) -> str:
-        """A value in a turn, where it lies."""
+    def _at(self, key: Node, iteration: str) -> str:
+        """A value in an iteration, as an element of its array."""
         place, index = self._reads[key]
-        return place.at(_index(self._text, index, self._counter, turn, self._inside))
+        return place.at(_index(self._text, index, self._counter, iteration, self._inside))
 
-    def turn(self, i: str) -> Refs:
-        """The values in turn i; and the next reads, none beyond the last turn."""
+    def iteration(self, i: str) -> Refs:
+        """The values in iteration i; and the next reads, none beyond the last iteration."""
         now: Refs = {}
         for key, names in self._names.items():
             now[key] = self._text.value("f", names[0])
@@ -87,16 +88,16 @@ class _Ahead:
 def _places(
     text: Text, node: Node, carried: list[Node], unused: set[Node], refs: Refs, plan: LoopPlan
 ) -> dict[Node, Any]:
-    """Where a loop keeps what it carries, filled with what it begins with: arrays stay, if nobody else needs them."""
+    """Where a loop keeps its carried values, with their initial values: arrays stay, if they have no other use."""
     places: dict[Node, Any] = {}
     for argument, p in zip(node.args[1:], carried, strict=False):
         if p in unused:
             places[p] = Place("nowhere[{}]")
         elif isinstance(p.type, tuple):
             shared = plan.last[argument] > node.index or list(node.args).count(argument) > 1
-            taken = refs[argument].is_constant or shared
-            places[p] = text.array(p.array_type) if taken else refs[argument]
-            if taken:
+            copied = refs[argument].is_constant or shared
+            places[p] = text.array(p.array_type) if copied else refs[argument]
+            if copied:
                 copy(text, places[p], refs[argument], p.type[1], argument)
         else:
             places[p] = text.name()
@@ -105,13 +106,13 @@ def _places(
 
 
 def _made_at_the_end(body: Graph) -> set[Node]:
-    """The arrays that a turn makes of numbers for the next one alone: these are put where that one finds them."""
+    """The arrays that an iteration makes only for the next one: they are written where that one reads them."""
     used = {arg for n in body.live() for arg in n.args}
     return {n for n in body.outputs if n.op == "array" and n not in used and body.outputs.count(n) == 1}
 
 
 def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[Any]) -> None:
-    """What a turn ends with, put where the next one finds it; by a detour, if that is still needed."""
+    """The values that an iteration ends with go where the next one reads them; by a detour, if that is still needed."""
     moved = [(p, end) for p, end in zip(carried, ends, strict=True) if end != places[p]]
     detours: list[Any] = []
     for p, end in moved:
@@ -134,18 +135,18 @@ def _carry(text: Text, carried: list[Node], places: dict[Node, Any], ends: list[
             text.line(f"{places[p]} = {detour};")
 
 
-def _sources(joined: list[Node], plan: LoopPlan, refs: Refs) -> list[Node]:
-    """The arrays from before the loop that the joined ones are made of."""
-    arrays = (e.array for n in joined for e in elements(plan.patterns[n]))
+def _sources(fused: list[Node], plan: LoopPlan, refs: Refs) -> list[Node]:
+    """The arrays from before the loop that the fused ones are made of."""
+    arrays = (e.array for n in fused for e in elements(plan.patterns[n]))
     return list(dict.fromkeys(a for a in arrays if a in refs))
 
 
-def _targets(text: Text, node: Node, joined: list[Node], plan: LoopPlan, refs: Refs) -> dict[Node, Place]:
-    """Where the joined arrays go: in place of one that they are made of, if nobody else uses that after the loop."""
+def _targets(text: Text, node: Node, fused: list[Node], plan: LoopPlan, refs: Refs) -> dict[Node, Place]:
+    """Where the fused arrays go: in place of one that they are made of, if that has no other use after the loop."""
     targets: dict[Node, Place] = {}
-    for n in joined:
+    for n in fused:
         for a in _sources([n], plan, refs):
-            ends = plan.last[a] < float("inf") and all(m in joined for m in plan.users[a] if m.index > node.index)
+            ends = plan.last[a] < float("inf") and all(m in fused for m in plan.users[a] if m.index > node.index)
             if ends and a.type == n.type and not refs[a].is_constant and refs[a] not in targets.values():
                 targets[n] = refs[a]
         if n not in targets:
@@ -153,15 +154,15 @@ def _targets(text: Text, node: Node, joined: list[Node], plan: LoopPlan, refs: R
     return targets
 
 
-def _is_only_joined(body: Graph, result: Node, end: Node, plan: LoopPlan, joined: list[Node]) -> bool:
-    """Whether an array that a loop writes is used for nothing but the joined ones."""
+def _is_only_for_fused(body: Graph, result: Node, end: Node, plan: LoopPlan, fused: list[Node]) -> bool:
+    """Whether an array that a loop writes is used for nothing but the fused ones."""
     inner = [n for n in body.live() if end.args[0] in n.args]
-    outer = plan.last.get(result, 0) < float("inf") and all(n in joined for n in plan.users.get(result, []))
+    outer = plan.last.get(result, 0) < float("inf") and all(n in fused for n in plan.users.get(result, []))
     return outer and inner == [end] and body.outputs.count(end) == 1
 
 
 def _far(body: Graph, inside: Refs) -> Reads:
-    """What an inner loop reads of arrays that it does not write, that are far, and at indices known before."""
+    """The values that an inner loop reads from far arrays that it does not write, at indices that are known before."""
     nodes = body.live()
     if any(n.op in ("loop", "call") for n in nodes):
         return {}
@@ -169,18 +170,18 @@ def _far(body: Graph, inside: Refs) -> Reads:
     return {
         n: (inside[n.args[0]], n.args[1])
         for n in far
-        if not inside[n.args[0]].is_near and _is_ahead(n.args[1], body.params[0], inside)
+        if not inside[n.args[0]].is_near and _is_known_before(n.args[1], body.params[0], inside)
     }
 
 
-def _is_ahead(index: Node, counter: Node, inside: Refs) -> bool:
-    """Whether an index is made of the counter and of what does not change in the loop."""
+def _is_known_before(index: Node, counter: Node, inside: Refs) -> bool:
+    """Whether an index is made of the counter and of loop invariants."""
     if index is counter or index.op == "const" or index in inside:
         return True
     if index.op == "get":
-        return index.args[0].op == "table" and _is_ahead(index.args[1], counter, inside)
+        return index.args[0].op == "table" and _is_known_before(index.args[1], counter, inside)
     return index.op in ("add", "sub", "mul", "minimum", "maximum") and all(
-        _is_ahead(arg, counter, inside) for arg in index.args
+        _is_known_before(arg, counter, inside) for arg in index.args
     )
 
 

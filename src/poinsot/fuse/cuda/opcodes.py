@@ -1,7 +1,7 @@
-"""CUDA C++ of each operation, and the functions that it needs."""
+"""The CUDA C++ expression of each operation, and the functions that it needs."""
 
-# One row an operation: {a}, {b}, {c} are the arguments, T the float type.
-ROWS: dict[str, str] = {
+# {a}, {b}, {c} are the arguments, T the float type.
+EXPRESSIONS: dict[str, str] = {
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
     "mul": "{a} * {b}",
@@ -41,7 +41,7 @@ ROWS: dict[str, str] = {
     **{f"arc{op}": f"a{op}({{a}})" for op in "sin cos tan sinh cosh tanh".split()},
 }  # fmt: skip
 
-# What `fast` puts in their place, in float32: approximate, but good to about 1e-6.
+# Their replacements with `fast`, in float32: approximate, but good to about 1e-6.
 FAST: dict[str, str] = {
     "div": "__fdividef({a}, {b})",
     "sin": "__sinf({a})",
@@ -50,9 +50,9 @@ FAST: dict[str, str] = {
     "log": "__logf({a})",
 }
 
-# Sine and cosine of one angle at once: taking off three parts of pi/2 leaves at most pi/4, for polynomials.
-# Angles whose size, an integer that grows with it, is beyond that of 1e5, where three parts are not enough, are first
-# brought near by CUDA's own functions.
+# Sine and cosine of one angle at once: subtracting multiples of pi/2, in three parts, leaves at most pi/4, for
+# polynomials. Three parts are not enough beyond 1e5; such angles are first reduced by CUDA's own functions. `size` is
+# an integer that grows with the angle's magnitude.
 TURN = {
     False: """
 __device__ __noinline__ float near(float x) { return atan2f(sinf(x), cosf(x)); }
@@ -96,8 +96,8 @@ __device__ __forceinline__ void turn(double x, double& s, double& c) {
 """,
 }
 
-# Newton steps on the approximate instruction; where that ends at 0 or infinity, it is right already.
-# Numbers too small or large for their reciprocal to be a normal one count as 0 or infinite.
+# Newton steps on the approximate instruction; where that gives 0 or infinity, it is right already.
+# Numbers whose reciprocal would not be a normal number count as 0 or infinite.
 RECIPROCAL = {
     False: """
 __device__ __forceinline__ float reciprocal(float x) {

@@ -1,29 +1,29 @@
-"""CUDA C++ as it grows: a `Unit` of functions, of each the `Text` of its body, and the `Place` of each array.
+"""CUDA C++ as it grows: a `Unit` of functions, the `Text` of each function's body, and the `Place` of each array.
 
-Arrays that are indexed at run time lie in shared memory, thread beside thread, as far as it reaches, and in local
-memory beyond. The functions at the end write what `cuda` and `cuda_loop` both need.
+Arrays that are indexed at run time are in shared memory, interleaved between threads, while there is room, and in local
+memory otherwise. The functions at the end serve both `translation` and `loops`.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from poinsot.fuse.cuda.constants import TYPES, Tables, literal
-from poinsot.fuse.cuda.opcodes import FAST, PRELUDE, RECIPROCAL, ROWS, TURN
+from poinsot.fuse.cuda.opcodes import EXPRESSIONS, FAST, PRELUDE, RECIPROCAL, TURN
 from poinsot.fuse.graph.memory import UNSET
 from poinsot.fuse.graph.nodes import ArrayType, Graph, Node, Type
-from poinsot.fuse.graph.patterns import ArrayElement
+from poinsot.fuse.graph.patterns import ArrayElement, Pattern
 
-# What is known: of a number its name; of an array its `Place`, or the names of its elements, if they lie nowhere yet.
+# The name of a number; the `Place` of an array, or the names of its elements, if it is not in memory yet.
 Refs = dict[Node, Any]
 
 BLOCKS = {4: 128, 8: 64}  # threads of a block, by the bytes of a float
 SHARED = 113 * 1024  # bytes of shared memory for a block, so that two of them fit
-AHEAD = {4: 4, 8: 1}  # turns that a loop reads ahead in local memory; in arguments of the kernel, one
+PREFETCH = {4: 4, 8: 1}  # iterations by which a loop prefetches from local memory; from arguments of the kernel, one
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an array lies: how the index becomes an element's name, and which elements of shared memory it takes."""
+    """Where an array is: how the index becomes an element's name, and which elements of shared memory it takes."""
 
     form: str
     shared: tuple[int, int] | None = None
@@ -38,7 +38,7 @@ class Place:
 
     @property
     def is_near(self) -> bool:
-        """Whether it is read without delay: from shared memory, or from that of constants."""
+        """Whether it is read without delay: from shared or constant memory."""
         return self.form.startswith(("mine", "table"))
 
 
@@ -46,8 +46,8 @@ class Place:
 class Text:
     """The body of one function, grown line by line, at a depth of braces.
 
-    `free`: which elements of shared memory are free, as (first, end); `made`: the arrays that were put there since
-    somebody looked; `skipped`: arrays, and writes to arrays, that somebody else takes care of.
+    `free`: which elements of shared memory are free, as (first, end); `made`: the arrays that were put there and have
+    no owner yet; `skipped`: arrays, and writes to arrays, that a loop takes care of.
     """
 
     unit: "Unit"
@@ -61,7 +61,7 @@ class Text:
         self.lines.append("  " * self.depth + text)
 
     def name(self) -> str:
-        """A new one."""
+        """A new name."""
         self.unit.count += 1
         return f"v{self.unit.count}"
 
@@ -85,7 +85,7 @@ class Text:
         return Place(name + "[{}]")
 
     def release(self, place: Place) -> None:
-        """Nobody will use the array any more."""
+        """The array is dead."""
         if place.shared:
             merged: list[tuple[int, int]] = []
             for first, end in sorted([*self.free, place.shared]):
@@ -100,8 +100,8 @@ class Unit:
     """One translation unit: its functions, and what they share.
 
     `room`: elements of shared memory that a thread may use; `shared`: those that it does. `streams`: its arrays are so
-    large that they lie in local memory and go through the caches; what counts then is to read and write little, by many
-    threads. `inputs`: of each number that is an argument's element, the argument's form, the element and their number.
+    large that they are in local memory and go through the caches; then it is best to read and write little, in many
+    threads. `inputs`: for each number that is an argument's element, the argument's form, the element and their number.
     """
 
     float64: bool
@@ -127,20 +127,20 @@ class Unit:
         return BLOCKS[self.itemsize]
 
     @property
-    def ahead(self) -> int:
-        """Turns that a loop reads ahead."""
-        return AHEAD[self.itemsize]
+    def prefetch(self) -> int:
+        """Iterations by which a loop prefetches."""
+        return PREFETCH[self.itemsize]
 
     @property
     def operations(self) -> dict[str, str]:
         """How each operation is written."""
-        return {**ROWS, **FAST} if self.fast and not self.float64 else ROWS
+        return {**EXPRESSIONS, **FAST} if self.fast and not self.float64 else EXPRESSIONS
 
-    def literal(self, value: Any, type_: Type) -> str:
+    def literal(self, value: float, type_: Type) -> str:
         return literal(value, type_, self.float64)
 
     def text(self) -> str:
-        """All of it."""
+        """All of the unit."""
         head = f"typedef {'double' if self.float64 else 'float'} T;"
         own = TURN[self.float64] + RECIPROCAL[self.float64]
         return "\n".join([head, PRELUDE, own, *self.read_tables().declarations(), *self.functions])
@@ -152,7 +152,7 @@ class Unit:
 
 
 def simple(text: Text, node: Node, refs: Refs) -> str:
-    """An operation on what is known, in a line of its own; a constant as it is."""
+    """An operation on known values, in a line of its own; a constant as it is."""
     unit = text.unit
     if node.op == "const":
         return f"({unit.literal(node.data, node.type)})" if node.data < 0 else unit.literal(node.data, node.type)
@@ -162,16 +162,15 @@ def simple(text: Text, node: Node, refs: Refs) -> str:
     return text.value(node.type, unit.operations[node.op].format(**arguments))
 
 
-def element(text: Text, pattern: Any, refs: Refs, k: str = "k") -> str:
-    """Element k of a pattern, as an expression. An array may be known by the name of that one element alone."""
+def element(text: Text, pattern: Pattern, refs: Refs, k: str = "k") -> str:
+    """Element k of a pattern, as an expression. An array may be known only by the name of that one element."""
     if isinstance(pattern, Node):
         return refs[pattern] if pattern in refs else simple(text, pattern, refs)
     if isinstance(pattern, ArrayElement):
-        place = Place(pattern.form) if pattern.form is not None else refs[pattern.array]
+        place = refs[pattern.array] if pattern.array is not None else Place(pattern.form or "")
         return place.at(f"{pattern.first} + {k}" if pattern.first else k) if isinstance(place, Place) else place
-    op, *parts = pattern
-    arguments = dict(zip("abc", (element(text, part, refs, k) for part in parts), strict=False))
-    return f"({text.unit.operations[op].format(**arguments)})"
+    arguments = dict(zip("abc", (element(text, part, refs, k) for part in pattern.parts), strict=False))
+    return f"({text.unit.operations[pattern.op].format(**arguments)})"
 
 
 def each(text: Text, size: int, line: str) -> None:
@@ -181,8 +180,8 @@ def each(text: Text, size: int, line: str) -> None:
 
 
 def copy(text: Text, target: Place, source: Place, size: int, node: Node | None = None) -> None:
-    """Element by element. `node`: what the source is; of a table with one value, that is taken, and what was never set
-    is not copied."""
+    """Copy element by element. `node`: the source; a table of equal values is copied as that value, and one that was
+    never set is not copied."""
     value = source.at("k")
     if node is not None and node.op == "table":
         if all(x is UNSET for x in node.data):

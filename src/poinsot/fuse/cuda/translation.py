@@ -1,4 +1,4 @@
-"""Graph to CUDA C++: one instance a thread, its state in registers, loops and called functions kept as such.
+"""Graph to CUDA C++: one instance per thread, its state in registers; loops and calls stay loops and calls.
 
 Multiplications and additions are contracted, as on the processor; mathematical functions are accurate unless `fast`
 asks for others.
@@ -16,16 +16,16 @@ from poinsot.fuse.graph.patterns import ArrayElement, LoopPlan, elements
 
 EVERYTHING = 1 << 30  # elements of shared memory: more than any program needs
 STREAM = {4: 3, 8: 2}  # arrays that need so many times more than the shared memory stay in local memory
-STREAMING = 512  # threads of a multiprocessor that are then enough
-# The assembler looks for an order of instructions that hides how long each takes. Where they are short, and in long
-# blocks, the order of the text is better: it needs fewer registers.
+STREAMING = 512  # threads per multiprocessor that are then enough
+# The assembler looks for an order of instructions that hides their latency. Where that is short, and in long blocks,
+# the order of the text is better: it needs fewer registers.
 LONG = 4000
-NEAR = 4  # operations that an angle may be away from what is known, to be found together with others
+NEAR = 4  # operations between known values and an angle that is computed early, together with others
 
 
 @dataclass(frozen=True)
 class Source:
-    """The text of `kernel`, for blocks of so many threads with so many bytes of shared memory; and compiler options."""
+    """The text of `kernel`, the threads per block, the bytes of shared memory per block, and compiler options."""
 
     text: str
     block: int
@@ -38,17 +38,17 @@ def kernel_source(
 ) -> Source:
     """CUDA C++ of `kernel(in, row, lane, ..., out, row, lane, ..., count)`, for arguments of so many elements each.
 
-    Element e of instance i of an argument lies at e row + i lane. It is written twice: the first text shows how much
-    shared memory the program would like, and how much of that goes to tables.
+    Element e of instance i of an argument is at e row + i lane. It is written twice: the first text shows how much
+    shared memory the program could use, and how much of that goes to tables.
     """
     first = _written(graph, inputs, outputs, Unit(float64, fast, EVERYTHING))
-    rows, itemsize, block = len(first.read_tables().rows().numbers), first.itemsize, first.block
-    room = 0 if _passes_arrays(graph) else (SHARED // itemsize - rows) // block
+    tables, itemsize, block = len(first.read_tables().packed().numbers), first.itemsize, first.block
+    room = 0 if _passes_arrays(graph) else (SHARED // itemsize - tables) // block
     streams = first.shared > STREAM[itemsize] * room > 0
     unit = _written(graph, inputs, outputs, Unit(float64, fast, 0 if streams else room, streams))
     nodes = graph.live()
     loops, by_order = any(node.op == "loop" for node in nodes), (not float64 and not fast) or len(nodes) > LONG
-    shared = (unit.shared * block + rows) * itemsize
+    shared = (unit.shared * block + tables) * itemsize
     return Source(unit.text(), block, shared, ("--ptxas-options=-O1",) if by_order and not loops else ())
 
 
@@ -67,7 +67,7 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
             refs[param] = text.value("f", form.format(e))
     _graph(text, graph, refs, plan)
     for k, group in enumerate(groups):
-        if plan.patterns.get(k):
+        if k in plan.patterns:
             each(text, len(group), f"out{k}[k * out{k}_row] = {element(text, plan.patterns[k], refs)};")
             continue
         for e, node in enumerate(group):
@@ -100,9 +100,9 @@ def _passes_arrays(graph: Graph) -> bool:
 
 
 def _graph(text: Text, graph: Graph, refs: Refs, plan: LoopPlan | None = None) -> list[Any]:
-    """Write out the live nodes of a graph whose parameters are given; the names of its outputs."""
+    """Write the live nodes of a graph whose parameters have names; the names of its outputs."""
     plan = plan or LoopPlan(graph, text.unit.inputs)
-    turns: dict[Node, dict[str, str]] = {}
+    sincos: dict[Node, dict[str, str]] = {}  # the names of sine and cosine of angles
     accurate = text.unit.float64 or not text.unit.fast
     owned: dict[Place, float] = {}  # the arrays that were made here, and the number of the node that uses them last
     text.made, outer, last = [], text.made, plan.last
@@ -113,25 +113,25 @@ def _graph(text: Text, graph: Graph, refs: Refs, plan: LoopPlan | None = None) -
         for place in [place for place, end in owned.items() if end < node.index]:
             text.release(place)
             del owned[place]
-        joined: list[Node] = []
+        made: list[Node] = [node]
         if node in plan.patterns:
             _by_pattern(text, node, plan, refs)
         elif node.op == "loop":
-            joined = [*node.used_results(), *write_loop(text, graph, node, refs, plan, _graph)]
-        elif node.op in _STRUCTURE:
-            _STRUCTURE[node.op](text, node, refs, last)
-        if isinstance(node.type, tuple) or node.op in ("loop", *_STRUCTURE):
+            made += [*node.used_results(), *write_loop(text, graph, node, refs, plan, _graph)]
+        elif node.op in _CONTROL_FLOW:
+            _CONTROL_FLOW[node.op](text, node, refs, last)
+        if isinstance(node.type, tuple) or node.op in ("loop", *_CONTROL_FLOW):
             owned.update((place, node.index) for place in text.made)
             text.made = []
-            for name in (node, *joined):
-                if refs.get(name) in owned:
-                    owned[refs[name]] = max(owned[refs[name]], last.get(name, 0))
+            for result in made:
+                if refs.get(result) in owned:
+                    owned[refs[result]] = max(owned[refs[result]], last.get(result, 0))
         elif node.op in ("sin", "cos") and accurate:
-            if node.args[0] not in turns:
+            if node.args[0] not in sincos:
                 near = [a for a in sorted(angles, key=lambda a: a.index) if _is_known(text, a, refs, NEAR)]
-                turns.update(_turns(text, near, refs))
+                sincos.update(_sincos(text, near, refs))
                 angles.difference_update(near)
-            refs[node] = turns[node.args[0]][node.op]
+            refs[node] = sincos[node.args[0]][node.op]
         else:
             refs[node] = simple(text, node, refs)
     text.made = outer
@@ -139,7 +139,7 @@ def _graph(text: Text, graph: Graph, refs: Refs, plan: LoopPlan | None = None) -
 
 
 def _is_known(text: Text, node: Node, refs: Refs, depth: int) -> bool:
-    """Whether a number is known, or can be with a few operations, which are then written."""
+    """Whether a number is known, or follows by a few operations, which are then written."""
     if node in refs:
         return True
     reads = node.op == "get"
@@ -154,8 +154,8 @@ def _is_known(text: Text, node: Node, refs: Refs, depth: int) -> bool:
     return True
 
 
-def _turns(text: Text, angles: Sequence[Node], refs: Refs) -> dict[Node, dict[str, str]]:
-    """The names of sine and cosine of angles; one test tells whether some of them are far from zero."""
+def _sincos(text: Text, angles: Sequence[Node], refs: Refs) -> dict[Node, dict[str, str]]:
+    """The names of sine and cosine of angles; one test tells whether any of them is large."""
     names = [text.name() for _ in angles]
     for name, angle in zip(names, angles, strict=True):
         text.line(f"T {name} = {refs[angle]};")
@@ -163,17 +163,17 @@ def _turns(text: Text, angles: Sequence[Node], refs: Refs) -> dict[Node, dict[st
     for name in names[1:]:
         largest = f"max({largest}, size({name}))"
     text.line(f"if ({largest} > size(1e5)) {{ {' '.join(f'{name} = near({name});' for name in names)} }}")
-    turns = {angle: {op: text.name() for op in ("sin", "cos")} for angle in angles}
-    for name, turn in zip(names, turns.values(), strict=True):
-        text.line("T {sin}, {cos};".format(**turn))
-        text.line("turn({0}, {sin}, {cos});".format(name, **turn))
-    return turns
+    results = {angle: {op: text.name() for op in ("sin", "cos")} for angle in angles}
+    for name, pair in zip(names, results.values(), strict=True):
+        text.line("T {sin}, {cos};".format(**pair))
+        text.line("turn({0}, {sin}, {cos});".format(name, **pair))
+    return results
 
 
 def _by_pattern(text: Text, node: Node, plan: LoopPlan, refs: Refs) -> None:
-    """An array whose elements are all made in one way: a loop, in place of one that it is made from if that ends here.
+    """An array whose elements are all made in one way: a loop, in place of one that it is made from if that dies here.
 
-    An argument of the kernel, taken as a whole, is read where it lies.
+    An argument of the kernel that is used as a whole is read in place.
     """
     pattern = plan.patterns[node]
     if isinstance(pattern, ArrayElement) and pattern.form is not None and pattern.first == 0 and pattern.is_whole:
@@ -181,10 +181,10 @@ def _by_pattern(text: Text, node: Node, plan: LoopPlan, refs: Refs) -> None:
         return
     parts = list(elements(pattern))
     target = None
-    for e in parts:
-        ends = e.array is not None and plan.last[e.array] <= node.index and e.array.type == node.type
-        if ends and all(o.first == 0 for o in parts if o.array is e.array) and not refs[e.array].is_constant:
-            target = refs[e.array]
+    for array in (e.array for e in parts if e.array is not None):
+        dies = plan.last[array] <= node.index and array.type == node.type
+        if dies and all(o.first == 0 for o in parts if o.array is array) and not refs[array].is_constant:
+            target = refs[array]
     target = target or text.array(node.array_type)
     each(text, node.size, f"{target.at('k')} = {element(text, pattern, refs)};")
     refs[node] = target
@@ -213,7 +213,7 @@ def _set(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
     if node in text.skipped:
         refs[node] = array
         return
-    if array.is_constant or last[node.args[0]] > node.index:  # the old array is needed again
+    if array.is_constant or last[node.args[0]] > node.index:  # the old array is still live
         fresh = text.array(node.array_type)
         copy(text, fresh, array, node.size)
         array = fresh
@@ -244,10 +244,10 @@ def _call(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
     results = [text.name() for _ in graph.outputs]
     for name, out in zip(results, graph.outputs, strict=True):
         text.line(f"{TYPES[out.type]} {name};")
-    given = [f"&{refs[arg].at(0)}" if isinstance(arg.type, tuple) else refs[arg] for arg in node.args]
-    text.line(f"{unit.callees[graph]}({', '.join([*given, *results])});")
+    arguments = [f"&{refs[arg].at(0)}" if isinstance(arg.type, tuple) else refs[arg] for arg in node.args]
+    text.line(f"{unit.callees[graph]}({', '.join([*arguments, *results])});")
     for user in node.used_results():
         refs[user] = results[user.data]
 
 
-_STRUCTURE = {"array": _array, "table": _table, "get": _get, "set": _set, "call": _call}
+_CONTROL_FLOW = {"array": _array, "table": _table, "get": _get, "set": _set, "call": _call}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poinsot._memo import memo
 from poinsot.fuse.derive.partials import PARTIALS
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build, is_number, lift
@@ -10,7 +11,7 @@ from poinsot.fuse.graph.nodes import Graph, Node, Type, Value, current, tracing_
 from poinsot.fuse.graph.ops import OPS
 
 Tangent = tuple[Value, ...]  # one value per direction; for arrays in memory, a node or 0.0
-Activity = Sequence[Sequence[bool]]  # for each dual number, which of its tangents are not always zero
+Activity = tuple[tuple[bool, ...], ...]  # for each dual number, which of its tangents are not always zero
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,8 @@ def _params(graph: Graph, types: Sequence[Type], active: Activity) -> list[Dual]
     return _unflatten(params, len(types), active)
 
 
-def _activity(duals: Sequence[Dual]) -> list[list[bool]]:
-    return [[not is_number(d, 0) for d in dual.tangent] for dual in duals]
+def _activity(duals: Sequence[Dual]) -> Activity:
+    return tuple(tuple(not is_number(d, 0) for d in dual.tangent) for dual in duals)
 
 
 def _loop(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
@@ -186,7 +187,8 @@ def _loop(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
                 for p in body.params
             ]
             ends = push(body, inputs, len(zero))
-            wider = [[a or b for a, b in zip(x, y, strict=True)] for x, y in zip(active, _activity(ends), strict=True)]
+            pairs = zip(active, _activity(ends), strict=True)
+            wider = tuple(tuple(a or b for a, b in zip(*pair, strict=True)) for pair in pairs)
             if wider == active:
                 graph.outputs = _flat(_lifted(ends, types), active)
                 break
@@ -202,15 +204,17 @@ def _call(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
     types = [param.type for param in callee.params]
     args = _lifted(args, types)
     active = _activity(args)
-    cache = current().derived
-    key = (callee, "forward", tuple(map(tuple, active)))
-    if key not in cache:
-        graph = Graph(current(), name=f"d_{callee.name}")
-        with tracing_into(graph):
-            ends = push(callee, _params(graph, types, active), len(zero))
-            ends = _lifted(ends, [output.type for output in callee.outputs])
-            graph.outputs = _flat(ends, _activity(ends))
-        cache[key] = graph, _activity(ends)
-    graph, out_active = cache[key]
+    graph, out_active = _pushforward(current(), callee, active, len(zero))
     result = current().node("call", (*_flat(args, active), *graph.captures), "t", graph)
     return _unflatten(result.results(), len(callee.outputs), out_active)
+
+
+@memo
+def _pushforward(caller: Graph, callee: Graph, active: Activity, directions: int) -> tuple[Graph, Activity]:
+    """The graph of a callee's results and active tangents, and which those are; once per caller."""
+    graph = Graph(caller, name=f"d_{callee.name}")
+    with tracing_into(graph):
+        ends = push(callee, _params(graph, [param.type for param in callee.params], active), directions)
+        ends = _lifted(ends, [output.type for output in callee.outputs])
+        graph.outputs = _flat(ends, _activity(ends))
+    return graph, _activity(ends)

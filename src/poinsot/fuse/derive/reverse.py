@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from poinsot._memo import memo
 from poinsot.fuse.derive.forward import Dual, as_node, push_all, replay, tangent_type
 from poinsot.fuse.derive.partials import PARTIALS, SINGULAR
 from poinsot.fuse.graph import memory
@@ -132,19 +133,7 @@ def _call(node: Node, cotangents: dict[int, Value], adjoints: _Adjoints, masked:
     """A call of the pullback of the callee, which is compiled once, like the callee."""
     callee: Graph = node.data
     active = tuple(not is_number(cotangents.get(k, 0.0), 0) for k in range(len(callee.outputs)))
-    cache = current().derived
-    key = (callee, "reverse", active, masked)
-    if key not in cache:
-        graph = Graph(current(), name=f"r_{callee.name}")
-        with tracing_into(graph):
-            params = [graph.param(param.type) for param in callee.params]
-            types = [tangent_type(out.type) for out in callee.outputs]
-            weights: list[Value] = [graph.param(t) if a else 0.0 for t, a in zip(types, active, strict=True)]
-            _, shares = pull(callee, params, weights, masked)
-            moving = [k for k, share in enumerate(shares) if not is_number(share, 0)]
-            graph.outputs = [lift(e, "f") for k in moving for e in _elements(shares[k], callee.params[k].type)]
-        cache[key] = graph, moving
-    graph, moving = cache[key]
+    graph, moving = _pullback(current(), callee, active, masked)
     inputs = [lift(adjoints.values[arg], p.type) for arg, p in zip(node.args, callee.params, strict=True)]
     seeds = [lift(cotangents[k], tangent_type(out.type)) for k, out in enumerate(callee.outputs) if active[k]]
     result = current().node("call", (*inputs, *seeds, *graph.captures), "t", graph)
@@ -156,6 +145,20 @@ def _call(node: Node, cotangents: dict[int, Value], adjoints: _Adjoints, masked:
             adjoints.add(node.args[position], current().node("array", array, tangent_type(type_)), masked)
         else:
             adjoints.add(node.args[position], next(ends), masked)
+
+
+@memo
+def _pullback(caller: Graph, callee: Graph, active: tuple[bool, ...], masked: bool) -> tuple[Graph, list[int]]:
+    """The graph of the adjoints of a callee's parameters, and the numbers of those that are not 0; once per caller."""
+    graph = Graph(caller, name=f"r_{callee.name}")
+    with tracing_into(graph):
+        params = [graph.param(param.type) for param in callee.params]
+        types = [tangent_type(out.type) for out in callee.outputs]
+        weights: list[Value] = [graph.param(t) if a else 0.0 for t, a in zip(types, active, strict=True)]
+        _, shares = pull(callee, params, weights, masked)
+        moving = [k for k, share in enumerate(shares) if not is_number(share, 0)]
+        graph.outputs = [lift(e, "f") for k in moving for e in _elements(shares[k], callee.params[k].type)]
+    return graph, moving
 
 
 def _loop(node: Node, cotangents: dict[int, Value], adjoints: _Adjoints, masked: bool) -> None:

@@ -1,4 +1,4 @@
-"""Errors that name the user's line."""
+"""Errors that name the line of the user's code."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ _INSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
 
 
 class TraceError(TypeError):
-    """Code that cannot be traced, with the file and line where it stands and what to write instead."""
+    """Code that cannot be traced, with its file and line and what to write instead."""
 
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(f"{user_line()}: {problem}\n  Fix: {fix}")

@@ -1,8 +1,8 @@
-"""The intermediate form: a scalar graph in static single assignment, every node built once.
+"""The intermediate representation: a scalar graph in static single assignment form, with hash-consing.
 
-A graph is a list of nodes in the order in which they were made, so arguments always stand before their users. The
-body of a loop and a function that is called are graphs of their own; a value that they use from outside becomes one
-of their parameters by itself (`Graph.capture`).
+A graph is a list of nodes in the order in which they were built, so arguments always precede their users. The body of a
+loop and a called function are graphs of their own; a value that they use from an enclosing graph is captured: it
+becomes one of their parameters (`Graph.capture`).
 """
 
 import threading
@@ -22,7 +22,7 @@ PYTHON: dict[Type, Callable[[float], float]] = {"f": float, "i": int, "b": bool}
 
 @final
 class Node:
-    """One operation: `op` on `args`, with static `data` (a constant, a body, a parameter's number)."""
+    """One operation: `op` on `args`, with static `data` (a constant, a body, the number of a parameter or result)."""
 
     __slots__ = ("args", "data", "graph", "index", "op", "type")
 
@@ -65,7 +65,7 @@ class Node:
         return [self.graph.node("proj", (self,), out.type, k) for k, out in enumerate(self.data.outputs)]
 
     def used_results(self) -> list["Node"]:
-        """Those results of this loop, call or slow path that some node uses; `data` tells which."""
+        """The results of this loop, call or slow path that some node uses; `data` is the number of the result."""
         return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
 
 
@@ -73,7 +73,7 @@ Value: TypeAlias = Node | float  # a node, or a Python number (float, int, bool)
 
 
 class Graph:
-    """Parameters, nodes in order, outputs. Built through `node`, which returns the same node for the same operation."""
+    """Parameters, nodes in order, outputs. Built through `node`, which returns one node for equal operations."""
 
     def __init__(self, parent: "Graph | None" = None, name: str = "") -> None:
         self.parent, self.name = parent, name
@@ -81,10 +81,9 @@ class Graph:
         self.params: list[Node] = []
         self._outputs: list[Node] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it here
+        self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
         self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
-        self.derived: dict[Any, Any] = {}  # callees' derivatives that were made for use in this graph
         self._memo: dict[Any, Node] = {}
 
     def _append(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
@@ -117,11 +116,11 @@ class Graph:
         return node
 
     def find(self, op: str, args: tuple[Node, ...], type: Type) -> Node | None:
-        """The node of this operation, if it was built."""
+        """The node of this operation, if there is one already."""
         return self._memo.get((op, args, type, None))
 
     def capture(self, outer: Node) -> Node:
-        """The node of this graph that stands for `outer`, a node of this graph or of one around it."""
+        """The node of this graph that stands for `outer`, a node of this graph or of an enclosing one."""
         if outer.graph is self:
             return outer
         if outer.op == "const":
@@ -143,7 +142,7 @@ class Graph:
 
     @property
     def outputs(self) -> list[Node]:
-        """What the graph computes; a value from outside that is handed on as it is becomes a parameter, too."""
+        """The results of the graph. An outer value that is returned as it is, is captured like any other."""
         return self._outputs
 
     @outputs.setter
@@ -151,7 +150,7 @@ class Graph:
         self._outputs = [self.capture(node) for node in nodes]
 
     def live(self, outputs: Sequence[Node] | None = None) -> list[Node]:
-        """The nodes that the outputs need, in order."""
+        """The nodes that the outputs depend on, in order."""
         wanted = set(self.outputs if outputs is None else outputs)
         for node in reversed(self.nodes):
             if node in wanted:
@@ -159,7 +158,7 @@ class Graph:
         return [node for node in self.nodes if node in wanted]
 
     def last_uses(self, live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, float]:
-        """For each array in memory, the index of the node that uses it last: that one may change it in place."""
+        """For each array in memory, the index of the node that uses it last, which may change it in place."""
         last: dict[Node, float] = {}
         for node in live:
             last.update((arg, node.index) for arg in node.args if isinstance(arg.type, tuple))
@@ -168,15 +167,15 @@ class Graph:
 
     def subgraphs(self) -> Iterator["Graph"]:
         """The bodies and callees of the live nodes, each once, innermost first."""
-        found: dict[Graph, None] = {}
+        graphs: dict[Graph, None] = {}
         for node in self.live():
-            if isinstance(node.data, Graph) and node.data not in found:
-                found.update(dict.fromkeys(node.data.subgraphs()))
-                found[node.data] = None
-        return iter(found)
+            if isinstance(node.data, Graph) and node.data not in graphs:
+                graphs.update(dict.fromkeys(node.data.subgraphs()))
+                graphs[node.data] = None
+        return iter(graphs)
 
     def count(self) -> Counter[str]:
-        """Operations by kind, each body and callee counted once; leaves and bookkeeping are not operations."""
+        """The number of operations by name, each body and callee counted once; leaves and projections are free."""
         free = {"const", "param", "proj", "table"}
         total = Counter(node.op for node in self.live() if node.op not in free)
         for graph in self.subgraphs():

@@ -11,7 +11,7 @@ from poinsot.fuse.graph.nodes import Scalar, Type, Value
 Wanted: TypeAlias = Type | Literal["?"]  # the type that an argument is converted to; "?": it is taken as it is
 Types: TypeAlias = tuple[tuple[Wanted, ...], Type]  # of the arguments, and of the result
 
-_asarray = np.asarray  # NumPy's own, also while `creation` replaces it
+_asarray = np.asarray  # the original, also while `creation` replaces it
 
 
 @dataclass(frozen=True)

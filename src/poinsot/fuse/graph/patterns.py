@@ -1,42 +1,53 @@
-"""Arrays whose elements are all made in one way: what was written out element by element becomes a loop again.
+"""Arrays whose elements are all computed in the same way: element-by-element code becomes a loop again.
 
-`x + h * v` on arrays in memory is traced as one addition and one multiplication for each element. Here they are found
-by their likeness, so that a back end may write a loop, and need not make the elements one by one.
+`x + h * v` on arrays in memory is traced as one addition and one multiplication per element. Here elements of the same
+pattern are recognised, so that a back end can emit a loop over them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.ops import OPS
 
-FEWEST = 8  # elements: fewer are written out
+FEWEST = 8  # elements: fewer remain straight-line code
+Argument = tuple[str, int, int]  # an element of a kernel's argument: the form of the argument, the place and its size
 
 
 @dataclass(frozen=True)
 class ArrayElement:
     """Element number first + k of an array, or, if there is none, of an argument of the kernel with this form."""
 
-    array: Any  # a node, or None
+    array: Node | None
     first: int
     form: str | None = None
     is_whole: bool = False
 
 
-class LoopPlan:
-    """What a graph computes, with loops for arrays of like elements.
+@dataclass(frozen=True)
+class Elementwise:
+    """An operation on element k of patterns."""
 
-    `patterns`: of nodes that make arrays, and of the groups of outputs, by their numbers. A pattern is a node that all
-    elements have in common, an `ArrayElement`, or an operation and the patterns of its arguments.
-    `wanted`: the nodes that are still needed; `users`: for each array, the nodes that use it; `last`: the number of the
-    last of them, infinite if the array is a result.
+    op: str
+    parts: tuple["Pattern", ...]
+
+
+Pattern: TypeAlias = Node | ArrayElement | Elementwise  # a node: the same value in all elements
+
+
+class LoopPlan:
+    """The computations of a graph, with loops for arrays whose elements have one pattern.
+
+    `patterns`: of nodes that gather arrays, and of the groups of outputs, by number. `wanted`: the nodes that are still
+    needed. `users`: for each array, the nodes that use it. `last`: the number of the last of them, infinite if the
+    array is a result.
     """
 
-    def __init__(self, graph: Graph, inputs: Mapping[Node, Any], groups: Sequence[Sequence[Node]] = ()) -> None:
-        self.patterns: dict[Any, Any] = {}
+    def __init__(self, graph: Graph, inputs: Mapping[Node, Argument], groups: Sequence[Sequence[Node]] = ()) -> None:
+        self.patterns: dict[Node | int, Pattern] = {}
         self._inputs = inputs
-        self._made: dict[Node, tuple[Node, int]] = {}  # an element, and where it lies
+        self._made: dict[Node, tuple[Node, int]] = {}  # an element, and its place
         for node in graph.live():
             if node.op == "array":
                 self._find(node, node.args)
@@ -59,94 +70,94 @@ class LoopPlan:
                         self.users.setdefault(arg, []).append(node)
         self.last.update((node, float("inf")) for node in (*ends, *graph.captures.values()))
 
-    def _find(self, name: Any, nodes: Sequence[Node]) -> None:
+    def _find(self, name: Node | int, nodes: Sequence[Node]) -> None:
         if len(nodes) >= FEWEST and (pattern := self._pattern(nodes)) is not None:
             self.patterns[name] = pattern
 
-    def _pattern(self, nodes: Sequence[Node]) -> Any:
+    def _pattern(self, nodes: Sequence[Node]) -> Pattern | None:
         first = nodes[0]
         if all(node is first for node in nodes):
             return first
-        where = [self._inputs.get(node) for node in nodes]
-        if where[0] is not None and all(
-            w is not None and w[0] == where[0][0] and w[1] == where[0][1] + k for k, w in enumerate(where)
-        ):
-            return ArrayElement(None, where[0][1], where[0][0], len(nodes) == where[0][2])
-        places = [self._place(node) for node in nodes]
-        if places[0] is not None and all(
-            p is not None and p[0] is places[0][0] and p[1] == places[0][1] + k for k, p in enumerate(places)
-        ):
-            return ArrayElement(places[0][0], places[0][1])
+        if (argument := self._inputs.get(first)) is not None:
+            form, start, size = argument
+            if all(self._inputs.get(node) == (form, start + k, size) for k, node in enumerate(nodes)):
+                return ArrayElement(None, start, form, len(nodes) == size)
+        if (place := self._place(first)) is not None:
+            array, start = place
+            if all(self._place(node) == (array, start + k) for k, node in enumerate(nodes)):
+                return ArrayElement(array, start)
         if first.op not in OPS or first.op in ("sin", "cos") or any(node.op != first.op for node in nodes):
             return None
         parts = [self._pattern([node.args[j] for node in nodes]) for j in range(len(first.args))]
-        return None if any(part is None for part in parts) else (first.op, *parts)
+        matched = tuple(part for part in parts if part is not None)
+        return Elementwise(first.op, matched) if len(matched) == len(parts) else None
 
     def _place(self, node: Node) -> tuple[Node, int] | None:
-        """The array in memory that holds a node, and where in it."""
+        """The array in memory that holds a node, and the place in it."""
         if node.op == "get" and node.args[1].op == "const":
             return node.args[0], node.args[1].data
         return self._made.get(node)
 
 
-def elements(pattern: Any) -> Iterator[ArrayElement]:
-    """All that a pattern reads from arrays."""
+def elements(pattern: Pattern) -> Iterator[ArrayElement]:
+    """The elements of arrays that a pattern reads."""
     if isinstance(pattern, ArrayElement):
         yield pattern
-    elif isinstance(pattern, tuple):
-        for part in pattern[1:]:
+    elif isinstance(pattern, Elementwise):
+        for part in pattern.parts:
             yield from elements(part)
 
 
-def _nodes(pattern: Any) -> Iterator[Node]:
-    """The nodes of the graph that a pattern needs."""
+def _nodes(pattern: Pattern) -> Iterator[Node]:
+    """The nodes of the graph that a pattern uses."""
     if isinstance(pattern, Node):
         yield pattern
-    elif isinstance(pattern, ArrayElement):
-        if pattern.array is not None:
-            yield pattern.array
-    else:
-        for part in pattern[1:]:
+    elif isinstance(pattern, Elementwise):
+        for part in pattern.parts:
             yield from _nodes(part)
+    elif pattern.array is not None:
+        yield pattern.array
 
 
 def written_in_order(loop: Node) -> dict[Node, Node]:
-    """The results of a loop that are arrays whose element i is written in turn i, for all i; and what writes it."""
+    """The results of a loop that are arrays whose element i is written in iteration i, for all i; and the writes."""
     body: Graph = loop.data
-    counter, *params = body.params
-    carried = [p for p in params if p not in body.captures.values()]
-    found = {}
+    counter, carried, count = body.params[0], body.carried, loop.args[0]
+    writes = {}
     for result in loop.used_results():
         end = body.outputs[result.data]
         in_order = end.op == "set" and end.args[0] is carried[result.data] and end.args[1] is counter
-        if in_order and loop.args[0].op == "const" and loop.args[0].data == end.type[1]:
-            found[result] = end
-    return found
+        if in_order and count.op == "const" and count.data == end.size:
+            writes[result] = end
+    return writes
 
 
 def followers(graph: Graph, loop: Node, plan: LoopPlan, known: Mapping[Node, Any]) -> list[Node]:
-    """Arrays made, element by element, of what a loop writes in order and of what is known before: turn i of the loop
-    can make element i of them."""
+    """Arrays computed element by element from what a loop writes in order and from what is known before it.
+
+    Iteration i of the loop can compute their element i, too.
+    """
     made = set(written_in_order(loop))
     if not made:
         return []
-    found: list[Node] = []
+    fused: list[Node] = []
     for node in graph.nodes[loop.index :]:
         if node in plan.patterns and node.type == ("f", loop.args[0].data):
             parts = list(elements(plan.patterns[node]))
-            arrays = {e.array for e in parts} - made
-            fits = all(e.first == 0 for e in parts) and all(a in known and _reads_in_order(loop, a) for a in arrays)
+            arrays = [e.array for e in parts if e.array not in made]
+            in_order = all(e.first == 0 for e in parts)
+            in_order &= all(a is not None and a in known and _reads_in_order(loop, a) for a in arrays)
             numbers = [n for n in _nodes(plan.patterns[node]) if not isinstance(n.type, tuple) and n.op != "const"]
-            if fits and any(e.array in made for e in parts) and all(n in known for n in numbers):
-                found.append(node)
-    return found
+            if in_order and any(e.array in made for e in parts) and all(n in known for n in numbers):
+                fused.append(node)
+    return fused
 
 
 def _reads_in_order(loop: Node, array: Node) -> bool:
-    """Whether a loop reads no element of an array but number i in turn i, and does not write it."""
+    """Whether iteration i of a loop reads at most element i of an array, and does not write it."""
     body: Graph = loop.data
-    carried, captured = loop.args[1 : 1 + len(body.outputs)], loop.args[1 + len(body.outputs) :]
-    if array in carried:
+    _, initial, captured = loop.loop_args()
+    if array in initial:
         return False
     inside = {p for outer, p in zip(captured, body.captures.values(), strict=True) if outer is array}
     return all(n.op == "get" and n.args[1] is body.params[0] for n in body.live() if not inside.isdisjoint(n.args))

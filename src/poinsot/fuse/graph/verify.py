@@ -7,9 +7,9 @@ _SCALARS = ("f", "i", "b")
 
 
 def verify(graph: Graph) -> Graph:
-    """The graph itself, if it and the graphs in it are well formed; otherwise an error that names the node."""
+    """The graph itself, if it and its subgraphs are well formed; otherwise an error that names the node."""
     for place, node in enumerate(graph.nodes):
-        _require(node.graph is graph and node.index == place, node, "stands in its own place of its own graph")
+        _require(node.graph is graph and node.index == place, node, "has its own place in its own graph")
         _require(node.op in OPS or node.op in STRUCTURE, node, "is an operation of the table")
         for arg in node.args:
             _require(arg.graph is graph and arg.index < node.index, node, "uses only earlier nodes of its own graph")
@@ -23,7 +23,7 @@ def verify(graph: Graph) -> Graph:
     for param in graph.params:
         _require(param.op == "param" and param.graph is graph, param, "is a parameter")
     for output in graph.outputs:
-        _require(output.graph is graph, output, "belongs to the graph whose output it is")
+        _require(output.graph is graph, output, "is a node of the graph whose output it is")
     for inner in graph.subgraphs():
         verify(inner)
     return graph
@@ -49,12 +49,12 @@ def _structure(node: Node) -> None:
         carried = [out.type for out in node.data.outputs]
         captured = [param.type for param in node.data.captures.values()]
         _require(types == ["i", *carried, *captured], node, "starts with a count, the carried and the captured values")
-        _require([p.type for p in node.data.params] == types, node, "has a body that takes what it is given")
+        _require([p.type for p in node.data.params] == types, node, "has a body with these parameters")
     elif node.op == "call":
-        _require([p.type for p in node.data.params] == types, node, "gives its callee what that takes")
+        _require([p.type for p in node.data.params] == types, node, "passes its callee arguments of the right types")
     elif node.op == "slow_path":
-        usual, inputs = ([n.type for n in nodes] for nodes in (node.data.outputs, node.data.params))
-        _require(types == ["b", *usual, *inputs], node, "has a test, defaults and arguments")
+        fast, inputs = ([n.type for n in nodes] for nodes in (node.data.outputs, node.data.params))
+        _require(types == ["b", *fast, *inputs], node, "has a mask, the results of the fast path, and arguments")
     else:
         _require(node.type in _SCALARS or isinstance(node.type, tuple), node, "has a type")
 

@@ -29,7 +29,7 @@ def _array(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 
 
 def _table(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
-    kind = stored(node.type[0])
+    kind = stored(node.element)
     data = tuple(map(int, node.data)) if kind == "i" else node.data
     refs[node] = Ref(f.module.table(data, kind), node.type, True)
 
@@ -51,16 +51,15 @@ def _get(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 
 def _set(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
     t, (array, index, value) = f.target, (refs[arg] for arg in node.args)
-    kind, size = node.type
-    base = array.text
+    base, kind = array.text, stored(node.element)
     if array.uniform or last[node.args[0]] > node.index:  # the old array is still live
-        base = f.allocate(size)
-        copy_array(f, base, array, size)
+        base = f.allocate(node.size)
+        copy_array(f, base, array, node.size)
     result, text = Ref(base, node.type, False), f.as_stored(value)
     if index.uniform:
-        vector, address = t.vector(stored(kind)), f.address(base, index.text)
+        vector, address = t.vector(kind), f.address(base, index.text)
         if f.mask is not None:
-            text = f.choose(f.mask, text, f.load(vector, address, t.itemsize), stored(kind))
+            text = f.choose(f.mask, text, f.load(vector, address, t.itemsize), kind)
         f.store(vector, text, address, t.itemsize)
     else:
         _scatter(f, text, result, index)
@@ -73,12 +72,12 @@ def _lane_addresses(f: VectorEmitter, array: Ref, index: Ref) -> str:
     if not array.uniform:  # vectors in memory: lane l of vector i is number i*width + l
         position = f.mul(position, f"splat ({t.scalar('i')} {t.width})", integers)
         position = f.add(position, literal_vector(t.scalar("i"), range(t.width)), integers)
-    return f.gep(array.text, position, t.scalar(stored(array.type[0])), integers)
+    return f.gep(array.text, position, t.scalar(stored(array.element)), integers)
 
 
 def _gather(f: VectorEmitter, array: Ref, index: Ref) -> str:
     """Each lane's own element of an array."""
-    w, kind = f.target.width, stored(array.type[0])
+    w, kind = f.target.width, stored(array.element)
     vector, name = f.target.vector(kind), f"masked.gather.v{w}{kind}{f.target.bits}.v{w}p0"
     addresses = (f"<{w} x ptr>", _lane_addresses(f, array, index))
     align, all_lanes = ("i32", f.target.itemsize), (f"<{w} x i1>", "splat (i1 true)")
@@ -87,7 +86,7 @@ def _gather(f: VectorEmitter, array: Ref, index: Ref) -> str:
 
 def _scatter(f: Function, value: str, array: Ref, index: Ref) -> None:
     """The value to each active lane's own element of an array."""
-    w, kind = f.target.width, stored(array.type[0])
+    w, kind = f.target.width, stored(array.element)
     name = f"masked.scatter.v{w}{kind}{f.target.bits}.v{w}p0"
     addresses = (f"<{w} x ptr>", _lane_addresses(f, array, index))
     align, lanes = ("i32", f.target.itemsize), (f"<{w} x i1>", f.mask or "splat (i1 true)")
@@ -98,7 +97,7 @@ def copy_array(f: VectorEmitter, base: str, array: Ref, size: int, mask: str | N
     """Copy all elements of an array, or only those in the lanes of a mask."""
     if size == 0:
         return
-    integer, type_ = f.target.scalar("i"), array.type[0]
+    integer, type_ = f.target.scalar("i"), array.element
     if mask is not None:
         with f.repeat(size, integer) as k:
             old, new = f.read(base, k, type_), f.read(array.text, k, type_)
@@ -123,8 +122,8 @@ def _call(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
         if isinstance(arg.type, tuple):
             base = refs[arg].text
             if refs[arg].uniform:  # the callee expects a vector for each element
-                base = f.allocate(arg.type[1])
-                copy_array(f, base, refs[arg], arg.type[1])
+                base = f.allocate(arg.size)
+                copy_array(f, base, refs[arg], arg.size)
             arrays.append(("ptr", base))
         else:
             f.write(inputs, k, f.value(arg, refs))
@@ -243,15 +242,15 @@ class _Carried:
     the body's output that each parameter takes its next value from."""
 
     def __init__(self, f: Function, node: Node, refs: Refs, last: LastUses) -> None:
-        self.f, body, (_, *rest) = f, node.data, node.args
-        carried, captured = rest[: len(body.outputs)], rest[len(body.outputs) :]
+        body: Graph = node.data
+        self.f, (_, carried, captured) = f, node.loop_args()
         crowded, self.inside = f.is_crowded(node, refs), Refs()
         for param, argument in zip(body.captures.values(), captured, strict=True):
             if crowded and argument in f.homes:
                 f.homes[param] = f.homes[argument]
             else:
                 self.inside[param] = refs[argument]
-        self.params = [p for p in body.params[1:] if p not in body.captures.values()]
+        self.params = body.carried
         self.ends = dict(zip(self.params, body.outputs, strict=True))
         self.buffers: dict[Node, str] = {}
         self._start: dict[Node, str] = {}
@@ -260,7 +259,7 @@ class _Carried:
         for argument, param in zip(carried, self.params, strict=True):
             if isinstance(param.type, tuple):
                 shared = last[argument] > node.index or list(node.args).count(argument) > 1
-                self.buffers[param] = self._own_array(refs[argument], param.type[1], shared)
+                self.buffers[param] = self._own_array(refs[argument], param.size, shared)
             elif param in self.state.numbers:
                 self.state.begin(param, f.value(argument, refs))
             else:
@@ -284,11 +283,11 @@ class _Carried:
         """An array that ends up elsewhere goes back to its place, by a detour in case two change places."""
         f, ends = self.f, {p: self.inside[self.ends[p]] for p in self.buffers}
         moved = {p: end for p, end in ends.items() if end.text != self.buffers[p]}
-        detours = {p: f.allocate(p.type[1]) for p in moved}
+        detours = {p: f.allocate(p.size) for p in moved}
         for p, end in moved.items():
-            copy_array(f, detours[p], end, p.type[1])
+            copy_array(f, detours[p], end, p.size)
         for p, detour in detours.items():
-            copy_array(f, self.buffers[p], Ref(detour, p.type, False), p.type[1], f.mask)
+            copy_array(f, self.buffers[p], Ref(detour, p.type, False), p.size, f.mask)
 
     def following(self, active: str | None) -> list[str]:
         """The next values of the numbers in registers; in inactive lanes, they stay."""

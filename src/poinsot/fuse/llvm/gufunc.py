@@ -8,28 +8,29 @@ from typing import Any
 import numpy as np
 
 _PyUFunc_FromFuncAndDataAndSignature = 31  # its place in NumPy's table of ufunc functions, fixed since NumPy 1.0
+Recipe = tuple[Callable[..., np.ufunc], tuple[object, ...]]
 
 
 def make_gufunc(
-    address: int, signature: str, nin: int, nout: int, dtype: np.dtype[Any], name: str, doc: str, recipe: Any
+    address: int, signature: str, nin: int, nout: int, dtype: np.dtype[Any], name: str, doc: str, recipe: Recipe
 ) -> np.ufunc:
     """The ufunc whose inner loop is the function at `address`, which must stay loaded for as long as the ufunc lives.
 
-    `recipe` is (function, arguments), which makes the same ufunc when it comes out of a pickle in another process.
+    `recipe` is (function, arguments), which makes the same ufunc when it is unpickled in another process.
     """
     functions = (ctypes.c_void_p * 1)(address)
     data = (ctypes.c_void_p * 1)(None)
     types = ctypes.create_string_buffer(bytes([dtype.num]) * (nin + nout), nin + nout)
     words = (name.encode(), doc.encode(), signature.encode())
-    ufunc = _constructor()(
+    ufunc: np.ufunc = _constructor()(
         functions, data, ctypes.cast(types, ctypes.c_char_p), 1, nin, nout, -1, words[0], words[1], 0, words[2]
     )
     _kept[id(ufunc)] = (recipe, functions, data, types, words)  # NumPy keeps pointers to these, not copies
     return ufunc
 
 
-_kept: dict[int, Any] = {}
-_numpy_reduce: Callable[[np.ufunc], Any] = copyreg.dispatch_table[np.ufunc]
+_kept: dict[int, tuple[Recipe, *tuple[object, ...]]] = {}
+_numpy_reduce = copyreg.dispatch_table[np.ufunc]
 
 
 def _reduce(ufunc: np.ufunc) -> Any:

@@ -75,7 +75,7 @@ def compile_module(text: str, name: str) -> int:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
         _engines.append(engine)
-        address = engine.get_function_address("kernel")
+        address: int = engine.get_function_address("kernel")
         if debug():
             _report(name, key, text, code, source, time.perf_counter() - begin)
         return address

@@ -1,7 +1,5 @@
 """One LLVM module: functions, the constants that they read, and declarations of what they call."""
 
-from typing import Any
-
 from poinsot.fuse.graph.nodes import Graph, Node, Type
 from poinsot.fuse.llvm.target import Target
 
@@ -19,7 +17,7 @@ class Module:
         self.declarations: dict[str, str] = {}
         self.callees: dict[Graph, str] = {}  # the names of functions that have been written
         self._globals: list[str] = []
-        self._tables: dict[Any, str] = {}
+        self._tables: dict[tuple[Type, tuple[str, ...]], str] = {}
         self._constants: dict[str, int] = {}
 
     def text(self) -> str:
@@ -32,7 +30,7 @@ class Module:
         text = f"{self.target.scalar(node.type)} {self.target.literal(node.data, node.type)}"
         return self._constants.setdefault(text, len(self._constants))
 
-    def table(self, data: tuple[Any, ...], type_: Type) -> str:
+    def table(self, data: tuple[float, ...], type_: Type) -> str:
         """The name of an array of constants."""
         key = (type_, tuple(map(repr, data)))
         if key not in self._tables:
@@ -44,5 +42,5 @@ class Module:
         return self._tables[key]
 
 
-def _has_bits(value: Any) -> bool:
+def _has_bits(value: float) -> bool:
     return value != 0 or repr(value)[0] == "-"

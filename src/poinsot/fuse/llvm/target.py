@@ -3,7 +3,7 @@
 import functools
 import struct
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,16 +34,18 @@ class Target:
         return self.width * self.itemsize
 
     def scalar(self, type_: Type) -> str:
-        return {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}[type_]
+        names: dict[Type, str] = {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}
+        return names[type_]
 
     def vector(self, type_: Type) -> str:
         return f"<{self.width} x {self.scalar(type_)}>"
 
-    def literal(self, value: Any, type_: Type) -> str:
+    def literal(self, value: float, type_: Type) -> str:
+        """A constant as LLVM writes it, exactly."""
         if type_ == "b":
             return "true" if value else "false"
         if type_ == "i":
-            return str(_wrapped(value, self.bits))
+            return str(_wrapped(int(value), self.bits))
         if not self.float64:
             with np.errstate(over="ignore"):
                 value = float(np.float32(value))

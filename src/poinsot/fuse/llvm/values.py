@@ -1,12 +1,11 @@
 """Values of a block of instances: vectors of `width` lanes, and scalars that are the same in all lanes (uniform).
 
-In memory, a value is a vector; truth values lie there as integers.
+In memory, a value is a vector; truth values are stored as integers.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-from poinsot.fuse.graph.nodes import Node, Type
+from poinsot.fuse.graph.nodes import Node, Scalar, Type
 from poinsot.fuse.llvm.emitter import Emitter, Operand
 from poinsot.fuse.llvm.frame import Frame
 from poinsot.fuse.llvm.module import Module
@@ -20,9 +19,15 @@ class Ref:
     type: Type
     uniform: bool
 
+    @property
+    def element(self) -> Scalar:
+        """The type of the elements of an array."""
+        assert isinstance(self.type, tuple)
+        return self.type[0]
+
 
 def stored(type_: Type) -> Type:
-    """The type of a value as it lies in memory."""
+    """The type of a value in memory."""
     return "i" if type_ == "b" else type_
 
 
@@ -41,7 +46,7 @@ class VectorEmitter(Emitter):
         self.module.functions.append("\n".join([*start, *self.lines, *self.frame.exit.lines, f"  {end}", "}"]))
 
     # Values.
-    def constant(self, value: Any, type_: Type, uniform: bool) -> str:
+    def constant(self, value: float, type_: Type, uniform: bool) -> str:
         literal = self.target.literal(value, type_)
         return literal if uniform else f"splat ({self.target.scalar(type_)} {literal})"
 
@@ -105,6 +110,6 @@ class VectorEmitter(Emitter):
         self.store(self.target.vector(stored(ref.type)), text, self.address(base, k), self.target.itemsize)
 
     def as_stored(self, ref: Ref) -> str:
-        """The value in all lanes, as it lies in memory."""
+        """The value in all lanes, as it is in memory."""
         text = self.vector(ref)
         return self.zext(text, self.target.vector("b"), self.target.vector("i")) if ref.type == "b" else text

@@ -2,7 +2,7 @@
 
 x = n ln 2 + r with |r| <= ln(2)/2, ln 2 in two parts (Cody and Waite): the first subtraction is exact with FMA. A
 polynomial gives exp(r) - 1, and 2^n is added into the exponent field. Where the result is subnormal or overflows, the
-cold path scales in two steps, which rounds once.
+slow path scales in two steps, which rounds once.
 
 The hyperbolic functions use cosh x = cosh(n ln 2) cosh r + sinh(n ln 2) sinh r, and likewise sinh: both factors of n
 are sums of two powers of two, so there is no division and no cancellation.
@@ -13,10 +13,9 @@ exp 0.93, 1.03; exp2 0.92, 0.89; expm1 1.19, 1.25; sinh 1.29, 0.98; cosh 1.29, 1
 
 from __future__ import annotations
 
-from typing import Any
-
 from poinsot.fuse.math.arithmetic import (
     Arithmetic,
+    Vector,
     fast_two_sum,
     format_of,
     horner,
@@ -30,7 +29,7 @@ from poinsot.fuse.math.arithmetic import (
 from poinsot.fuse.math.coefficients import COSH, EXP, EXPM1, LN2, LOG2_E, SINH
 
 
-def reduce_ln2(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
+def reduce_ln2(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     """x = n ln 2 + r + r_low; n is in the low bits of the third result."""
     n, k = nearest_integer(m, x, pick(m, LOG2_E)[0])
     ln2, ln2_low = pick(m, LN2)
@@ -44,7 +43,7 @@ def limits(m: Arithmetic) -> tuple[float, float, float]:
     return (708.0, 711.0, -746.0) if m.float64 else (87.0, 90.0, -105.0)
 
 
-def exp_reduced(m: Arithmetic, r: Any, r_low: Any = None) -> Any:
+def exp_reduced(m: Arithmetic, r: Vector, r_low: Vector | None = None) -> Vector:
     """exp(r + r_low) for |r| <= ln(2)/2."""
     rr = r * r
     p = two_halves(m, r, rr, pick(m, EXP))
@@ -53,7 +52,7 @@ def exp_reduced(m: Arithmetic, r: Any, r_low: Any = None) -> Any:
     return 1.0 + (r + m.fma(rr, p, r_low))
 
 
-def scale_with_care(m: Arithmetic, x: Any, k: Any) -> Any:
+def scale_with_care(m: Arithmetic, x: Vector, k: Vector) -> Vector:
     """x 2^k for x in [1/2, 2) and any k whose result is between half the smallest and twice the largest number."""
     f = format_of(m)
     k = (k << (f.width - f.fraction)) >> (f.width - f.fraction)  # the low bits, with their sign
@@ -61,7 +60,7 @@ def scale_with_care(m: Arithmetic, x: Any, k: Any) -> Any:
     return (x * power_of_two(m, half)) * power_of_two(m, k - half)
 
 
-def exp_extreme(m: Arithmetic, x: Any, shift: int = 0) -> Any:
+def exp_extreme(m: Arithmetic, x: Vector, shift: int = 0) -> Vector:
     """exp(x) 2^shift where the result may be subnormal, zero or infinite; NaN for NaN."""
     _, high, low = limits(m)
     inside = m.where(x > high, high, m.where(x < low, low, x))
@@ -69,14 +68,14 @@ def exp_extreme(m: Arithmetic, x: Any, shift: int = 0) -> Any:
     return scale_with_care(m, exp_reduced(m, r, r_low), k + shift)
 
 
-def exp(m: Arithmetic, x: Any) -> Any:
+def exp(m: Arithmetic, x: Vector) -> Vector:
     """e^x."""
     r, r_low, k = reduce_ln2(m, x)
     y = times_power_of_two(m, exp_reduced(m, r, r_low if m.float64 else None), k)
     return m.slow_path(~(m.abs(x) <= limits(m)[0]), y, exp_extreme, x)
 
 
-def exp_pair(m: Arithmetic, x: Any, x_low: Any) -> tuple[Any, Any]:
+def exp_pair(m: Arithmetic, x: Vector, x_low: Vector) -> tuple[Vector, Vector]:
     """e^(x + x_low) in two parts, where it is normal. |x_low| is at most the last place of x."""
     r, r_low, k = reduce_ln2(m, x)
     rr = r * r
@@ -85,7 +84,7 @@ def exp_pair(m: Arithmetic, x: Any, x_low: Any) -> tuple[Any, Any]:
     return y * scale, y_low * scale
 
 
-def exp2_parts(m: Arithmetic, x: Any, x_low: Any = None) -> tuple[Any, Any]:
+def exp2_parts(m: Arithmetic, x: Vector, x_low: Vector | None = None) -> tuple[Vector, Vector]:
     """2^(x + x_low) = y 2^k: y and an integer with k in its low bits. |x_low| is at most the last place of x."""
     n, k = nearest_integer(m, x, 1.0)
     ln2, ln2_low = pick(m, LN2)
@@ -99,7 +98,7 @@ def exp2_parts(m: Arithmetic, x: Any, x_low: Any = None) -> tuple[Any, Any]:
     return exp_reduced(m, r, r_low), k
 
 
-def exp2_extreme(m: Arithmetic, x: Any, x_low: Any = None) -> Any:
+def exp2_extreme(m: Arithmetic, x: Vector, x_low: Vector | None = None) -> Vector:
     """2^(x + x_low) where the result may be subnormal, zero or infinite; NaN for NaN."""
     f = format_of(m)
     high, low = f.bias + 2.0, -(f.bias + f.fraction + 2.0)
@@ -108,13 +107,13 @@ def exp2_extreme(m: Arithmetic, x: Any, x_low: Any = None) -> Any:
     return scale_with_care(m, y, k)
 
 
-def exp2(m: Arithmetic, x: Any) -> Any:
+def exp2(m: Arithmetic, x: Vector) -> Vector:
     """2^x."""
     y, k = exp2_parts(m, x)
     return m.slow_path(~(m.abs(x) <= format_of(m).bias - 1.0), times_power_of_two(m, y, k), exp2_extreme, x)
 
 
-def expm1_parts(m: Arithmetic, x: Any) -> tuple[Any, Any]:
+def expm1_parts(m: Arithmetic, x: Vector) -> tuple[Vector, Vector]:
     """e^x - 1 as a large part and a small one still to be added, where e^x is normal.
 
     2^n (1 + r + q) - 1 = ((2^n - 1) + 2^n r) + 2^n q. The inner sum is exact as a pair: for n = 0 its first term
@@ -128,7 +127,7 @@ def expm1_parts(m: Arithmetic, x: Any) -> tuple[Any, Any]:
     return large, m.fma(scale, q, lost)
 
 
-def expm1(m: Arithmetic, x: Any) -> Any:
+def expm1(m: Arithmetic, x: Vector) -> Vector:
     """e^x - 1. Below -50 it is -1 to the last bit."""
     inside = m.where(x < -50.0, -50.0, x)
     large, small = expm1_parts(m, inside)
@@ -136,7 +135,7 @@ def expm1(m: Arithmetic, x: Any) -> Any:
     return m.slow_path(x > limits(m)[0], y, exp_extreme, x)
 
 
-def hyperbolic_parts(m: Arithmetic, a: Any) -> tuple[Any, Any, Any, Any]:
+def hyperbolic_parts(m: Arithmetic, a: Vector) -> tuple[Vector, Vector, Vector, Vector]:
     """sinh a and cosh a for a >= 0, each as a large part and a small one still to be added, where e^a is normal."""
     r, r_low, k = reduce_ln2(m, a)
     up, down = power_of_two(m, k - 1), power_of_two(m, -1 - k)
@@ -153,12 +152,12 @@ def hyperbolic_parts(m: Arithmetic, a: Any) -> tuple[Any, Any, Any, Any]:
     return sinh_large, sinh_small, cosh_large, cosh_small
 
 
-def half_exp(m: Arithmetic, a: Any) -> Any:
+def half_exp(m: Arithmetic, a: Vector) -> Vector:
     """e^a / 2, also where e^a overflows."""
     return exp_extreme(m, a, -1)
 
 
-def sinh(m: Arithmetic, x: Any) -> Any:
+def sinh(m: Arithmetic, x: Vector) -> Vector:
     """sinh x."""
     a = m.abs(x)
     large, small, _, _ = hyperbolic_parts(m, a)
@@ -166,14 +165,14 @@ def sinh(m: Arithmetic, x: Any) -> Any:
     return m.copysign(y, x)
 
 
-def cosh(m: Arithmetic, x: Any) -> Any:
+def cosh(m: Arithmetic, x: Vector) -> Vector:
     """cosh x."""
     a = m.abs(x)
     _, _, large, small = hyperbolic_parts(m, a)
     return m.slow_path(~(a <= limits(m)[0] - 10.0), large + small, half_exp, a)
 
 
-def tanh(m: Arithmetic, x: Any) -> Any:
+def tanh(m: Arithmetic, x: Vector) -> Vector:
     """tanh x = t / (t + 2) with t = e^(2|x|) - 1, the quotient corrected by its remainder. From 22 on it is 1."""
     a = m.abs(x)
     a = m.where(a > 22.0, 22.0, a)

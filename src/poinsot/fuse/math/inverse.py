@@ -10,19 +10,17 @@ arcsin 1.23, 1.18; arccos 1.19, 1.15; arctan 1.20, 1.20; arctan2 1.45, 1.47 (flo
 
 from __future__ import annotations
 
-from typing import Any
-
-from poinsot.fuse.math.arithmetic import Arithmetic, fast_two_sum, flip, format_of, horner, pick, two_halves
+from poinsot.fuse.math.arithmetic import Arithmetic, Vector, fast_two_sum, flip, format_of, horner, pick, two_halves
 from poinsot.fuse.math.coefficients import ARCSIN, ARCTAN, PI_2
 
 
-def arctan_tail(m: Arithmetic, t: Any) -> Any:
+def arctan_tail(m: Arithmetic, t: Vector) -> Vector:
     """arctan(t) - t for |t| <= 1. Horner's order: the signs alternate, and even and odd powers apart would cancel."""
     z = t * t
     return (t * z) * horner(m, z, pick(m, ARCTAN))
 
 
-def arctan(m: Arithmetic, x: Any) -> Any:
+def arctan(m: Arithmetic, x: Vector) -> Vector:
     """arctan x."""
     a = m.abs(x)
     inverted = a > 1.0
@@ -32,7 +30,7 @@ def arctan(m: Arithmetic, x: Any) -> Any:
     return m.copysign(large + (lost + (base_low + arctan_tail(m, t))), x)
 
 
-def arctan2(m: Arithmetic, y: Any, x: Any) -> Any:
+def arctan2(m: Arithmetic, y: Vector, x: Vector) -> Vector:
     """The angle of the point (x, y): c pi/2 + arctan(t), c = 0, 1 or 2, t = (smaller)/(larger) coordinate, signed.
 
     Two zeros count as t = 0 and two infinities as t = 1, the convention of C and of IEEE 754.
@@ -51,7 +49,7 @@ def arctan2(m: Arithmetic, y: Any, x: Any) -> Any:
     return m.copysign(large + (lost + (base_low + arctan_tail(m, t))), y)
 
 
-def arcsin_parts(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
+def arcsin_parts(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     """For a = |x|: whether a > 1/2, then t and u with t + u = arcsin(a), or arcsin(sqrt((1 - a)/2)) where a > 1/2."""
     a = m.abs(x)
     outer = a > 0.5
@@ -60,7 +58,7 @@ def arcsin_parts(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
     return outer, t, (t * z) * two_halves(m, z, z * z, pick(m, ARCSIN))
 
 
-def arcsin(m: Arithmetic, x: Any) -> Any:
+def arcsin(m: Arithmetic, x: Vector) -> Vector:
     """arcsin x."""
     half_pi, half_pi_low = pick(m, PI_2)
     outer, t, u = arcsin_parts(m, x)
@@ -69,7 +67,7 @@ def arcsin(m: Arithmetic, x: Any) -> Any:
     return m.copysign(y, x)
 
 
-def arccos(m: Arithmetic, x: Any) -> Any:
+def arccos(m: Arithmetic, x: Vector) -> Vector:
     """arccos x = pi/2 - arcsin x in the middle, 2 arcsin(sqrt((1 - x)/2)) on the right, pi minus that on the left."""
     f = format_of(m)
     half_pi, half_pi_low = pick(m, PI_2)

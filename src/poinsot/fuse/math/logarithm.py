@@ -15,12 +15,12 @@ arctanh 0.94, 0.99; logaddexp 1.22, 1.57 of the larger of max(x, y) and the loga
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from poinsot.fuse.math.arithmetic import (
     INFINITY,
     NAN,
     Arithmetic,
+    Vector,
     fast_two_sum,
     format_of,
     horner,
@@ -34,7 +34,7 @@ from poinsot.fuse.math.coefficients import LN2, LOG, LOG2_E, LOG10_2, LOG10_E
 from poinsot.fuse.math.exponential import exp_extreme, exp_pair, limits
 
 
-def split_exponent(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
+def split_exponent(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     """x = 2^k y for normal x > 0, sqrt(1/2) <= y < sqrt(2): k as a float, y, and the bit pattern's k + bias.
 
     k + bias goes into the fraction of 2^fraction to become a float: no conversion of 64-bit integers before AVX-512.
@@ -48,14 +48,14 @@ def split_exponent(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
     return k, y, biased
 
 
-def log_tail(m: Arithmetic, f: Any, h: Any) -> Any:
+def log_tail(m: Arithmetic, f: Vector, h: Vector) -> Vector:
     """s (h + R) with h = f^2/2, so that log(1 + f) = f - h + this."""
     s = f / (2.0 + f)
     z = s * s
     return s * m.fma(z, horner(m, z, pick(m, LOG)), h)
 
 
-def log_reduced(m: Arithmetic, k: Any, f: Any, f_low: Any = None) -> Any:
+def log_reduced(m: Arithmetic, k: Vector, f: Vector, f_low: Vector | None = None) -> Vector:
     """k ln 2 + log(1 + f + f_low)."""
     ln2, ln2_low = pick(m, LN2)
     h = (0.5 * f) * f
@@ -65,7 +65,7 @@ def log_reduced(m: Arithmetic, k: Any, f: Any, f_low: Any = None) -> Any:
     return m.fma(k, ln2, f - (h - small))
 
 
-def log2_reduced(m: Arithmetic, k: Any, f: Any) -> Any:
+def log2_reduced(m: Arithmetic, k: Vector, f: Vector) -> Vector:
     """k + log2(1 + f)."""
     c, c_low = pick(m, LOG2_E)
     h = (0.5 * f) * f
@@ -73,7 +73,7 @@ def log2_reduced(m: Arithmetic, k: Any, f: Any) -> Any:
     return k + m.fma(f, c, m.fma(small, c, f * c_low))
 
 
-def log10_reduced(m: Arithmetic, k: Any, f: Any) -> Any:
+def log10_reduced(m: Arithmetic, k: Vector, f: Vector) -> Vector:
     """k log10(2) + log10(1 + f), with the large terms exact as pairs, so that powers of ten come out exactly."""
     c, c_low = pick(m, LOG10_E)
     log10_2, log10_2_low = pick(m, LOG10_2)
@@ -85,10 +85,10 @@ def log10_reduced(m: Arithmetic, k: Any, f: Any) -> Any:
     return total + (lost + m.fma(k, log10_2_low, m.fma(large, c_low, m.fma(small, c, p_low))))
 
 
-Reduced = Callable[[Arithmetic, Any, Any], Any]
+Reduced = Callable[[Arithmetic, Vector, Vector], Vector]
 
 
-def log_special(m: Arithmetic, x: Any, reduced: Reduced = log_reduced, shift: float = 0.0) -> Any:
+def log_special(m: Arithmetic, x: Vector, reduced: Reduced = log_reduced, shift: float = 0.0) -> Vector:
     """The logarithm of 2^shift x for every x: subnormal, zero, negative, infinite, NaN."""
     f = format_of(m)
     subnormal = x < f.smallest_normal
@@ -99,29 +99,29 @@ def log_special(m: Arithmetic, x: Any, reduced: Reduced = log_reduced, shift: fl
     return m.where(x > 0.0, value, m.where(x == 0.0, -INFINITY, NAN))
 
 
-def logarithm(m: Arithmetic, x: Any, reduced: Reduced) -> Any:
+def logarithm(m: Arithmetic, x: Vector, reduced: Reduced) -> Vector:
     """The logarithm whose base `reduced` knows."""
     k, y, _ = split_exponent(m, x)
     normal = within(m, x, format_of(m).smallest_normal, INFINITY)
     return m.slow_path(~normal, reduced(m, k, y - 1.0), lambda m, x: log_special(m, x, reduced), x)
 
 
-def log(m: Arithmetic, x: Any) -> Any:
+def log(m: Arithmetic, x: Vector) -> Vector:
     """The natural logarithm."""
     return logarithm(m, x, log_reduced)
 
 
-def log2(m: Arithmetic, x: Any) -> Any:
+def log2(m: Arithmetic, x: Vector) -> Vector:
     """The logarithm to base 2."""
     return logarithm(m, x, log2_reduced)
 
 
-def log10(m: Arithmetic, x: Any) -> Any:
+def log10(m: Arithmetic, x: Vector) -> Vector:
     """The logarithm to base 10."""
     return logarithm(m, x, log10_reduced)
 
 
-def log_of_pair(m: Arithmetic, u: Any, u_low: Any) -> Any:
+def log_of_pair(m: Arithmetic, u: Vector, u_low: Vector) -> Vector:
     """log(u + u_low) for normal u > 0 below a quarter of the largest number, |u_low| about the last place of u."""
     f = format_of(m)
     k, y, biased = split_exponent(m, u)
@@ -135,23 +135,23 @@ def huge(m: Arithmetic) -> float:
     return 2.0 ** (format_of(m).bias // 2 - 1)
 
 
-def log1p_special(m: Arithmetic, x: Any) -> Any:
+def log1p_special(m: Arithmetic, x: Vector) -> Vector:
     return m.where(x > 0.0, log_special(m, x), m.where(x == -1.0, -INFINITY, NAN))
 
 
-def log1p(m: Arithmetic, x: Any) -> Any:
+def log1p(m: Arithmetic, x: Vector) -> Vector:
     """log(1 + x)."""
     u, u_low = two_sum(1.0, x)
     y = m.copysign(log_of_pair(m, u, u_low), x)
     return m.slow_path(~within(m, u, format_of(m).smallest_normal, huge(m)), y, log1p_special, x)
 
 
-def logaddexp_special(m: Arithmetic, x: Any, y: Any) -> Any:
+def logaddexp_special(m: Arithmetic, x: Vector, y: Vector) -> Vector:
     """As `logaddexp`, where e^-gap is so small that log(1 + e^-gap) is e^-gap, or x and y are infinite or NaN."""
     return m.where(x > y, x, y) + exp_extreme(m, -m.where(x == y, 0.0, m.abs(x - y)))
 
 
-def logaddexp(m: Arithmetic, x: Any, y: Any) -> Any:
+def logaddexp(m: Arithmetic, x: Vector, y: Vector) -> Vector:
     """log(e^x + e^y) = max(x, y) + log(1 + e^-gap) with gap = |x - y|, all but the last sum in two parts."""
     larger, smaller = m.where(x > y, x, y), m.where(x > y, y, x)
     gap, gap_low = two_sum(larger, -smaller)
@@ -161,13 +161,13 @@ def logaddexp(m: Arithmetic, x: Any, y: Any) -> Any:
     return m.slow_path(~(gap <= limits(m)[0]), value, logaddexp_special, x, y)
 
 
-def root_of_pair(m: Arithmetic, w: Any, w_low: Any) -> tuple[Any, Any]:
+def root_of_pair(m: Arithmetic, w: Vector, w_low: Vector) -> tuple[Vector, Vector]:
     """sqrt(w + w_low) in two parts; zero for zero."""
     s = m.sqrt(w)
     return s, (m.fma(-s, s, w) + w_low) * (0.5 / m.where(s == 0.0, 1.0, s))
 
 
-def arcsinh(m: Arithmetic, x: Any) -> Any:
+def arcsinh(m: Arithmetic, x: Vector) -> Vector:
     """log(a + sqrt(a^2 + 1)) with a = |x|, the argument in two parts."""
     a = m.abs(x)
     square, square_low = two_product(m, a, a)
@@ -178,11 +178,11 @@ def arcsinh(m: Arithmetic, x: Any) -> Any:
     return m.copysign(y, x)
 
 
-def arccosh_special(m: Arithmetic, x: Any) -> Any:
+def arccosh_special(m: Arithmetic, x: Vector) -> Vector:
     return m.where(x >= 1.0, log_special(m, x, shift=1.0), NAN)
 
 
-def arccosh(m: Arithmetic, x: Any) -> Any:
+def arccosh(m: Arithmetic, x: Vector) -> Vector:
     """log(x + sqrt(x^2 - 1)), the argument in two parts."""
     square, square_low = two_product(m, x, x)
     w, lost = fast_two_sum(square, -1.0)
@@ -191,7 +191,7 @@ def arccosh(m: Arithmetic, x: Any) -> Any:
     return m.slow_path(~within(m, x, 1.0, huge(m)), log_of_pair(m, u, lost + s_low), arccosh_special, x)
 
 
-def arctanh(m: Arithmetic, x: Any) -> Any:
+def arctanh(m: Arithmetic, x: Vector) -> Vector:
     """log(1 + q)/2 with q = 2a/(1 - a), a = |x|, all in two parts."""
     a = m.abs(x)
     d, d_low = fast_two_sum(1.0, -a)

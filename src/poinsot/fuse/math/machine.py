@@ -1,4 +1,4 @@
-"""The abstract machine that the elementary functions are written for: exact operations on one number of the graph."""
+"""The arithmetic of the elementary functions (`arithmetic.Arithmetic`) as operations of the graph."""
 
 import inspect
 from collections.abc import Callable
@@ -60,13 +60,13 @@ class Number:
 
 
 class Machine:
-    """`float64` tells the precision that code is written for; integers are as wide as the floats."""
+    """An `Arithmetic` that builds nodes. `float64` is the precision; integers are as wide as the floats."""
 
     def __init__(self, float64: bool) -> None:
         self.float64 = float64
 
     def __getattr__(self, op: str) -> Callable[..., Number]:
-        """Every operation of the table by its name: fma, sqrt, abs, rint, copysign, where, bits, from_bits ..."""
+        """Every operation of `OPS` by its name: fma, sqrt, abs, rint, copysign, where, bits, from_bits, ..."""
         return lambda *args: _apply(op, *args)
 
     def gather(self, table: tuple[float, ...], index: Any) -> Number:
@@ -74,10 +74,7 @@ class Machine:
         return Number(memory.get(memory.table(table), _value(index)))
 
     def slow_path(self, mask: Any, default: Any, function: Callable[..., Any], *args: Any) -> Any:
-        """where(mask, function(*args), default), the function evaluated only if the mask holds somewhere.
-
-        `default` and what the function returns are one value each, or tuples of as many.
-        """
+        """where(mask, function(self, *args), default), with the function evaluated only if some lane needs it."""
         several = isinstance(default, tuple)
         defaults = [_value(d) for d in (default if several else (default,))]
         inputs = [lift(_value(arg), type_of(_value(arg))) for arg in args]
@@ -86,8 +83,8 @@ class Machine:
             results = function(self, *(Number(graph.param(arg.type)) for arg in inputs))
             pairs = zip(results if several else (results,), defaults, strict=True)
             graph.outputs = [lift(_value(result), type_of(d)) for result, d in pairs]
-        usual = [lift(d, type_of(d)) for d in defaults]
-        node = current().node("slow_path", (lift(_value(mask), "b"), *usual, *inputs), "t", graph)
+        fast = [lift(d, type_of(d)) for d in defaults]
+        node = current().node("slow_path", (lift(_value(mask), "b"), *fast, *inputs), "t", graph)
         chosen = tuple(map(Number, node.results()))
         return chosen if several else chosen[0]
 

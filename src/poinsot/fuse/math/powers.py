@@ -13,12 +13,11 @@ power 1.07, 0.95 (float32: 1.5 million); cbrt 0.74, 0.74; hypot 1.15, 1.18 (floa
 
 from __future__ import annotations
 
-from typing import Any
-
 from poinsot.fuse.math.arithmetic import (
     INFINITY,
     NAN,
     Arithmetic,
+    Vector,
     fast_two_sum,
     format_of,
     horner,
@@ -33,7 +32,7 @@ from poinsot.fuse.math.exponential import exp2_extreme, exp2_parts
 from poinsot.fuse.math.logarithm import split_exponent
 
 
-def log2_pair(m: Arithmetic, k: Any, x: Any) -> tuple[Any, Any]:
+def log2_pair(m: Arithmetic, k: Vector, x: Vector) -> tuple[Vector, Vector]:
     """k + log2(x) in two parts, for x between sqrt(1/2) and sqrt(2)."""
     f = x - 1.0
     d, d_low = fast_two_sum(1.0, x)
@@ -57,13 +56,13 @@ def log2_pair(m: Arithmetic, k: Any, x: Any) -> tuple[Any, Any]:
     return fast_two_sum(total, lost + g_low)
 
 
-def times_pair(m: Arithmetic, y: Any, h: Any, h_low: Any) -> tuple[Any, Any]:
+def times_pair(m: Arithmetic, y: Vector, h: Vector, h_low: Vector) -> tuple[Vector, Vector]:
     """y (h + h_low) in two parts."""
     e, e_low = two_product(m, y, h)
     return e, m.fma(y, h_low, e_low)
 
 
-def power_special(m: Arithmetic, x: Any, y: Any) -> Any:
+def power_special(m: Arithmetic, x: Vector, y: Vector) -> Vector:
     """x^y for all x and y."""
     f = format_of(m)
     a = m.abs(x)
@@ -83,8 +82,8 @@ def power_special(m: Arithmetic, x: Any, y: Any) -> Any:
     return m.where(one, 1.0, value)
 
 
-def power(m: Arithmetic, x: Any, y: Any) -> Any:
-    """x^y. Negative, subnormal and infinite x, and results outside the normal range, take the cold path."""
+def power(m: Arithmetic, x: Vector, y: Vector) -> Vector:
+    """x^y. Negative, subnormal and infinite x, and results outside the normal range, take the slow path."""
     f = format_of(m)
     k, mantissa, _ = split_exponent(m, x)
     e, e_low = times_pair(m, y, *log2_pair(m, k, mantissa))
@@ -93,7 +92,7 @@ def power(m: Arithmetic, x: Any, y: Any) -> Any:
     return m.slow_path(~usual, times_power_of_two(m, value, n), power_special, x, y)
 
 
-def cbrt_normal(m: Arithmetic, a: Any) -> Any:
+def cbrt_normal(m: Arithmetic, a: Vector) -> Vector:
     """The cube root of a normal a > 0."""
     f = format_of(m)
     offset = -f.bias % 3  # makes the biased exponent e of w = 1 a multiple of 3
@@ -114,20 +113,20 @@ def cbrt_normal(m: Arithmetic, a: Any) -> Any:
     return times_power_of_two(m, c, q_bits - (f.bias + offset) // 3)
 
 
-def cbrt_special(m: Arithmetic, a: Any) -> Any:
+def cbrt_special(m: Arithmetic, a: Vector) -> Vector:
     up = 18 if m.float64 else 8
     value = cbrt_normal(m, a * 2.0 ** (3 * up)) * 2.0**-up
     return m.where((a > 0.0) & (a < INFINITY), value, a)
 
 
-def cbrt(m: Arithmetic, x: Any) -> Any:
+def cbrt(m: Arithmetic, x: Vector) -> Vector:
     """The real cube root."""
     a = m.abs(x)
     normal = within(m, a, format_of(m).smallest_normal, INFINITY)
     return m.copysign(m.slow_path(~normal, cbrt_normal(m, a), cbrt_special, a), x)
 
 
-def hypot_special(m: Arithmetic, x: Any, y: Any) -> Any:
+def hypot_special(m: Arithmetic, x: Vector, y: Vector) -> Vector:
     """The same with scaling; infinity wins over NaN."""
     a, b = m.abs(x), m.abs(y)
     scale = 2.0**600 if m.float64 else 2.0**96
@@ -138,7 +137,7 @@ def hypot_special(m: Arithmetic, x: Any, y: Any) -> Any:
     return m.where((a == INFINITY) | (b == INFINITY), INFINITY, value)
 
 
-def hypot(m: Arithmetic, x: Any, y: Any) -> Any:
+def hypot(m: Arithmetic, x: Vector, y: Vector) -> Vector:
     """sqrt(x^2 + y^2)."""
     f = format_of(m)
     square = m.fma(x, x, y * y)

@@ -3,7 +3,7 @@
 The argument is reduced to |r| <= pi/4 by subtracting n pi/2 in three parts with FMA (Cody and Waite, Software Manual
 for the Elementary Functions, 1980); what the last rounding loses is kept as a second number. Two short polynomials
 then give the sine and the cosine of r, and n mod 4 says which is which and with what sign. Arguments of 2^20 and more
-take the cold path: Payne and Hanek, SIGNUM Newsletter 18 (1983), in floating-point arithmetic.
+take the slow path: Payne and Hanek, SIGNUM Newsletter 18 (1983), in floating-point arithmetic.
 
 Largest errors found, in ulp of float64 (some 20 million arguments each) and float32 (one of 19 of all arguments):
 sin 0.85, 1.58; cos 0.86, 1.57; tan 0.87, 1.12.
@@ -11,12 +11,11 @@ sin 0.85, 1.58; cos 0.86, 1.57; tan 0.87, 1.12.
 
 from __future__ import annotations
 
-from typing import Any
-
 from poinsot.fuse.math.arithmetic import (
     INFINITY,
     NAN,
     Arithmetic,
+    Vector,
     fast_two_sum,
     flip,
     format_of,
@@ -31,20 +30,16 @@ from poinsot.fuse.math.coefficients import COS, PI_2, PI_2_STEPS, SIN, TWO_OVER_
 LARGE = 2.0**20
 
 
-def reduce_quarter_turns(m: Arithmetic, x: Any, short: bool = False) -> tuple[Any, Any, Any]:
+def reduce_quarter_turns(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     """x = n pi/2 + r + r_low for x >= 0; n is in the low bits of the third result.
 
     x - n p1 is exact: it is a multiple of the last place of p1 and less than 1. So are, in float64, n p2, for p2 is
     kept short, and what its subtraction loses. In float32 that would need more parts, so n p2 is taken as an exact
-    pair; `short` does without r_low, which is then None, and leaves r with an error of up to 1 ulp.
+    pair.
     """
     n, quadrant = nearest_integer(m, x, pick(m, TWO_OVER_PI)[0])
     p1, p2, p3 = pick(m, PI_2_STEPS)
     r1 = m.fma(n, -p1, x)
-    if short:
-        r = m.fma(n, -p3, m.fma(n, -p2, r1))
-        r, quadrant = m.slow_path(x >= LARGE, (r, quadrant), lambda m, x: reduce_large(m, x)[::2], x)
-        return r, None, quadrant
     if m.float64:
         step = n * p2
         r = r1 - step
@@ -53,11 +48,18 @@ def reduce_quarter_turns(m: Arithmetic, x: Any, short: bool = False) -> tuple[An
         p, p_low = two_product(m, n, -p2)
         r, r_low = fast_two_sum(r1, p)
         r, r_low = fast_two_sum(r, m.fma(n, -p3, r_low + p_low))
-    r, r_low, quadrant = m.slow_path(x >= LARGE, (r, r_low, quadrant), reduce_large, x)
-    return r, r_low, quadrant
+    return m.slow_path(x >= LARGE, (r, r_low, quadrant), reduce_large, x)
 
 
-def reduce_large(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
+def reduce_quarter_turns_roughly(m: Arithmetic, x: Vector) -> tuple[Vector, Vector]:
+    """As `reduce_quarter_turns`, without r_low, which leaves r with an error of up to 1 ulp."""
+    n, quadrant = nearest_integer(m, x, pick(m, TWO_OVER_PI)[0])
+    p1, p2, p3 = pick(m, PI_2_STEPS)
+    r = m.fma(n, -p3, m.fma(n, -p2, m.fma(n, -p1, x)))
+    return m.slow_path(x >= LARGE, (r, quadrant), lambda m, x: reduce_large(m, x)[::2], x)
+
+
+def reduce_large(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     """As `reduce_quarter_turns`, for x >= 2^20 up to the largest number; NaN for infinity.
 
     With 2/pi = sum_k d_k 2^(-p (k + 1)), digits below 2^p, the first k digits give multiples of 4 quarter turns and
@@ -87,7 +89,7 @@ def reduce_large(m: Arithmetic, x: Any) -> tuple[Any, Any, Any]:
     return m.where(x < INFINITY, r, NAN), r_low, m.bits(n + f.shifter)
 
 
-def distil(terms: list[Any]) -> list[Any]:
+def distil(terms: list[Vector]) -> list[Vector]:
     """The same sum, with the terms pushed to the front: the first is the sum, rounded; the others are what it lacks."""
     result, s = [], terms[-1]
     for t in reversed(terms[:-1]):
@@ -96,7 +98,7 @@ def distil(terms: list[Any]) -> list[Any]:
     return [s, *reversed(result)]
 
 
-def sine_and_cosine_parts(m: Arithmetic, r: Any, r_low: Any) -> tuple[Any, Any, Any, Any]:
+def sine_and_cosine_parts(m: Arithmetic, r: Vector, r_low: Vector) -> tuple[Vector, Vector, Vector, Vector]:
     """sin(r + r_low) and cos(r + r_low) for |r| <= pi/4, each as a large part and a small one still to be added.
 
     1 - r^2/2 = c + (what its rounding lost), both by FMA.
@@ -108,18 +110,25 @@ def sine_and_cosine_parts(m: Arithmetic, r: Any, r_low: Any) -> tuple[Any, Any, 
     return r, m.fma(z * r, s_tail, r_low * c), c, m.fma(z * z, c_tail, m.fma(-r, r_low, lost))
 
 
-def sincos(m: Arithmetic, x: Any) -> tuple[Any, Any]:
+def sine_and_cosine_tails(m: Arithmetic, r: Vector) -> tuple[Vector, Vector, Vector]:
+    """z = r^2 and the polynomials p with sin r = r + r z p(z) and cos r = 1 - z/2 + z^2 p(z)."""
+    z = r * r
+    return z, horner(m, z, pick(m, SIN)), horner(m, z, pick(m, COS))
+
+
+def sincos(m: Arithmetic, x: Vector) -> tuple[Vector, Vector]:
     """sin x and cos x. The reduction and both polynomials are shared."""
     f = format_of(m)
-    r, r_low, n = reduce_quarter_turns(m, m.abs(x), short=not m.float64)
-    z = r * r
-    s_tail, c_tail = horner(m, z, pick(m, SIN)), horner(m, z, pick(m, COS))
     if m.float64:  # with less care for r_low than in `sine_and_cosine_parts`: at most 0.2 ulp each
+        r, r_low, n = reduce_quarter_turns(m, m.abs(x))
+        z, s_tail, c_tail = sine_and_cosine_tails(m, r)
         h = 0.5 * r
         c = m.fma(-h, r, 1.0)
         lost = m.fma(-r, h + r_low, 1.0 - c)
         s, c = r + m.fma(z * r, s_tail, r_low), c + m.fma(z * z, c_tail, lost)
     else:
+        r, n = reduce_quarter_turns_roughly(m, m.abs(x))
+        z, s_tail, c_tail = sine_and_cosine_tails(m, r)
         s, c = m.fma(z * r, s_tail, r), m.fma(z * z, c_tail, m.fma(z, -0.5, 1.0))
     odd = (n & 1) != 0
     top = f.width - 2  # moves bit 1 of the quadrant onto the sign bit
@@ -129,17 +138,17 @@ def sincos(m: Arithmetic, x: Any) -> tuple[Any, Any]:
     return sine, cosine
 
 
-def sin(m: Arithmetic, x: Any) -> Any:
+def sin(m: Arithmetic, x: Vector) -> Vector:
     """sin x."""
     return sincos(m, x)[0]
 
 
-def cos(m: Arithmetic, x: Any) -> Any:
+def cos(m: Arithmetic, x: Vector) -> Vector:
     """cos x."""
     return sincos(m, x)[1]
 
 
-def tan(m: Arithmetic, x: Any) -> Any:
+def tan(m: Arithmetic, x: Vector) -> Vector:
     """tan x = sin r / cos r, or -cos r / sin r where n is odd, with the quotient corrected by its remainder."""
     f = format_of(m)
     r, r_low, n = reduce_quarter_turns(m, m.abs(x))

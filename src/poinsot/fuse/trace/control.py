@@ -1,14 +1,16 @@
-"""Loops that stay loops, and functions that are compiled once and called."""
+"""Control flow that survives tracing: loops that stay loops, and functions that are compiled once and called."""
 
 import dataclasses
 import functools
+import math
 import types
-import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
@@ -20,8 +22,8 @@ from poinsot.fuse.trace.traced import Traced, as_objects, objects
 def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     """carry = body(i, carry) for i = 0 ... n-1; in a kernel, one loop in the machine code.
 
-    `n` may be a traced integer. `carry` is an array or a tuple, list, dict or dataclass of arrays, whose shapes stay
-    the same. Arrays among them, and constant arrays that `body` uses from around it, can be indexed with `i`.
+    `n` may be a traced integer. `carry` is an array or a tuple, list, dict or dataclass of arrays, whose shapes do not
+    change. These arrays, and constant arrays that `body` uses from its surroundings, can be indexed with `i`.
     """
     if not tracing():
         for i in range(int(n)):
@@ -36,16 +38,25 @@ def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
     return rebuild(_leave(specs, loop.results()))
 
 
+@dataclass(frozen=True)
 class _Spec:
-    """How one carried array travels: as scalars of a type, or (`memory`) as one array."""
+    """How a loop or call passes an array: as scalars of one type, or (`memory`) as one array in memory."""
 
-    def __init__(self, array: Traced, by_scalars: bool = False) -> None:
-        self.shape, self.size = array.shape, array.size
-        self.memory = array._memory is not None and not by_scalars
-        self.type: Scalar = common_type(array.data.ravel()) if array.size else "f"
+    shape: tuple[int, ...]
+    type: Scalar
+    memory: bool
+
+    @classmethod
+    def of(cls, array: Traced, by_scalars: bool = False) -> "_Spec":
+        type_: Scalar = common_type(array.data.ravel()) if array.size else "f"
+        return cls(array.shape, type_, array._memory is not None and not by_scalars)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
 
     def enter(self, array: Traced) -> list[Node]:
-        """The nodes that carry the array."""
+        """The nodes that stand for the array inside the loop or call."""
         if self.memory:
             node = array._in_memory()
             same = node.element == self.type
@@ -56,9 +67,15 @@ class _Spec:
         return [(self.type, self.size)] if self.memory else [self.type] * self.size
 
     def leave(self, nodes: Sequence[Node]) -> Traced:
+        """The array that these nodes stand for."""
         if self.memory:
             return Traced.in_memory(nodes[0], self.shape)
         return Traced(objects(list(nodes), self.shape))
+
+    def widened(self, end: "_Spec", indexed: bool) -> "_Spec":
+        """The way to pass an array that begins as `self` and ends as `end`, and may be indexed at run time."""
+        wider = "bif".index(end.type) > "bif".index(self.type)
+        return _Spec(self.shape, end.type if wider else self.type, self.memory or end.memory or indexed)
 
 
 def _leave(specs: Sequence[_Spec], nodes: Sequence[Node]) -> list[Traced]:
@@ -70,8 +87,8 @@ def _leave(specs: Sequence[_Spec], nodes: Sequence[Node]) -> list[Traced]:
 
 
 def _trace_body(n: Any, body: Callable[..., Any], carry: Any, start: list[Traced]) -> tuple[Graph, list[_Spec]]:
-    """Trace the body; again as long as that shows that a carried array is of another type, or must be in memory."""
-    specs, rebuild = [_Spec(array) for array in start], pytree.flatten(carry)[1]
+    """Trace the body until the types of the carry, and which arrays must be in memory, no longer change."""
+    specs, rebuild = [_Spec.of(array) for array in start], pytree.flatten(carry)[1]
     bound = np.inf if isinstance(n, Traced) and not n.is_known() else int(n)
     while True:
         graph = Graph(current(), name="loop")
@@ -80,30 +97,26 @@ def _trace_body(n: Any, body: Callable[..., Any], carry: Any, start: list[Traced
             graph.counters[counter] = bound
             carried = [[graph.param(t) for t in spec.types()] for spec in specs]
             arrays = [spec.leave(params) for spec, params in zip(specs, carried, strict=True)]
-            end = pytree.in_order_of(carry, body(Traced(counter), rebuild(arrays)))
-            ends, _ = pytree.flatten(end)
-            if pytree.structure(end) != pytree.structure(carry):
-                raise TraceError(
-                    f"the body of a loop returns {_outline(end)}, but the carry is {_outline(carry)}",
-                    "return a carry of the same structure and shapes as the first one",
-                )
-            if [np.shape(end) for end in ends] != [spec.shape for spec in specs]:
-                raise TraceError(
-                    f"the body of a loop returns shapes {[np.shape(e) for e in ends]}, but the carry has shapes "
-                    f"{[s.shape for s in specs]}",
-                    "return a carry of the same structure and shapes as the first one",
-                )
-            ends = [end if isinstance(end, Traced) else Traced(as_objects(end)) for end in ends]
-            again = False
-            for spec, params, end in zip(specs, carried, ends, strict=True):
-                new = _Spec(end)
-                if not spec.memory and (new.memory or any(p in graph.indexed for p in params)):
-                    spec.memory = again = True
-                if "bif".index(new.type) > "bif".index(spec.type):
-                    spec.type, again = new.type, True
-            if not again:
+            ends = _ends(carry, body(Traced(counter), rebuild(arrays)), [spec.shape for spec in specs])
+            wider = [
+                spec.widened(_Spec.of(end), any(p in graph.indexed for p in params))
+                for spec, params, end in zip(specs, carried, ends, strict=True)
+            ]
+            if wider == specs:
                 graph.outputs = [node for spec, end in zip(specs, ends, strict=True) for node in spec.enter(end)]
                 return graph, specs
+            specs = wider
+
+
+def _ends(carry: Any, end: Any, shapes: list[tuple[int, ...]]) -> list[Traced]:
+    """The arrays in the carry that a body returns, which must be like the first one."""
+    end = pytree.in_order_of(carry, end)
+    ends, fix = pytree.flatten(end)[0], "return a carry of the same structure and shapes as the first one"
+    if pytree.structure(end) != pytree.structure(carry):
+        raise TraceError(f"the body of a loop returns {_outline(end)}, but the carry is {_outline(carry)}", fix)
+    if (new := [np.shape(end) for end in ends]) != shapes:
+        raise TraceError(f"the body of a loop returns shapes {new}, but the carry has shapes {shapes}", fix)
+    return [end if isinstance(end, Traced) else Traced(as_objects(end)) for end in ends]
 
 
 def _outline(x: Any) -> str:
@@ -113,7 +126,7 @@ def _outline(x: Any) -> str:
 
 
 def _with_traced_constants(body: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, whose arrays from around it can be indexed with a traced integer."""
+    """The same function, with its global and captured arrays traced, so that a traced integer can index them."""
     if not isinstance(body, types.FunctionType):
         return body
     arrays = {name: body.__globals__[name] for name in body.__code__.co_names if name in body.__globals__}
@@ -130,35 +143,34 @@ def _as_traced(x: Any) -> Any:
 
 
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, compiled once and called wherever it is used, instead of being written out each time."""
-    traced: weakref.WeakKeyDictionary[Graph, dict[Any, Any]] = weakref.WeakKeyDictionary()
+    """The function, compiled once and called wherever it is used, instead of being inlined each time."""
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
         if not tracing():
             return function(*args)
-        leaves, rebuild = pytree.flatten(args)
-        arrays = [Traced(as_objects(leaf)) for leaf in leaves]
-        specs = [_Spec(array, by_scalars=True) for array in arrays]
-        key = (pytree.structure(args), *((spec.shape, spec.type) for spec in specs))
-        known = traced.setdefault(current(), {})
-        if key not in known:
-            known[key] = _trace_function(function, specs, rebuild)
-        graph, out_specs, out_rebuild = known[key]
+        arrays = [Traced(as_objects(leaf)) for leaf in pytree.flatten(args)[0]]
+        specs = tuple(_Spec.of(array, by_scalars=True) for array in arrays)
+        graph, out_specs, rebuild = _callee(current(), call, pytree.structure(args), specs)
         actual = [node for array, spec in zip(arrays, specs, strict=True) for node in spec.enter(array)]
         result = current().node("call", (*actual, *graph.captures), "t", graph)
-        return out_rebuild(_leave(out_specs, result.results()))
+        return rebuild(_leave(out_specs, result.results()))
 
     return call
 
 
-def _trace_function(function: Callable[..., Any], specs: Sequence[_Spec], rebuild: Callable[..., Any]) -> Any:
-    graph = Graph(current(), name=getattr(function, "__name__", "function"))
+@memo
+def _callee(
+    caller: Graph, call: Callable[..., Any], structure: Any, specs: tuple[_Spec, ...]
+) -> tuple[Graph, list[_Spec], Callable[[Sequence[Any]], Any]]:
+    """The graph of a function of `once`, how its results are passed, and what puts them together; once per caller."""
+    function = call.__wrapped__  # type: ignore[attr-defined]
+    graph = Graph(caller, name=getattr(function, "__name__", "function"))
     with tracing_into(graph):
         params = [[graph.param(t) for t in spec.types()] for spec in specs]
         arrays = [spec.leave(p) for spec, p in zip(specs, params, strict=True)]
-        ends, out_rebuild = pytree.flatten(function(*rebuild(arrays)))
+        ends, rebuild = pytree.flatten(function(*pytree.unflatten(structure, arrays)))
         out = [Traced(as_objects(end)) for end in ends]
-        out_specs = [_Spec(end, by_scalars=True) for end in out]
+        out_specs = [_Spec.of(end, by_scalars=True) for end in out]
         graph.outputs = [node for spec, end in zip(out_specs, out, strict=True) for node in spec.enter(end)]
-    return graph, out_specs, out_rebuild
+    return graph, out_specs, rebuild

@@ -1,7 +1,7 @@
-"""While a function is traced, `np.array`, `np.zeros` and their kin make arrays that traced values can be put into.
+"""While a function is traced, `np.array`, `np.zeros` and the like make arrays that can hold traced values.
 
-NumPy lets no protocol see `np.array([[0, -w[2]], ...])`, so these few names of the module are replaced for the time of
-a trace. Only the tracing thread notices: the others get what they always get.
+No protocol of NumPy covers `np.array([[0, -w[2]], ...])`, so these few functions of the module are replaced for the
+duration of a trace. Only the tracing thread is affected: in other threads they work as always.
 """
 
 import sys
@@ -24,7 +24,7 @@ TRACER = "poinsot.fuse.kernels"  # the module that calls traced functions
 
 
 def _in_trace() -> bool:
-    """Whether a traced function is asking, and not a module that is imported on the way: that one gets plain arrays."""
+    """Whether the caller is a traced function; a module that such a function imports gets plain arrays."""
     frame = sys._getframe(2) if tracing() else None
     while frame is not None and frame.f_globals.get("__name__") != TRACER:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
@@ -38,7 +38,7 @@ def _contains_traced(x: Any) -> bool:
 
 
 def _convert(name: str) -> Callable[..., Any]:
-    """np.array and np.asarray: traced if anything in them is, or if the array is to be indexed by a traced integer."""
+    """np.array and np.asarray: traced if any element is, or inside a trace, for indexing by traced integers."""
     numpy = _NUMPY[name]
 
     def convert(x: Any, dtype: Any = None, **kwargs: Any) -> Any:
@@ -71,25 +71,25 @@ def _fill(name: str) -> Callable[..., Any]:
             return array
         array = array.astype(object)
         if name == "empty":
-            array[...] = UNSET  # what is never set must not look like a number
+            array[...] = UNSET  # an element that is never set must not pass for a number
         return Traced(array)
 
     return fill
 
 
-class _Genuine:
-    """NumPy as it is, for compiled modules that look right into the arrays that they make."""
+class _OriginalNumPy:
+    """The original NumPy, for compiled modules that access the memory of the arrays that they make."""
 
     def __getattr__(self, name: str) -> Any:
         return _NUMPY.get(name) or getattr(np, name)
 
 
 def _compiled_users() -> list[Any]:
-    """The modules of random numbers, which call NumPy's creation functions by name."""
+    """The modules of `numpy.random`, which call NumPy's creation functions by name."""
     import numpy.random as np_random  # may be loaded here for the first time
 
     loaded = [module for name, module in sys.modules.items() if name.startswith(np_random.__name__)]
-    return [module for module in loaded if isinstance(getattr(module, "np", None), ModuleType | _Genuine)]
+    return [module for module in loaded if isinstance(getattr(module, "np", None), ModuleType | _OriginalNumPy)]
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def traced_creation() -> Iterator[None]:
                 _NUMPY[name] = getattr(np, name)
                 setattr(np, name, _convert(name) if name in ("array", "asarray") else _fill(name))
             for module in _compiled_users():
-                module.np = _Genuine()
+                module.np = _OriginalNumPy()
         _users += 1
     try:
         yield

@@ -38,7 +38,7 @@ def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
     def reduce(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Traced:
         result = as_objects(a)
         axes = tuple(range(result.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        for k in axes:  # one after the other: NumPy does not know that their order does not matter
+        for k in axes:  # one by one: NumPy does not know that their order does not matter
             result = on_objects(ufunc).reduce(result, axis=k, keepdims=True)
         return Traced(result if keepdims else np.squeeze(result, axes))
 

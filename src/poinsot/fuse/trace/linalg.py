@@ -1,4 +1,4 @@
-"""Small dense linear algebra, unrolled: each function is plain NumPy on one matrix and traces to straight code."""
+"""Small dense linear algebra, unrolled: each function is plain NumPy on one matrix and traces to straight-line code."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def _cofactors(A: Any) -> Any:
-    """The matrix of cofactors of a matrix of at most 3x3."""
+    """The cofactors of a matrix of at most 3x3."""
     if len(A) == 1:
         return np.ones((1, 1))
     if len(A) == 2:
@@ -31,7 +31,7 @@ def _cofactors(A: Any) -> Any:
 
 
 def _eliminate(A: Any, B: Any) -> tuple[list[Any], Any]:
-    """Gauss elimination with row exchange, the exchange chosen at run time: pivots (with sign) and A^-1 B."""
+    """Gaussian elimination with partial pivoting, chosen at run time: the sign and pivots, and A^-1 B."""
     n = len(A)
     rows = [np.concatenate([A[i], B[i]]) for i in range(n)]
     sign: Any = 1.0
@@ -89,7 +89,7 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
 
 
 def solve_spd(A: Any, b: Any) -> Any:
-    """x with A x = b for a symmetric positive definite A (n, n) and b (n) or (n, k): L D L^T, no exchange of rows."""
+    """x with A x = b for a symmetric positive definite A (n, n) and b (n) or (n, k): L D L^T, without pivoting."""
     if not is_traced(A, b):
         A, b = np.asarray(A), np.asarray(b)
         stacked = b.ndim == A.ndim - 1

@@ -1,4 +1,4 @@
-"""Nested arguments and results: tuples, lists, dicts and dataclasses of arrays, as flat lists of arrays."""
+"""Nested arguments and results: tuples, lists, dicts and dataclasses of arrays, flattened to lists of arrays."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 
 def flatten(x: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """The arrays in x, and the function that puts others in their places."""
+    """The arrays in x (its leaves), and the function that rebuilds x with other leaves."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = [field.name for field in dataclasses.fields(x) if field.init]
         cls = type(x)
@@ -34,7 +34,7 @@ def _join(children: list[Any], rebuild: Callable[[list[Any]], Any]) -> tuple[lis
 
 
 def structure(x: Any) -> Any:
-    """How x is built around its arrays: equal for things that `flatten` takes apart in the same way."""
+    """The nesting of x around its arrays: equal for values that `flatten` takes apart in the same way."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         return type(x), *(structure(getattr(x, field.name)) for field in dataclasses.fields(x) if field.init)
     if isinstance(x, dict):
@@ -43,7 +43,7 @@ def structure(x: Any) -> Any:
 
 
 def unflatten(shape: Any, leaves: Sequence[Any]) -> Any:
-    """What has this structure, made from the arrays in it."""
+    """The value of this structure with these arrays as leaves."""
     rest = iter(leaves)
 
     def make(shape: Any) -> Any:
@@ -62,7 +62,7 @@ def unflatten(shape: Any, leaves: Sequence[Any]) -> Any:
 
 
 def in_order_of(like: Any, x: Any) -> Any:
-    """x, with its dicts in the order of those in `like`, which has the same keys."""
+    """x, its dicts ordered as those in `like`, which have the same keys."""
     if isinstance(like, dict) and isinstance(x, dict) and like.keys() == x.keys():
         return {key: in_order_of(value, x[key]) for key, value in like.items()}
     if isinstance(like, (tuple, list)) and isinstance(x, (tuple, list)) and len(like) == len(x):
@@ -72,7 +72,7 @@ def in_order_of(like: Any, x: Any) -> Any:
 
 
 def assemble(annotation: Any, leaves: Sequence[Any], start: int) -> tuple[Any, int]:
-    """The argument that an annotation asks for, made from the leaves from `start` on, and where the next one starts."""
+    """The argument of an annotated type, made from the leaves from `start` on, and where the next one starts."""
     if not (isinstance(annotation, type) and dataclasses.is_dataclass(annotation)):
         return leaves[start], start + 1
     hints, parts = get_type_hints(annotation), {}

@@ -14,16 +14,16 @@ _METHODS, _POLICIES = ("linear", "cubic"), ("clamp", "extrapolate", "nan")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A function given by its values on a grid.
+    """A function defined by its values on a grid.
 
-    `axes`: the grid, one increasing array of two or more (cubic: four or more) points for each dimension.
+    `axes`: the grid, one increasing array of two or more (cubic: four or more) points per dimension.
     `values`: shape (len(axes[0]), len(axes[1]), ...).
     `method`: "linear" (in each variable), or "cubic": the spline with two continuous derivatives through all values,
     not-a-knot at the ends.
-    `outside`: beyond the grid the value at the nearest edge ("clamp"), the edge cell's polynomial ("extrapolate") or
-    NaN ("nan").
+    `outside`: beyond the grid, the value at the nearest edge ("clamp"), the polynomial of the edge cell ("extrapolate")
+    or NaN ("nan").
 
-    Called with one argument for each axis, inside of kernels or on plain arrays.
+    Called with one argument per axis, inside kernels or on plain arrays.
     """
 
     axes: tuple[np.ndarray, ...]
@@ -71,7 +71,7 @@ class Table:
         data = np.asarray(self._data)
         result: Any = 0.0
         for corner in itertools.product(range(len(weights[0])), repeat=len(cells)):
-            # A weight is for (which derivative, which end of the cell).
+            # Weight k belongs to derivative k // 2 at end k % 2 of the cell.
             order, ends = tuple(k // 2 for k in corner), tuple(k % 2 for k in corner)
             place = tuple(i + end for i, end in zip(cells, ends, strict=True))
             term = data[order][place] if self.method == "cubic" else data[place]
@@ -85,7 +85,7 @@ class Table:
 
     @cached_property
     def _data(self) -> np.ndarray:
-        """The values; for splines, of shape (2, 2, ..., grid), the slopes along every set of axes."""
+        """The values; for splines, of shape (2, 2, ..., grid), the derivatives along every set of axes."""
         if self.method == "linear":
             return self.values
         data = self.values
@@ -105,7 +105,7 @@ def _frozen(x: Any, name: str) -> np.ndarray:
 
 
 def _cell(x: Any, grid: np.ndarray) -> tuple[Any, Any, Any]:
-    """The cell that holds x, which lies within the grid: its number, left end and width."""
+    """The cell that contains x, a point within the grid: its number, left end and width."""
     n, steps = len(grid), np.diff(grid)
     if np.ptp(steps) <= 4 * np.finfo(float).eps * np.abs(grid).max():  # evenly spaced: no search
         h = (grid[-1] - grid[0]) / (n - 1)
@@ -124,7 +124,7 @@ def _cell(x: Any, grid: np.ndarray) -> tuple[Any, Any, Any]:
 
 _WEIGHTS = {
     "linear": lambda t, h: (1 - t, t),
-    # Hermite's cubics: value at either end, slope at either end.
+    # Hermite's cubics: for the values at both ends, then for the slopes.
     "cubic": lambda t, h: (
         (1 + 2 * t) * (1 - t) * (1 - t),
         t * t * (3 - 2 * t),
@@ -135,7 +135,7 @@ _WEIGHTS = {
 
 
 def _spline_slopes(x: np.ndarray) -> np.ndarray:
-    """The matrix that takes values at x to the slopes there of the not-a-knot cubic spline."""
+    """The matrix that maps values at x to the slopes of the not-a-knot cubic spline there."""
     n, h = len(x), np.diff(x)
     A, B = np.zeros((n, n)), np.zeros((n, n))
     for i in range(1, n - 1):  # the second derivative is continuous

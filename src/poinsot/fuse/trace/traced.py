@@ -1,6 +1,6 @@
-"""Traced arrays: they look like NumPy arrays and record what is done with them.
+"""Traced arrays: they behave like NumPy arrays and record the operations on them.
 
-The elements lie in a NumPy object array, so shapes, slices, views, stacking, `einsum` and the like are NumPy's own
+The elements are in a NumPy object array, so shapes, slices, views, stacking, `einsum` and the like are NumPy's own
 work. Whatever depends on values (comparisons, `where`, `linalg`) is in the tables of `ufuncs` and `functions`.
 """
 
@@ -15,7 +15,7 @@ from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Node, Value, type_of
 from poinsot.fuse.trace.ufuncs import SCALAR_RULES, on_objects
 
-_asarray, _empty = np.asarray, np.empty  # NumPy's own, also while `creation` replaces them
+_asarray, _empty = np.asarray, np.empty  # the originals, also while `creation` replaces them
 
 
 def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[["Traced", Any], Any]:
@@ -48,10 +48,10 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 class Traced:
-    """An array whose elements are values of the graph: nodes, or numbers that are already known.
+    """An array whose elements are values of the graph: nodes, or numbers that are known while tracing.
 
-    They lie in an object array (`_data`), in one array in memory (`_memory`), or are a part of such a one (`_origin`:
-    that array and an index): a view, which sees and makes changes there.
+    They are in an object array (`_data`), in one array in memory (`_memory`), or in a part of such an array (`_origin`:
+    the array and an index), as a view through which it is read and changed.
     """
 
     __slots__ = ("_data", "_memory", "_origin", "_shape")
@@ -84,7 +84,7 @@ class Traced:
 
     @property
     def data(self) -> np.ndarray:
-        """The elements, one by one."""
+        """The elements as an object array."""
         if self._origin is not None:
             return self._origin[0]._read(self._origin[1])
         if self._memory is not None:
@@ -92,7 +92,7 @@ class Traced:
         assert self._data is not None
         return self._data
 
-    # What an array knows about itself.
+    # Attributes of arrays.
     shape = property(lambda self: self._shape)
     ndim = property(lambda self: len(self._shape))
     size = property(lambda self: int(np.prod(self._shape)))
@@ -143,7 +143,7 @@ class Traced:
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(value, Traced) and value._origin is not None:
             source, place = value._origin
-            if source is self and place is index:  # the end of `a[i] += b`, which has happened already
+            if source is self and place is index:  # the end of `a[i] += b`, which is done already
                 return
         if isinstance(index, Traced) and index.dtype == bool and not index.is_known():
             self[...] = np.where(index, value, self)
@@ -163,13 +163,13 @@ class Traced:
                 array = memory.set_(array, build("add", base, k), v)
             if self._data is None:
                 self._memory = array
-            else:  # element by element, for the sake of other views of the same data
+            else:  # element by element, so that other views of the same data see it
                 self._data[...] = objects([memory.get(array, k) for k in range(self.size)], self.shape)
         else:
             self.data[index] = new.item() if new.ndim == 0 else new
 
     def _split(self, index: Any) -> tuple[Any, dict[int, Value]]:
-        """An index with the entries known only at run time replaced by 0, and those entries by their axis."""
+        """An index with its run-time entries replaced by 0, and these entries by axis."""
         entries = index if isinstance(index, tuple) else (index,)
         if not any(isinstance(e, Traced) for e in entries):
             return index, {}
@@ -191,12 +191,12 @@ class Traced:
             elif (entry is Ellipsis or entry is None) and any(
                 isinstance(e, Traced) and not e.is_known() for e in entries[axis + 1 :]
             ):
-                raise TraceError("a traced index stands after '...' or None", "put the traced index first")
+                raise TraceError("a traced index comes after '...' or None", "put the traced index first")
             static.append(entry)
         return tuple(static), moving
 
     def _offsets(self, index: Any, moving: dict[int, Value]) -> tuple[np.ndarray, Value]:
-        """Where the indexed elements lie: known offsets, and a base that run time adds to them all."""
+        """The positions of the indexed elements: known offsets, and a run-time base to add to all of them."""
         offsets = np.arange(self.size).reshape(self.shape)[index]
         base: Value = 0
         for axis, entry in moving.items():
@@ -215,7 +215,7 @@ class Traced:
     def __iter__(self) -> Iterator["Traced"]:
         return (self[k] for k in range(len(self)))
 
-    # Known values are numbers; the others have none yet.
+    # Conversion to numbers, of values that are known.
     def is_known(self) -> bool:
         return not any(type(v) is Node for v in self.data.ravel())
 
@@ -293,8 +293,7 @@ class Traced:
     ravel = flatten = _method("ravel")
 
     # NumPy's protocols.
-    # Python compares and adds the numbers that are known already, and so may raise flags of the processor that concern
-    # no result.
+    # Arithmetic on known numbers may set floating-point flags that have nothing to do with the result.
     @np.errstate(all="ignore")
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         arrays = [as_objects(x) for x in inputs]
@@ -304,7 +303,7 @@ class Traced:
             result = getattr(on_objects(ufunc), method)(*arrays, **kwargs)
         elif ufunc is np.matmul and all(a.ndim == 2 and min(a.shape) > 2 * _TILE for a in arrays):
             result = _product(*arrays)
-        elif ufunc.signature is not None and method == "__call__":  # matmul and its kin
+        elif ufunc.signature is not None and method == "__call__":  # matmul and the like
             result = ufunc(*arrays, **kwargs)
         else:
             raise TraceError(f"np.{ufunc.__name__} cannot be traced", "write it with the functions listed in the docs")
@@ -332,14 +331,14 @@ class Traced:
             ) from None
 
 
-_TILE = 4  # sums at once, in each direction
-_PANEL = 20  # columns that are done before others
+_TILE = 4  # rows and columns of a tile
+_PANEL = 20  # columns of a panel
 
 
 def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A B of large matrices, in tiles: each element that is brought from memory serves several sums at once.
+    """A B of large matrices, in tiles, so that each element that is loaded serves several sums at once.
 
-    Columns go by panels, so that what is used again is still in the cache.
+    Columns are processed in panels, so that elements are still in the cache when they are used again.
     """
     C, t = np.full((len(A), B.shape[1]), 0.0, dtype=object), _TILE
     for first in range(0, B.shape[1], _PANEL):
@@ -351,20 +350,20 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _is_basic(index: Any) -> bool:
-    """Whether NumPy gives a view at this index, not a copy."""
+    """Whether NumPy returns a view for this index, not a copy."""
     entries = index if isinstance(index, tuple) else (index,)
     return all(e is None or e is Ellipsis or isinstance(e, (int, np.integer, slice)) for e in entries)
 
 
 def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """An object array of the given values, which are not looked into."""
+    """An object array of these values, taken as they are."""
     array = _empty(len(values), dtype=object)
     array[:] = values
     return array if shape is None else array.reshape(shape)
 
 
 def as_objects(x: Any) -> np.ndarray:
-    """Anything that stands for an array, as an object array of values."""
+    """Anything array-like as an object array of values."""
     if isinstance(x, np.ndarray) and x.dtype == object:
         return x
     if isinstance(x, Traced):
@@ -396,5 +395,5 @@ def _wrap(x: Any) -> Any:
 
 
 def is_traced(*values: Any) -> bool:
-    """True if any of the values is being traced, so that its numbers are not known yet."""
+    """True if any of the values is a traced array, whose numbers may not be known yet."""
     return any(isinstance(v, Traced) or (isinstance(v, (list, tuple)) and is_traced(*v)) for v in values)

@@ -19,7 +19,7 @@ def _swapped(name: str) -> Callable[[Value, Value], Value]:
 
 
 def _by_type(boolean: str, integer: str) -> Callable[[Value, Value], Value]:
-    """Python's & | ^ on conditions or on integers."""
+    """& | ^, of conditions or of integers."""
     return lambda a, b: build(boolean if type_of(a) == type_of(b) == "b" else integer, a, b)
 
 
@@ -45,7 +45,7 @@ def _ceil(a: Value) -> Value:
 
 
 def _sign(a: Value) -> Value:
-    """1, -1, or the zero or NaN itself."""
+    """1 or -1; a zero or NaN as it is."""
     return build("where", build("less", 0, a), 1, build("where", build("less", a, 0), -1, a))
 
 
@@ -56,7 +56,7 @@ def _floor_divide(a: Value, b: Value) -> Value:
 
 
 def _remainder(a: Value, b: Value) -> Value:
-    """a - floor(a/b) b, of the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
+    """a - floor(a/b) b, with the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
     if _is_whole(a) and _is_whole(b):
         return build("modulo", a, b)
     r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
@@ -76,7 +76,7 @@ def _heaviside(a: Value, at_zero: Value) -> Value:
 
 
 def _skipping_nan(name: str) -> Callable[[Value, Value], Value]:
-    """fmin and fmax: of a number and a NaN, the number."""
+    """fmin and fmax: the number, if the other argument is NaN."""
 
     def choose(a: Value, b: Value) -> Value:
         both = build("where", build("not_equal", b, b), a, build(name, a, b))
@@ -89,7 +89,7 @@ def _finite(a: Value) -> Value:
     return build("less", build("abs", a), math.inf)
 
 
-# The rule of each ufunc for single values.
+# For each ufunc, the operations on single values.
 SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
     **{getattr(np, name): _op(name) for name in (
         "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "

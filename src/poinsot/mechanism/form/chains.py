@@ -1,6 +1,6 @@
-"""The order in which a loop goes through bodies of a tree: chain after chain, from body to body along each.
+"""The order in which a loop visits the bodies of a tree: chain after chain, body after body along each.
 
-A chain hangs on the end of an earlier one, or on a body outside of the loop.
+A chain starts at the end of an earlier one, or at a body outside the loop.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,15 @@ from poinsot.mechanism.form.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """`bodies`: all of them, chain after chain; `outside`: those not in the loop that chains hang on, -1 for the world.
+    """`bodies`: all bodies, chain after chain; `outside`: bodies outside the loop at which chains start, -1 for the
+    world.
 
-    Of each chain: its size, and the places of its first and last body; `begins`: what it hangs on, by number among the
-    bodies outside and, behind them, the ends of the chains.
+    For each chain: its size, and the places of its first and last body; `begins`: the body at which it starts, numbered
+    among the bodies outside followed by the ends of the chains.
 
-    On the way back, what chains hand to the body that they hang on is added up in one of `rows` rows: a chain finds in
-    row `ends` what was handed to its last body, and hands on to row `starts`, whose old content means nothing if the
-    chain `is_first_back`.
+    On the way in, contributions to the body at which chains start are added up in an array with `rows` rows: a chain
+    reads those to its last body from row `ends`, and adds its own to row `starts`, which is cleared before if the chain
+    `is_first_back`.
     """
 
     bodies: list[int]
@@ -42,15 +43,15 @@ class Chains:
 
 def chains(T: Tree, bodies: Sequence[int]) -> Chains:
     """The bodies with these numbers, in chains."""
-    found = _without_branches(T, bodies)
+    unbranched = _without_branches(T, bodies)
     outside = sorted({T.bodies[i].parent for i in bodies} - set(bodies))
-    sizes = np.array([len(chain) for chain in found], dtype=int)
+    sizes = np.array([len(chain) for chain in unbranched], dtype=int)
     firsts = np.cumsum([0, *sizes[:-1]])
-    parents, tips = [T.bodies[chain[0]].parent for chain in found], [chain[-1] for chain in found]
+    parents, tips = [T.bodies[chain[0]].parent for chain in unbranched], [chain[-1] for chain in unbranched]
     number = {i: k for k, i in enumerate([*outside, *tips])}
     starts, ends, rows = _rows(parents, tips, outside)
     return Chains(
-        bodies=[i for chain in found for i in chain],
+        bodies=[i for chain in unbranched for i in chain],
         outside=outside,
         sizes=sizes,
         firsts=firsts,
@@ -58,32 +59,32 @@ def chains(T: Tree, bodies: Sequence[int]) -> Chains:
         begins=np.array([number[p] for p in parents], dtype=int),
         starts=starts,
         ends=ends,
-        is_first_back=np.array([parents[c] not in parents[c + 1 :] for c in range(len(found))]),
+        is_first_back=np.array([parents[c] not in parents[c + 1 :] for c in range(len(unbranched))]),
         rows=rows,
     )
 
 
 def _without_branches(T: Tree, bodies: Sequence[int]) -> list[list[int]]:
-    """The bodies in rows without branches; on the end of a row hang those that follow it, the small ones first."""
+    """The bodies in chains without branches; after each chain the ones that start at its end, small subtrees first."""
     children: dict[int, list[int]] = {}
     sizes = sums(T, [int(i in bodies) for i in range(len(T.bodies))])
     for i in sorted(bodies, key=lambda i: sizes[i]):
         children.setdefault(T.bodies[i].parent, []).append(i)
-    found: list[list[int]] = []
+    unbranched: list[list[int]] = []
     waiting = [i for i in reversed(bodies) if T.bodies[i].parent not in bodies]
     while waiting:
-        found.append([waiting.pop()])
-        while len(following := children.get(found[-1][-1], [])) == 1:
-            found[-1] += following
+        unbranched.append([waiting.pop()])
+        while len(following := children.get(unbranched[-1][-1], [])) == 1:
+            unbranched[-1] += following
         waiting += reversed(following)
-    return found
+    return unbranched
 
 
 def _rows(parents: Sequence[int], ends: Sequence[int], outside: Sequence[int]) -> tuple[Array, Array, int]:
-    """In which row of a scratch each chain finds what it starts from, and in which it leaves what it ends with.
+    """The row of the scratch array for the body at which each chain starts, that for its end, and the number of rows.
 
-    The first rows are those of the bodies outside. The row of an end is used again when no chain waits for it any more;
-    the last row is for ends on which nothing hangs. Also the number of rows.
+    The first rows are those of the bodies outside. The row of an end is used again once no further chain starts there;
+    the last row is for ends at which no chain starts.
     """
     row = {p: k for k, p in enumerate(outside)}
     free: list[int] = []

@@ -1,7 +1,7 @@
-"""Bodies of a tree by a number that is only known at run time: what is constant about them lies in tables.
+"""Bodies of a tree by a number that is only known at run time: their constants are in tables.
 
-What a loop keeps of the places of its bodies lies in `places`, an array (bodies, ...): `enter` is the first visit to a
-body, and may write there; `at` is any later one.
+A loop keeps the poses of its bodies, or a part of them, in `places`, an array (bodies, ...): `enter` is the first visit
+to a body, and may write there; `at` is any later one.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,16 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import TraceError, budget
 from poinsot.mechanism.form import screws
+from poinsot.mechanism.form.canonical import screw_numbers
 from poinsot.mechanism.form.division import KEPT
 from poinsot.mechanism.form.screws import General, Move, Shift, Turn, packed, unpacked
-from poinsot.mechanism.form.tree import Body, Here, screw_numbers, second_moments
+from poinsot.mechanism.form.tree import Here, TreeBody, second_moments
 from poinsot.mechanism.model import plain
 from poinsot.spatial import Pose
 
 
 def entry(table: Array, i: Array) -> Array:
-    """table[i] of a constant table, known at once if all its entries are the same, or one more than the last."""
+    """table[i] of a constant table; a constant if all its entries are the same, first + i if each is one more."""
     if np.all(table == table[0]):
         return table[0]
     if table.dtype == int and np.array_equal(table, table[0] + np.arange(len(table))):
@@ -28,7 +29,7 @@ def entry(table: Array, i: Array) -> Array:
 
 
 def row(table: Array, i: Array) -> Array:
-    """table[i] (k,), columns that are the same in all rows known at once."""
+    """table[i] (k,); constants for columns that are the same in all rows."""
     try:
         table = plain(table)
     except TraceError:  # numbers that are left free
@@ -39,13 +40,12 @@ def row(table: Array, i: Array) -> Array:
 class Screws:
     """Bodies on simple joints, in canonical form: (a, b) q about and along z, after shifts and turns along the axes.
 
-    What is kept of a place are the cosine and the sine of the joint's angle, unless the machine would rather compute
-    them again than keep so many.
+    The cosine and the sine of the joint's angle are kept, unless the machine rather recomputes them.
     """
 
     nv = 1
 
-    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array, v: Array) -> None:
+    def __init__(self, bodies: Sequence[TreeBody], firsts: Array, q: Array, v: Array) -> None:
         self.numbers = np.array([screw_numbers(body.rest) for body in bodies if body.rest is not None], dtype=float)
         self.first_numbers = np.array([(*self.numbers[k, :3], 0.0, 0.0, 1.0, 0.0) for k in firsts])
         self.numbers[firsts, :3] = (1.0, 0.0, 0.0)
@@ -98,7 +98,7 @@ class Screws:
         return _moves(self.first_numbers, c)
 
     def packed(self, W: Array, u: Array) -> Array:
-        """What one sweep leaves to the next; where W is one by its definition, u."""
+        """W and u, which one sweep keeps for the next; u in the place where W is one by its definition."""
         k = self.known
         return np.concatenate([W[:, 0], u] if k is None else [W[:k, 0], u, W[k + 1 :, 0]])
 
@@ -110,7 +110,8 @@ class Screws:
 
 
 def _moves(numbers: Array, i: Array) -> list[Move]:
-    """As `tree`: turn and shift along the parent's z, across, tilt about x; without those that do nothing anywhere."""
+    """As in `canonical`: turn and shift along the parent's z, across, tilt about x; without those that never do
+    anything."""
     moves: list[Move] = []
     for k, move in ((0, Turn(2, 0, 0)), (2, Shift(2, 0)), (3, Shift(0, 0)), (4, Shift(1, 0)), (5, Turn(0, 0, 0))):
         if isinstance(move, Turn) and np.any(numbers[:, k : k + 2] != (1.0, 0.0)):
@@ -121,12 +122,12 @@ def _moves(numbers: Array, i: Array) -> list[Move]:
 
 
 class Poses:
-    """Bodies on joints of any kind: their poses lie in memory, and a joint has as many directions as the largest."""
+    """Bodies on joints of any kind: their poses are in memory, and all have as many directions as the largest joint."""
 
-    def __init__(self, bodies: Sequence[Body], firsts: Array, q: Array, v: Array) -> None:
+    def __init__(self, bodies: Sequence[TreeBody], firsts: Array, q: Array, v: Array) -> None:
         self.nv = max(body.joint.nv for body in bodies)
         self.width = 7 * self.nv
-        fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, and an inertia that is not 0
+        fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, with an inertia of 1
         parts = list(zip(bodies, fill, strict=True))
         self.S = np.stack([np.concatenate([body.subspace(q), np.zeros((6, k))], axis=1).ravel() for body, k in parts])
         self.bias = np.stack([body.bias(q, v) for body in bodies])

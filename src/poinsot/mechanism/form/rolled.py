@@ -1,11 +1,11 @@
-"""Recursions over the bodies of a tree that stay loops in the machine code, for trees too large to be written out.
+"""Recursions over the bodies of a tree that stay loops in the machine code, for trees too large for straight-line code.
 
-One loop runs over chains of bodies (`chains`), and one inside of it along a chain: what a body hands to the next is
-carried, what the sweeps hand to each other lies in memory, the numbers of the model lie in tables (`numbered`), and the
-bodies are those of `articulated`. Code size and compile time do not grow with the tree.
+One loop runs over chains of bodies (`chains`), and one inside it along a chain: values for the next body are carried,
+values for the next sweep are in memory, the numbers of the model are in tables (`numbered`), and the loop bodies are
+those of `visits`. Code size and compile time do not grow with the tree.
 
-The first sweep leaves the wrench that the motion of each body takes; or, where memory is dear, nothing but the rates at
-the ends of the chains, which are then unwound on the way in, body by body.
+The first sweep keeps the wrench that the motion of each body needs; or, where memory is slow, only the rates at the
+ends of the chains, which are then unwound on the way in, body by body.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.fuse import budget, fori_loop
-from poinsot.mechanism import articulated
-from poinsot.mechanism.form import screws
+from poinsot.mechanism.form import screws, visits
 from poinsot.mechanism.form.chains import chains
 from poinsot.mechanism.form.division import KEPT
 from poinsot.mechanism.form.numbered import Poses, Screws, entry, row
@@ -28,28 +27,28 @@ Transform = Callable[[Sequence[Move], Array], Array]
 
 
 class Loop:
-    """The bodies of a tree that stay in a loop, between those that are written out.
+    """The bodies of a tree that stay in a loop, between those in straight-line code.
 
     `outward`, `inward` and `onward` are the sweeps of the articulated-body algorithm, `outward` and `through` those of
-    inverse dynamics. Dicts hold what is known of the bodies that are written out, by number; -1 is the world.
+    inverse dynamics. Dicts hold the values of the bodies in straight-line code, by number; -1 is the world.
     """
 
-    def __init__(self, T: Tree, bodies: Sequence[int], q: Array, v: Array, given: Sequence[Array]) -> None:
+    def __init__(self, T: Tree, bodies: Sequence[int], q: Array, v: Array, wrenches: Sequence[Array]) -> None:
         self.chains = chains(T, bodies)
         self.bodies = self.chains.bodies
         chosen = [T.bodies[i] for i in self.bodies]
         self.dofs = [list(range(body.v.start, body.v.stop)) for body in chosen]
         self.model = (Screws if all(body.is_simple for body in chosen) else Poses)(chosen, self.chains.firsts, q, v)
-        self.v, self.F = self._of_joints(v), np.stack([given[i] for i in self.bodies])
+        self.v, self.F = self._of_joints(v), np.stack([wrenches[i] for i in self.bodies])
 
     def outward(self, K: dict[int, Rates], vdot: Array | None = None) -> None:
-        """From the rates of the bodies outside, the wrenches that the motion takes, with vdot if given."""
+        """From the rates of the bodies outside, the wrenches that the motion needs, with vdot or without."""
         self.vdot = (lambda i: None) if vdot is None else self._of_joints(vdot)
 
         def visit(i: Array, K: Array, memory: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
             wrenches, places = memory
             here = self.model.enter(i, places)
-            rates, F = articulated.outward(here, self.v(i), Rates.of(*K), row(self.F, i), self.vdot(i))
+            rates, F = visits.outward(here, self.v(i), Rates.of(*K), row(self.F, i), self.vdot(i))
             if wrenches.size:
                 wrenches[i, :6] = F
             return rates.packed(), (wrenches, places)
@@ -63,46 +62,46 @@ class Loop:
         self.K, (self.wrenches, self.places) = self._along(visit, into, begin, (empty, self.model.places))
 
     def inward(self, tau: Array, IA: dict[int, Array], pA: dict[int, Array]) -> None:
-        """Add to inertias and wrenches of the bodies outside what they feel of those in the loop."""
+        """Add the contributions of the bodies in the loop to the inertias and bias forces of the bodies outside."""
         forces = self._of_joints(tau)
 
         def through(moves: Sequence[Move], Ia: Array, pa: Array) -> Array:
             return np.concatenate([packed(screws.inertia(moves, Ia)), screws.force(moves, pa)])
 
-        def visit(i: Array, felt: Array, F: Array, here: Here, gains: Array) -> tuple[Array, Array]:
-            I, p = here.G + unpacked(felt[:21]), felt[21:] + F
-            W, u, Ia, pa = articulated.inward(here, forces(i), I, p)
+        def visit(i: Array, total: Array, F: Array, here: Here, gains: Array) -> tuple[Array, Array]:
+            I, p = here.G + unpacked(total[:21]), total[21:] + F
+            W, u, Ia, pa = visits.inward(here, forces(i), I, p)
             gains[i] = self.model.packed(W, u)
             return through(here.moves, Ia, pa), gains
 
-        def leave(moves: Sequence[Move], felt: Array) -> Array:
-            return through(moves, unpacked(felt[:21]), felt[21:])
+        def leave(moves: Sequence[Move], total: Array) -> Array:
+            return through(moves, unpacked(total[:21]), total[21:])
 
-        felt, self.gains = self._against(visit, leave, 27, self.model.width)
-        for p, x in felt.items():
+        totals, self.gains = self._against(visit, leave, 27, self.model.width)
+        for p, x in totals.items():
             if p >= 0:
                 IA[p], pA[p] = IA[p] + unpacked(x[:21]), pA[p] + x[21:]
 
     def onward(self, A: dict[int, Array]) -> dict[int, Array]:
-        """vdot of each body, from what the joints add to the accelerations of the bodies outside."""
+        """vdot of each body, from the accelerations that the joints add to the bodies outside."""
 
         def visit(i: Array, A: Array, vdot: Array) -> tuple[Array, Array]:
             W, u = self.model.unpacked(self.gains[i])
-            A, vdot[i] = articulated.onward(self.model.at(i, self.places), A, W, u)
+            A, vdot[i] = visits.onward(self.model.at(i, self.places), A, W, u)
             return A, vdot
 
         return self._by_body(self._along(visit, screws.motion, A, np.empty((len(self.bodies), self.model.nv)))[1])
 
     def through(self, F: dict[int, Array]) -> dict[int, Array]:
-        """S^T F of each body, from the wrenches F through the joints; what bodies outside feel is added to theirs."""
+        """S^T F of each body, from the wrenches F through the joints; those on bodies outside are added to theirs."""
 
-        def visit(i: Array, felt: Array, F: Array, here: Here, tau: Array) -> tuple[Array, Array]:
-            felt = felt + F
-            tau[i, : self.model.nv] = here.S.T @ felt
-            return screws.force(here.moves, felt), tau
+        def visit(i: Array, total: Array, F: Array, here: Here, tau: Array) -> tuple[Array, Array]:
+            total = total + F
+            tau[i, : self.model.nv] = here.S.T @ total
+            return screws.force(here.moves, total), tau
 
-        felt, tau = self._against(visit, screws.force, 6, self.model.nv)
-        for p, x in felt.items():
+        totals, tau = self._against(visit, screws.force, 6, self.model.nv)
+        for p, x in totals.items():
             if p >= 0:
                 F[p] = F[p] + x
         return self._by_body(tau)
@@ -123,8 +122,8 @@ class Loop:
     def _along(self, visit: Visit, into: Transform, start: dict[int, Array], memory: Any) -> tuple[Array, Any]:
         """Body after body, outwards: carry, memory = visit(i, carry, memory), starting from the bodies outside.
 
-        `into` takes what is carried through the first moves of a chain, which the bodies inside of chains do not have.
-        What is carried at the bodies outside and, behind them, at the ends of the chains, and the memory.
+        `into` takes the carry through the first moves of a chain, which the bodies inside chains do not have. Returns
+        the carries at the bodies outside followed by those at the ends of the chains, and the memory.
         """
         blank = np.zeros(start[self.chains.outside[0]].shape)
         rows = np.stack([*(start[p] for p in self.chains.outside), *[blank] * len(self.chains)])
@@ -143,10 +142,10 @@ class Loop:
         return _each(len(self.chains), chain, (rows, memory))
 
     def _against(self, visit: Visit, out: Transform, size: int, width: int) -> tuple[dict[int, Array], Array]:
-        """Body after body, inwards: felt, memory = visit(i, felt, F, here, memory), F the wrench that the motion takes.
+        """Body after body, inwards: total, memory = visit(i, total, F, here, memory), F the wrench for the motion.
 
-        What comes from several chains is added up: for each body outside, and the memory. It is that of the wrenches,
-        if they were kept: a visit may write over its own.
+        Contributions of several chains are added up. Returns the totals of the bodies outside, and the memory: that of
+        the wrenches, if they were kept, in which each visit may overwrite its own.
         """
         rows = np.zeros((self.chains.rows, size))
         memory = self.wrenches if self.wrenches.size else np.empty((len(self.bodies), width))
@@ -157,23 +156,25 @@ class Loop:
             last = entry(self.chains.lasts, c)
 
             def body(k: Array, carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
-                felt, K, memory = carry
+                total, K, memory = carry
                 i = last - k
                 here = self.model.at(i, self.places)
                 if self.wrenches.size:
                     F = memory[i, :6]
                 else:
                     rates = Rates.of(*K)
-                    F = articulated.wrench(here, rates) - row(self.F, i)
-                    K = articulated.unwound(here, self.v(i), rates, self.vdot(i)).packed()
-                felt, memory = visit(i, felt, F, here, memory)
-                return felt, K, memory
+                    F = visits.wrench(here, rates) - row(self.F, i)
+                    K = visits.unwound(here, self.v(i), rates, self.vdot(i)).packed()
+                total, memory = visit(i, total, F, here, memory)
+                return total, K, memory
 
             K = np.zeros(0) if self.wrenches.size else self.K[len(self.chains.outside) + c]
             start = rows[entry(self.chains.ends, c)], K, memory
-            felt, _, memory = fori_loop(entry(self.chains.sizes, c), body, start)
+            total, _, memory = fori_loop(entry(self.chains.sizes, c), body, start)
             p = entry(self.chains.starts, c)
-            rows[p] = np.where(entry(self.chains.is_first_back, c), 0.0, rows[p]) + out(self.model.first_moves(c), felt)
+            rows[p] = np.where(entry(self.chains.is_first_back, c), 0.0, rows[p]) + out(
+                self.model.first_moves(c), total
+            )
             return rows, memory
 
         rows, memory = _each(len(self.chains), chain, (rows, memory))
@@ -181,5 +182,5 @@ class Loop:
 
 
 def _each(n: int, body: Callable[..., Any], carry: Any) -> Any:
-    """A loop, unless there is only one turn."""
+    """A loop, unless there is only one iteration."""
     return body(0, carry) if n == 1 else fori_loop(n, body, carry)

@@ -1,9 +1,9 @@
-"""The articulated-body algorithm, body by body: what happens at one body on the way out, in, and out again.
+"""The articulated-body algorithm, body by body: the visits to one body on the way out, in, and out again.
 
 Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7. The accelerations that the bodies would have if no joint
-accelerated are carried outwards with the velocities; what the joints add to them is found on the last way out. So
-there is nothing but a wrench to remember at a body. The same three functions serve a tree that is written out body
-after body and one whose recursion stays a loop.
+accelerated are carried outwards with the velocities; the accelerations that the joints add follow on the last way out.
+So only a wrench must be kept per body. The same three functions serve straight-line code and recursions that stay
+loops.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from poinsot.mechanism.form.tree import Here
 
 
 def outward(here: Here, v: Array, K_P: Rates, F: Array, vdot: Array | None = None) -> tuple[Rates, Array]:
-    """The body's rates, and the wrench that the motion takes beyond the external wrench F.
+    """The body's rates, and the wrench that its motion needs beyond the external wrench F.
 
     K_P: the parent's; without vdot, the joint does not accelerate. With w = w_P + wJ, S v = (wJ, vJ):
     alpha = alpha_P + w x wJ, a = a_P + (w_P + w) x vJ, and S' v + S vdot to both. The points of a hinge's axis e move
@@ -62,19 +62,20 @@ def wrench(here: Here, K: Rates) -> Array:
 
 
 def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, Array, Array]:
-    """W = IA S D and u = D (tau - S^T pA), D the inverse of S^T IA S; and what the parent feels: inertia Ia, wrench pa.
+    """W = IA S D^-1 and u = D^-1 (tau - S^T pA), with the joint-space inertia D = S^T IA S; and the contributions to
+    the parent: inertia Ia, bias force pa.
 
-    The joint accelerates with u - W^T A, where A is what the joints before it add to the acceleration.
+    The joint accelerates with u - W^T A, where A is the acceleration that the joints before it add.
     """
     S, k = here.S, here.direction if here.bare else None
     U = IA @ S
-    if not S.shape[1]:  # fixed: the parent feels it all
+    if not S.shape[1]:  # fixed
         return U, np.zeros(0), IA, pA
-    felt = mirrored(S.T @ U) + np.diag(here.armature)
-    W, u = U @ solve_spd(felt, np.eye(S.shape[1])), solve_spd(felt, tau - S.T @ pA)
+    D = mirrored(S.T @ U) + np.diag(here.armature)
+    W, u = U @ solve_spd(D, np.eye(S.shape[1])), solve_spd(D, tau - S.T @ pA)
     Ia = mirrored(IA - W @ U.T)
     pa = pA + U @ u
-    if k is not None:  # through the joint no inertia is felt along S, and the force there is tau
+    if k is not None:  # the joint transmits no inertia along S, and the force there is tau
         keep = np.array([0.0 if i == k else 1.0 for i in range(6)])
         W, Ia = W * keep[:, None] + S, Ia * np.outer(keep, keep)
         pa = np.concatenate([pa[:k], tau, pa[k + 1 :]])
@@ -82,7 +83,7 @@ def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, 
 
 
 def onward(here: Here, A_P: Array, W: Array, u: Array) -> tuple[Array, Array]:
-    """What the joints add to the body's acceleration, A (6,), and the joint's vdot, from the parent's A_P."""
+    """The acceleration A (6,) that the joints add to the body's, and the joint's vdot, from the parent's A_P."""
     A = screws.motion(here.moves, A_P)
     vdot = u - W.T @ A
     return A + here.S @ vdot, vdot

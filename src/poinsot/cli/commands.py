@@ -1,4 +1,4 @@
-"""The commands, put together; and what becomes of errors."""
+"""The table of commands, and how their errors end."""
 
 import json
 import sys
@@ -11,14 +11,12 @@ import typer
 import poinsot
 from poinsot.cli import bench, inspecting, running, sweeping, writing
 from poinsot.cli.screen import complain
-from poinsot.files.problems import ScenarioError
 
-# Errors of what was given, not of Poinsot.
-INPUT = (ValueError, KeyError, OSError, ImportError)
+INPUT_ERRORS = (ValueError, KeyError, OSError, ImportError)  # the input is wrong, not Poinsot
 
 app = typer.Typer(
     name="poinsot",
-    help="Rigid-body dynamics as the text books write it.\n\nExample:  poinsot run",
+    help="Rigid-body dynamics as the textbooks write it.\n\nExample:  poinsot run",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -40,18 +38,18 @@ COMMANDS: dict[str, Callable[..., int]] = {
 }
 
 
-def _with_code(command: Callable[..., int]) -> Callable[..., None]:
-    """The command, with what it returns as the exit code."""
+def _with_exit_code(command: Callable[..., int]) -> Callable[..., None]:
+    """The command, which then exits with the code that it returns."""
 
     @wraps(command)
-    def called(*args: Any, **options: Any) -> None:
+    def exiting(*args: Any, **options: Any) -> None:
         raise typer.Exit(command(*args, **options))
 
-    return called
+    return exiting
 
 
 for _name, _command in COMMANDS.items():
-    app.command(_name)(_with_code(_command))
+    app.command(_name)(_with_exit_code(_command))
 
 
 def _version(wanted: bool) -> None:
@@ -63,27 +61,33 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Which version this is.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Rigid-body dynamics as the text books write it.
+    """Rigid-body dynamics as the textbooks write it.
 
     Example:  poinsot run
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line. The exit code is 0 if all went well, 1 if a run ended early, 2 for bad input."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    """Run the command line. The exit code is 0 on success, 1 if a run ended early, 2 for bad input."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        app(args=given, prog_name="poinsot")
+        app(args=arguments, prog_name="poinsot")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except INPUT as error:
-        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        messages = error.messages() if isinstance(error, ScenarioError) else [f"error: {text}"]
-        if "--json" in given:
-            print(json.dumps({"errors": messages}, indent=2))
+    except INPUT_ERRORS as error:
+        if "--json" in arguments:
+            print(json.dumps({"errors": _messages(error)}, indent=2))
         else:
-            complain(*messages)
+            complain(*_messages(error))
     return 2
+
+
+def _messages(error: Exception) -> list[str]:
+    from poinsot.files.problems import ScenarioError
+
+    if isinstance(error, ScenarioError):
+        return error.messages()
+    return [f"error: {error.args[0] if isinstance(error, KeyError) and error.args else error}"]

@@ -1,8 +1,8 @@
 """Composite bodies: the joint-space inertia matrix M, its sparse factors, and the forward dynamics that they give.
 
-Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 6. A composite inertia is that of a rigid body, and so has
-half of the numbers of an articulated one; but M has as many entries as pairs of joints that carry one another. Small
-trees gain.
+Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 6. A composite inertia is that of a rigid body, with
+half of the numbers of an articulated one; but M has an entry for each pair of joints of which one carries the other.
+That pays for small trees.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.mechanism import articulated
-from poinsot.mechanism.form import screws
+from poinsot.mechanism.form import screws, visits
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.form.tree import Here, Tree, still
 from poinsot.spatial import rotation
@@ -24,8 +23,8 @@ def inertia_matrix(T: Tree, here: Sequence[Here]) -> Array:
     whole = [(G[5, 5], np.stack([G[2, 4], G[0, 5], G[1, 3]]), G[:3, :3]) for G in (body.G for body in T.bodies)]
     for i, body in reversed(list(enumerate(T.bodies))):
         if body.parent >= 0:
-            felt = screws.moments(here[i].moves, *whole[i])
-            whole[body.parent] = tuple(a + b for a, b in zip(whole[body.parent], felt, strict=True))
+            moved = screws.moments(here[i].moves, *whole[i])
+            whole[body.parent] = tuple(a + b for a, b in zip(whole[body.parent], moved, strict=True))
         F = _inertia(*whole[i]) @ here[i].S
         M[body.v, body.v] = mirrored(here[i].S.T @ F) + np.diag(here[i].armature)
         j = i
@@ -43,12 +42,12 @@ def _inertia(mass: Array, h: Array, I: Array) -> Array:
     return np.block([[I, C], [C.T, mass * np.eye(3)]])
 
 
-def forward_dynamics(T: Tree, q: Array, v: Array, tau: Array, given: Sequence[Array]) -> Array:
-    """vdot (nv,) with M vdot = tau - what the motion takes, and external wrenches `given`."""
+def forward_dynamics(T: Tree, q: Array, v: Array, tau: Array, wrenches: Sequence[Array]) -> Array:
+    """vdot (nv,) with M vdot = tau - bias forces, under external wrenches on the bodies."""
     here = [body.at(q, v) for body in T.bodies]
     K, F = {-1: still(T)}, dict[int, Array]()
     for i, body in enumerate(T.bodies):
-        K[i], F[i] = articulated.outward(here[i], v[body.v], K[body.parent], given[i])
+        K[i], F[i] = visits.outward(here[i], v[body.v], K[body.parent], wrenches[i])
     left = [tau[k] for k in range(len(tau))]
     for i, body in reversed(list(enumerate(T.bodies))):
         left[body.v] = list(tau[body.v] - here[i].S.T @ F[i])
