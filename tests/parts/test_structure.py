@@ -174,7 +174,7 @@ def test_combined_loads_and_a_custom_law() -> None:
 def test_limit_stops_the_run_when_it_is_exceeded() -> None:
     run = plane("stop").simulate(2.0, 1e-3)
     assert run.stop.reason == "condition"
-    name = max(run.limits.found, key=lambda name: run.limits[name]["worst"])
+    name = max(run.limits.latches, key=lambda name: run.limits[name]["worst"])
     assert run.limits[name]["worst"] == pytest.approx(1.0, abs=1e-12)
     assert run.stop.time == pytest.approx(float(run.limits[name]["latched_at"]), abs=1e-9)
 
