@@ -1,9 +1,9 @@
 """Random worlds: the ledger balances, halved steps converge, and a batch computes the same bits as single runs."""
 
 import numpy as np
-from trial import require
 
 import poinsot as pt
+from trial import require
 
 Rng = np.random.Generator
 

@@ -29,7 +29,8 @@ def may_vary(function: Callable[..., Any], seen: set[int] | None = None) -> bool
     wrapped = getattr(function, "func", None) or getattr(function, "__func__", None)
     if wrapped is not None:  # a partial, or a method
         bound = (*getattr(function, "args", ()), *getattr(function, "keywords", {}).values())
-        return any(_is_unsafe(x, seen) for x in (*bound, getattr(function, "__self__", None))) or may_vary(wrapped, seen)
+        bound = (*bound, getattr(function, "__self__", None))
+        return any(_is_unsafe(value, seen) for value in bound) or may_vary(wrapped, seen)
     code = getattr(function, "__code__", None)
     if code is None:
         return not _is_from_safe_package(function)
