@@ -139,7 +139,7 @@ def trial(rng: Rng) -> None:
             path.write_text(mutated(rng, MJCF))
             attempt("MJCF", lambda: pt.load_mjcf(path), (ValueError, OSError))
         else:
-            suffix, content = list(result_files().items())[0]
+            suffix, content = next(iter(result_files().items()))
             raw = bytearray(content)
             for _ in range(int(rng.integers(1, 20))):
                 raw[rng.integers(len(raw))] = rng.integers(256)

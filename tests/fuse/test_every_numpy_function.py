@@ -22,7 +22,6 @@ NOT_OF_NUMBERS = set(
     "shares_memory show_config show_runtime source test tril_indices tril_indices_from triu_indices "
     "triu_indices_from typename unpackbits unravel_index vectorize who".split()
 )
-)
 
 
 def functions() -> dict[str, Callable]:
@@ -119,7 +118,8 @@ def test_right_or_refused(name):
                 warnings.simplefilter("ignore")
                 results = kernel(POINTS)
         except pt.TraceError as error:
-            assert "test_every_numpy_function.py:" in str(error), error
-            continue
+            if "test_every_numpy_function.py:" in str(error):
+                continue
+            raise
         for x, result, want in zip(POINTS, results, wanted, strict=True):
             np.testing.assert_allclose(result, want, rtol=1e-9, atol=1e-12, err_msg=f"way {number} at {x[:6]}")
