@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import numpy as np
-from trial import require
 
 import poinsot as pt
+from trial import require
 
 WORLDS, RUNS = 60, 600
 
@@ -27,7 +27,9 @@ def handles() -> int:
 
 def fresh_world(rng: np.random.Generator) -> None:
     world = pt.World()
-    world.add_body("box", pt.Inertia.box(mass=rng.uniform(1, 2), size=(0.1, 0.2, 0.3)), angular_velocity=(0.1, 5.0, 0.1))
+    world.add_body(
+        "box", pt.Inertia.box(mass=rng.uniform(1, 2), size=(0.1, 0.2, 0.3)), angular_velocity=(0.1, 5.0, 0.1)
+    )
     world.simulate(0.01)
 
 

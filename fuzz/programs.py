@@ -10,9 +10,9 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from trial import Finding, require
 
 import poinsot as pt
+from trial import Finding, require
 
 Array = np.ndarray
 SMOOTH: dict[str, tuple[int, Callable[..., Any]]] = {
@@ -53,7 +53,6 @@ ROUGH: dict[str, tuple[int, Callable[..., Any]]] = {
     "sign": (1, lambda a: np.sign(a) * a),
     "copysign": (2, np.copysign),
     "max": (1, lambda a: np.max(a) - a),
-
     "interp": (1, lambda a: np.interp(a, [-1.0, 0.0, 2.0], [0.3, 1.0, -1.0])),
     "rint": (1, lambda a: np.rint(a) - a),
     "heaviside": (1, lambda a: np.heaviside(a, 0.5) * a),

@@ -128,7 +128,7 @@ def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_what_a_turn_ends_with_is_put_in_place_when_nobody_needs_the_old(tmp_path: Path) -> None:
+def test_the_results_of_an_iteration_replace_a_dead_carry(tmp_path: Path) -> None:
     """An array made anew of what is carried, beside one that takes the old one's place and a number of it."""
 
     def function(x, y, n):
