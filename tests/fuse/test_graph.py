@@ -1,4 +1,4 @@
-"""The graph: every node once, constants folded, dead code gone; and the grammar that `verify` checks."""
+"""The graph: hash-consing, constant folding, dead code elimination; and the grammar that `verify` checks."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What cannot be traced is refused with the file, the line and a fix; and NumPy is left as it was found."""
+"""Code that cannot be traced is refused with the file, the line and a fix; and NumPy is left unchanged."""
 
 import re
 import threading
