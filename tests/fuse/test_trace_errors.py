@@ -111,7 +111,7 @@ def eigenvalues(v):
 
 
 def untraceable_ufunc(v):
-    return np.logaddexp(v[0], v[1])  # here
+    return np.nextafter(v[0], v[1])  # here
 
 
 def assign_into_plain(v):
