@@ -1,4 +1,4 @@
-"""What a free body keeps, over a million steps."""
+"""Conserved quantities of a free body, over a million steps."""
 
 import numpy as np
 import pytest

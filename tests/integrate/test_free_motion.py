@@ -19,13 +19,13 @@ def step(moments, omega, h: float = 1.0):
     return free_motion(Q0, quaternion.rotate(Q0, np.multiply(moments, omega)), moments, h)
 
 
-@given(seed=st.integers(0, 2**32 - 1), turn=st.floats(1e-6, 0.6))
-def test_agrees_with_the_free_top(seed: int, turn: float) -> None:
-    """For turns of up to 0.6 rad; rods make the numbers of Euler's equations large."""
+@given(seed=st.integers(0, 2**32 - 1), angle=st.floats(1e-6, 0.6))
+def test_agrees_with_the_free_top(seed: int, angle: float) -> None:
+    """For angles of up to 0.6 rad; rods make the numbers of Euler's equations large."""
     rng = np.random.default_rng(seed)
     moments, _ = random_body(rng).principal()
     omega = rng.standard_normal(3)
-    omega *= turn / np.linalg.norm(omega)
+    omega *= angle / np.linalg.norm(omega)
     rounding = 4e-15 * moments[2] / moments[0]
     np.testing.assert_allclose(step(moments, omega), FreeTop(moments, Q0, omega).orientation(1.0), atol=rounding)
 

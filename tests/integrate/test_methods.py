@@ -74,7 +74,7 @@ def test_forces_without_velocity_are_evaluated_once_in_a_kick() -> None:
     def advance(load):
         return compiled("splitting", body, load)[1].count()["sin"]
 
-    assert advance(lambda t, X, V: np.sin(t + X.p[0]) * np.ones(6)) == 2 + 5  # half a kick twice; five turns
+    assert advance(lambda t, X, V: np.sin(t + X.p[0]) * np.ones(6)) == 2 + 5  # half a kick twice; five rotations
     assert advance(lambda t, X, V: np.sin(t + V[3]) * np.ones(6)) == 8 + 5
 
 

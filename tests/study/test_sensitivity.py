@@ -41,8 +41,10 @@ def test_agrees_with_differences_of_runs(method):
         for output in outputs:
             body, _, quantity = output.partition(".")
             a, b = ((r[body][quantity] if body == "box" else r.data[output]).values[-1] for r in ends)
-            slope, found = (a - b) / (2 * h), exact[output, path]
-            np.testing.assert_allclose(found, slope, atol=1e-7 * (1 + np.abs(slope).max()), err_msg=f"{output}, {path}")
+            slope, derivative = (a - b) / (2 * h), exact[output, path]
+            np.testing.assert_allclose(
+                derivative, slope, atol=1e-7 * (1 + np.abs(slope).max()), err_msg=f"{output}, {path}"
+            )
 
 
 def test_batch_of_neighbours_agrees():

@@ -41,24 +41,24 @@ def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point() -> None:
         "box.velocity[0]": np.array([5.0, 6.0, 7.0]),
         "box.velocity[2]": pt.Uniform(0, 1),
     }
-    found = points(world(), vary, samples=4, seed=1)
-    assert list(found) == list(vary)
-    assert all(len(x) == 24 for x in found.values())
-    pairs = list(zip(found["box.mass"], found["box.velocity[0]"], strict=True))
+    drawn = points(world(), vary, samples=4, seed=1)
+    assert list(drawn) == list(vary)
+    assert all(len(x) == 24 for x in drawn.values())
+    pairs = list(zip(drawn["box.mass"], drawn["box.velocity[0]"], strict=True))
     assert pairs == [(m, v) for m in (1.0, 2.0) for v in (5.0, 6.0, 7.0) for _ in range(4)]
-    assert len(set(found["box.velocity[2]"])) == 24
+    assert len(set(drawn["box.velocity[2]"])) == 24
     more = points(world(), {**vary, "box.velocity[1]": pt.Uniform(0, 1)}, samples=4, seed=1)
-    assert np.array_equal(more["box.velocity[2]"], found["box.velocity[2]"])  # another number changes no draw
+    assert np.array_equal(more["box.velocity[2]"], drawn["box.velocity[2]"])  # another number changes no draw
 
 
 def test_a_sweep_is_the_runs_one_by_one(tmp_path: Path) -> None:
-    found = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
-    assert (found.n, found.done, len(found.broken)) == (90, 90, 0)
+    swept = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
+    assert (swept.n, swept.done, len(swept.broken)) == (90, 90, 0)
     for k in (0, 31, 32, 89):
         one = world()
-        one["box.mass"], one["box.velocity[2]"] = (found.varied[path][k] for path in VARY)
+        one["box.mass"], one["box.velocity[2]"] = (swept.varied[path][k] for path in VARY)
         run = one.simulate(0.5, 0.01, every=0.1, method="rk4")
-        assert np.allclose(run.data.position.values, found.data.position.values[:, k], rtol=0, atol=1e-14)
+        assert np.allclose(run.data.position.values, swept.data.position.values[:, k], rtol=0, atol=1e-14)
 
 
 def test_chunks_do_not_change_a_bit(tmp_path: Path) -> None:
@@ -97,16 +97,16 @@ def test_a_sweep_without_its_device_begins_nothing(tmp_path: Path, monkeypatch: 
 def test_inputs_can_be_varied(tmp_path: Path) -> None:
     thrust = np.array([[0.0, 0, 0], [0, 0, 2], [0, 0, 4]])
     options = OPTIONS | {"samples": None}
-    found = sweep(world(), {"thrust": thrust}, save=tmp_path / "a.zarr", **options)
-    v = found.at_end("box.velocity.z")
+    swept = sweep(world(), {"thrust": thrust}, save=tmp_path / "a.zarr", **options)
+    v = swept.at_end("box.velocity.z")
     assert np.allclose(v, 2.0 + 0.5 * (thrust[:, 2] / 2.0 - 9.81), rtol=1e-13)
 
 
 def test_inputs_can_be_given(tmp_path: Path) -> None:
     options = OPTIONS | {"samples": None, "inputs": {"thrust": [0.0, 0.0, 4.0]}}
-    found = sweep(world(), {"box.mass": np.array([1.0, 2.0])}, save=tmp_path / "a.zarr", **options)
+    swept = sweep(world(), {"box.mass": np.array([1.0, 2.0])}, save=tmp_path / "a.zarr", **options)
     expected = 2.0 + 0.5 * (4.0 / np.array([1.0, 2.0]) - 9.81)
-    assert np.allclose(found.at_end("box.velocity.z"), expected, atol=1e-6)  # RK4, in the axes of a body that turns
+    assert np.allclose(swept.at_end("box.velocity.z"), expected, atol=1e-6)  # RK4, in the axes of a body that turns
 
 
 def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,20 +139,20 @@ def test_another_sweep_is_not_mixed_in(tmp_path: Path) -> None:
     sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
     with pytest.raises(FileExistsError, match="holds another sweep or run"):
         sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS | {"seed": 4})
-    found = sweep(world(), VARY, save=tmp_path / "a.zarr", fresh=True, **OPTIONS | {"seed": 4})
-    assert found.done == 90
+    swept = sweep(world(), VARY, save=tmp_path / "a.zarr", fresh=True, **OPTIONS | {"seed": 4})
+    assert swept.done == 90
 
 
 def test_statistics(tmp_path: Path) -> None:
-    found = sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
-    z = found.at_end("box.position.z")
-    row = found.statistics("box.position.z")
-    assert row["mean"] == np.mean(z)
-    assert row["std"] == np.std(z, ddof=1)
-    assert row["50 %"] == np.median(z)
-    assert np.array_equal(found.quantiles("box.position.z")[2, -1], np.median(z))
-    for path, rank in found.influences("box.position.z").items():
-        assert rank == pytest.approx(spearmanr(found.varied[path], z).statistic, rel=1e-13)
+    swept = sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
+    z = swept.at_end("box.position.z")
+    summary = swept.statistics("box.position.z")
+    assert summary["mean"] == np.mean(z)
+    assert summary["std"] == np.std(z, ddof=1)
+    assert summary["50 %"] == np.median(z)
+    assert np.array_equal(swept.quantiles("box.position.z")[2, -1], np.median(z))
+    for path, rank in swept.influences("box.position.z").items():
+        assert rank == pytest.approx(spearmanr(swept.varied[path], z).statistic, rel=1e-13)
 
 
 def test_instances_that_break_are_told_apart(tmp_path: Path) -> None:
@@ -161,19 +161,19 @@ def test_instances_that_break_are_told_apart(tmp_path: Path) -> None:
     w.add_force("pull", "a", lambda t, s: s.input("k") * s["a"].position ** 3)
     w.add_input("k", 0.0)
     options = OPTIONS | {"samples": None, "duration": 4.0}
-    found = sweep(w, {"k": np.array([-1.0, 3.0, -2.0, 4.0])}, save=tmp_path / "a.zarr", **options)
-    assert found.broken.tolist() == [1, 3]
-    assert np.isfinite(found.statistics("a.position.x")["mean"])
+    swept = sweep(w, {"k": np.array([-1.0, 3.0, -2.0, 4.0])}, save=tmp_path / "a.zarr", **options)
+    assert swept.broken.tolist() == [1, 3]
+    assert np.isfinite(swept.statistics("a.position.x")["mean"])
 
 
 def test_a_condition_that_ends_all_of_a_chunk(tmp_path: Path) -> None:
     options = OPTIONS | {"samples": None, "duration": 2.0}
     vary = {"box.velocity[2]": np.array([1.0, 2.0, 3.0])}
     until = lambda t, s: s["box"].position[2] < 0  # noqa: E731
-    found = sweep(world(), vary, save=tmp_path / "a.zarr", chunk=1, until=until, **options)
+    swept = sweep(world(), vary, save=tmp_path / "a.zarr", chunk=1, until=until, **options)
     flight = 2 * vary["box.velocity[2]"] / (9.81 - 0.5)
-    assert np.allclose(found.data.stop_time.values, flight, rtol=1e-9)
-    assert np.allclose(found.at_end("box.position.z"), 0, atol=1e-9)
+    assert np.allclose(swept.data.stop_time.values, flight, rtol=1e-9)
+    assert np.allclose(swept.at_end("box.position.z"), 0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -243,12 +243,12 @@ def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path: Path) -> N
 
         run = sweeps.ENGINES["dask"]
         values = points(world(), VARY, options["samples"], options["seed"])
-        given = {k: v for k, v in options.items() if k not in ("samples", "seed")}
-        job = sweeps.Job(world().description, given, values, 1000, str(path))
+        own = {k: v for k, v in options.items() if k not in ("samples", "seed")}
+        job = sweeps.Job(world().description, own, values, 1000, str(path))
         run(job, sweeps._waiting(job, False), address, kill_when_it_works)
     assert killed
     assert 0 < killed[0] < job.chunks
-    found = load_sweep(path)
-    assert found.done == found.n == local.n == 6000
+    swept = load_sweep(path)
+    assert swept.done == swept.n == local.n == 6000
     for name in local:
-        assert np.array_equal(local.data[name].values, found.data[name].values), name
+        assert np.array_equal(local.data[name].values, swept.data[name].values), name

@@ -60,8 +60,8 @@ def test_same_run_same_bits() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_looking_does_not_change_the_run(method: str) -> None:
-    """Records and conditions are there to look: the end is the same to the bit, also where forces depend on time."""
+def test_records_do_not_change_the_run(method: str) -> None:
+    """Records and conditions only observe: the end is the same to the bit, also where forces depend on time."""
     world = flyers()
     world.add_force("wind", "ball", lambda t, scene: np.stack([np.sin(50 * t), 0.0, 0.0]))
     options = {"method": method, "ledger": False}

@@ -1,4 +1,4 @@
-"""What acts in a world: springs, motors, feedback, stops, inputs, starts; each against what it should do by itself."""
+"""Elements of a world: springs, motors, feedback, stops, inputs, starts; each against its own known effect."""
 
 import numpy as np
 import pytest

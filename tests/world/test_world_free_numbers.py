@@ -67,21 +67,21 @@ def changed(path: str, value: np.ndarray) -> np.ndarray:
 
 
 def everything(system: System, parameters: Any = None) -> np.ndarray:
-    """The start and its rate in one row: what a number can change."""
+    """The start and its rate in one array: all that a number can change."""
     start = system.start(parameters)
     rate = system.derivative(0.0, start, parameters)
     return pack({"q": start.q, "v": start.v, "qdot": rate.q, "vdot": rate.v})
 
 
 def test_there_are_paths_to_all_kinds_of_numbers() -> None:
-    found = {path for _, path in PATHS}
+    paths = {path for _, path in PATHS}
     assert {
         "box.mass", "box.size", "box.com", "box.moment", "box.position", "box.orientation", "box.angular_velocity",
         "hand.joint.stiffness", "hand.placement.p", "hand.v", "wall.stiffness", "line.point_a", "gravity",
         "skin.radius", "push.value", "motor.limit", "servo.kp", "screw.joint.pitch", "screw.joint.lower",
         "bumper.stiffness", "bead.mass", "cup.angular_velocity", "tray.mass", "gravity.mu", "gravity.centre",
-    } <= found  # fmt: skip
-    assert not any(path.endswith("joint.upper") for path in found)  # infinite: nothing to vary
+    } <= paths  # fmt: skip
+    assert not any(path.endswith("joint.upper") for path in paths)  # infinite: nothing to vary
 
 
 @pytest.mark.parametrize(("name", "path"), PATHS)
@@ -107,15 +107,15 @@ def test_all_paths_at_once_in_a_kernel(name: str) -> None:
     sizes = np.cumsum([np.size(value) for value in numbers.values()])
 
     @pt.kernel(f"({sizes[-1]})->({2 * (system.nq + system.nv)})")
-    def compiled(row):
-        parts = np.split(row, sizes[:-1])
+    def compiled(p):
+        parts = np.split(p, sizes[:-1])
         shaped = {path: np.reshape(part, np.shape(numbers[path])) for path, part in zip(paths, parts, strict=True)}
         return everything(system, shaped)
 
-    found = compiled(pack(numbers))
+    traced = compiled(pack(numbers))
     for path, value in numbers.items():
         world[path] = value
-    close(found, everything(world.system()), 1e-11)
+    close(traced, everything(world.system()), 1e-11)
 
 
 def test_derivatives_with_respect_to_free_numbers() -> None:
@@ -124,20 +124,20 @@ def test_derivatives_with_respect_to_free_numbers() -> None:
     paths = ("box.mass", "box.size", "arm.com", "line.stiffness", "line.point_b", "hand.joint.damping", "gravity")
     system = world.system(paths)
     shapes = {path: np.shape(world[path]) for path in paths}
-    row = pack({path: world[path] for path in paths})
+    p = pack({path: world[path] for path in paths})
 
-    def acceleration(row):
+    def acceleration(p):
         numbers, start = {}, 0
         for path, shape in shapes.items():
             size = int(np.prod(shape))
-            numbers[path] = np.reshape(row[start : start + size], shape)
+            numbers[path] = np.reshape(p[start : start + size], shape)
             start += size
         return system.derivative(0.0, system.start(numbers), numbers).v
 
-    J = pt.jacobian(pt.kernel(f"({row.size})->({system.nv})")(acceleration))(row)
-    for k in range(row.size):
-        h = 3e-3 * max(0.1, abs(row[k]))
-        at = [acceleration(row + n * h * np.eye(row.size)[k]) for n in (-2, -1, 1, 2)]
+    J = pt.jacobian(pt.kernel(f"({p.size})->({system.nv})")(acceleration))(p)
+    for k in range(p.size):
+        h = 3e-3 * max(0.1, abs(p[k]))
+        at = [acceleration(p + n * h * np.eye(p.size)[k]) for n in (-2, -1, 1, 2)]
         close(J[:, k], (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * h), 1e-7)  # what the differences leave
 
 

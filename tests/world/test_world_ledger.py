@@ -26,10 +26,10 @@ def test_mixed_world_closes_at_the_order_of_the_scheme() -> None:
     world = mixed()
     for method, order, step in (("midpoint", 2, 4e-3), ("rk4", 4, 8e-3)):
         left = [world.simulate(0.8, h, method=method).ledger.residual for h in (step, step / 2, step / 4)]
-        energy = np.abs([row[ENERGY] for row in left])
-        turn = np.linalg.norm([row[4:7] for row in left], axis=-1)
+        energy = np.abs([residual[ENERGY] for residual in left])
+        angular = np.linalg.norm([residual[4:7] for residual in left], axis=-1)
         assert order_of(energy) > order - 0.3
-        assert order_of(turn) > order - 0.3
+        assert order_of(angular) > order - 0.3
 
 
 def test_free_bodies_keep_momentum_to_rounding_at_any_step() -> None:
@@ -59,7 +59,7 @@ def test_a_constant_force_brings_what_it_should() -> None:
 
 
 def test_motor_work_and_supports() -> None:
-    """A motor on the world: its couple comes in through the support, its work through the motor."""
+    """A motor on the world: the inflow of its couple is through the support, that of its work through the motor."""
     world = pt.World(gravity=NOTHING)
     world.add_body("wheel", pt.Inertia.cylinder(2.0, 0.5, 0.1), joint=pt.revolute((0, 0, 1)))
     world.add_motor("motor", "wheel", 3.0)

@@ -23,8 +23,8 @@ def exact(world: pt.World, peer: Pinocchio, T: float, tau: Any = None, wrenches:
     def rate(t: float, y: Array) -> Array:
         q, v = kinematics.normalize(mech, y[: mech.nq]), y[mech.nq :]
         forces = np.zeros(mech.nv) if tau is None else tau(t, q, v)
-        given = None if wrenches is None else wrenches(t, q, v)
-        return np.concatenate([kinematics.position_rate(mech, q, v), peer.forward_dynamics(q, v, forces, given)])
+        external = None if wrenches is None else wrenches(t, q, v)
+        return np.concatenate([kinematics.position_rate(mech, q, v), peer.forward_dynamics(q, v, forces, external)])
 
     y = solve_ivp(rate, (0, T), np.concatenate([start.q, start.v]), method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
     return kinematics.normalize(mech, y[: mech.nq]), y[mech.nq :]
@@ -82,10 +82,10 @@ def test_motors_springs_feedback_and_forces_against_pinocchio() -> None:
 
     def wrenches(t: float, q: Array, v: Array) -> Array:
         f = pt.forward_kinematics(mech, q)["slide"].R.T @ np.array([1.0, 2.0, 3.0])
-        rows = np.zeros((3, 6))
-        rows[1, :3] = (0.1, 0.2, 0.3)
-        rows[2] = np.concatenate([np.cross([0.1, 0, 0], f), f])
-        return rows
+        external = np.zeros((3, 6))
+        external[1, :3] = (0.1, 0.2, 0.3)
+        external[2] = np.concatenate([np.cross([0.1, 0, 0], f), f])
+        return external
 
     q, v, run = final(world, 1.0, 2e-4)
     expected = exact(world, Pinocchio(mech), 1.0, tau, wrenches)
@@ -124,7 +124,7 @@ def test_robot_without_contact_against_mujoco() -> None:
 
 
 def test_reactions_against_mujoco() -> None:
-    """What a joint passes on, in motion: MuJoCo's cfrc_int, about the centre of its tree, in world axes."""
+    """The wrench through a joint, in motion: MuJoCo's cfrc_int, about the centre of its tree, in world axes."""
     mujoco = pytest.importorskip("mujoco")
     world = chain(3)
     mech, start, motion = world.mechanism, world.start(), world.motion()

@@ -68,7 +68,7 @@ def random_instant(world: pt.World, rng: Rng) -> State:
 
 
 @over_worlds
-def test_what_is_held_changes_by_what_flows_in(k: int, central: bool, seed: int) -> None:
+def test_conserved_quantities_change_by_the_inflow(k: int, central: bool, seed: int) -> None:
     """d/dt (mass, momentum, angular momentum, energy) = the sum over all sources, at any instant."""
     world = a_world(k, central)
     system, state = world.system(), random_instant(world, np.random.default_rng(seed))
@@ -77,13 +77,13 @@ def test_what_is_held_changes_by_what_flows_in(k: int, central: bool, seed: int)
     assume(np.abs(feet).min() > 0.02)  # no foot that touches down within the differences
     path = along(world.mechanism, state.q, state.v, moved.vdot)
 
-    def held(t: float) -> np.ndarray:
+    def conserved(t: float) -> np.ndarray:
         q, v = path(t)
         at = system.motion(0.0, State(q, v, np.zeros(0)))
         return ledger.conserved_quantities(at.scene, at.effects)
 
-    flows = ledger.inflow_rates(system, moved)
-    close(rate(held, 3e-4), flows.sum(axis=0), 1e-9)
+    inflow = ledger.inflow_rates(system, moved)
+    close(rate(conserved, 3e-4), inflow.sum(axis=0), 1e-9)
 
 
 @over_worlds
@@ -93,8 +93,8 @@ def test_accelerations_against_pinocchio(k: int, central: bool, seed: int) -> No
     world = a_world(k, central)
     state = random_instant(world, np.random.default_rng(seed))
     moved, mech = world.motion(state), world.mechanism
-    rows = np.array([moved.wrenches.get(link.name, np.zeros(6)) for link in mech.links])
-    expected = Pinocchio(mech).forward_dynamics(state.q, state.v, moved.tau, rows)
+    external = np.array([moved.wrenches.get(link.name, np.zeros(6)) for link in mech.links])
+    expected = Pinocchio(mech).forward_dynamics(state.q, state.v, moved.tau, external)
     condition = np.linalg.cond(pt.mass_matrix(mech, state.q))
     close(world.derivative(0.0, state).v, expected, max(1e-10, 1e-14 * condition))
 
@@ -138,7 +138,7 @@ def test_reactions_balance_every_body(k: int, central: bool, seed: int) -> None:
 
 @pytest.mark.parametrize(("k", "central"), [(0, False), (1, False), (2, True)])
 def test_ledger_of_random_worlds(k: int, central: bool) -> None:
-    """From end to end, compiled: RK4 at a fine step leaves next to nothing unexplained."""
+    """From end to end, compiled: RK4 at a fine step leaves a residual near rounding."""
     run = a_world(k, central).simulate(0.2, 1e-4)
     assert run.stop.reason == "duration"
     assert run.ledger.relative_residual.max() < 1e-6  # contact sets in with a corner

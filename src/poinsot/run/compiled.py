@@ -310,11 +310,11 @@ class CompiledSystem:
     def compile(self, function: Callable[..., Any], signature: str, device: str = "cpu") -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
-        A function of known numbers alone folds to constants as it is traced, and is not compiled.
+        A function whose results fold to constants as it is traced is not compiled.
         """
         kernel = Kernel(function, signature)
         try:
-            operations = kernel.program().operations
+            outputs = kernel.program().graph.outputs
         except Exception as error:  # whatever a user's function raises on numbers that are not known yet
             where = _users_line(error)
             if where is None:
@@ -327,7 +327,7 @@ class CompiledSystem:
             return np.vectorize(function, signature=signature)
         if device == "cuda":
             return _on_device(kernel.to("cuda"))
-        return kernel if operations else kernel.to("numpy")
+        return kernel.to("numpy") if all(node.op == "const" for node in outputs) else kernel
 
 
 def _same(y: Array, p: Array) -> Array:

@@ -2,11 +2,11 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.parts.structure import COMPONENTS, LATCHES, Limit
 from poinsot.run.compiled import Condition
@@ -74,14 +74,13 @@ def warn(system: System, y: Array) -> None:
             warnings.warn(f"a limit of the structure was passed.\n{one}", LimitWarning, stacklevel=3)
 
 
+@memo
 def until(system: System, condition: Condition | None) -> Condition | None:
     """The condition to stop at, including the limits that stop the run."""
     names = tuple(name for name, e in system.description.elements.items() if isinstance(e, Limit) and e.then == "stop")
-    return _until(names, condition) if names else condition
+    if not names:
+        return condition
 
-
-@lru_cache(maxsize=64)
-def _until(names: tuple[str, ...], condition: Condition | None) -> Condition:
     def passed(t: Scalar, scene: Any) -> Any:
         load = sum(scene.states[f"{name}.latched"] for name in names) - 0.5
         if condition is None:
