@@ -316,7 +316,7 @@ def test_the_ledger_closes() -> None:
         return ledger.held(m.scene, m.effects)
 
     same(rate(held, 1e-3), flows.sum(axis=0), DIFFERENCES)
-    assert world.simulate(1.0, 1e-3).ledger.relative.max() < 1e-6
+    assert world.simulate(1.0, 1e-3).ledger.relative_residual.max() < 1e-6
 
 
 def test_a_saved_run_comes_back(tmp_path: Path) -> None:
