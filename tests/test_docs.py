@@ -34,3 +34,14 @@ def test_files_named_in_documents_exist() -> None:
             if not (ROOT / name).exists():
                 missing.append(f"{page.name}: {name}")
     assert missing == []
+
+
+def test_modules_named_in_documents_exist():
+    """`fuse/graph/nodes.py` and the like in back quotes are modules of the package."""
+    source, missing = ROOT / "src" / "poinsot", []
+    rooms = "|".join(path.name for path in source.iterdir() if path.is_dir())
+    for page in PAGES:
+        for name in re.findall(rf"`((?:{rooms})/[\w/]+\.py)`", page.read_text()):
+            if not (source / name).exists():
+                missing.append(f"{page.name}: {name}")
+    assert missing == []

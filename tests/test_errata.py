@@ -1,4 +1,4 @@
-"""Slips of the source texts: each test computes what is printed and what is right, and shows which of them holds.
+"""Errors of the source texts: each test computes the printed and the correct version, and shows which one holds.
 
 docs/errata.md lists them; the last test keeps the two in step.
 """
@@ -45,7 +45,7 @@ def test_peskin_29_point_at_the_centre():
     X, V = np.array([[1.0, 0, 0], [-1, 1, 0], [0, -1, 0], [0, 0, 0]]), np.array([0.0, 0, 1])
     terms = np.sum(X**2, axis=1) * (V @ V) - (X @ V) ** 2
     assert list(np.flatnonzero(terms == 0)) == [3]
-    assert V.any()  # so V is no multiple of X_k = 0, as printed ...
+    assert V.any()  # so V is not a multiple of X_k = 0, as printed ...
     assert not X[3].any()  # ... but X_k = 0 is a multiple of V
     assert Inertia.points(np.ones(4), X).rank == 3
 
@@ -75,7 +75,7 @@ def test_notes_state_derivative():
 
 def test_notes_particle_velocity():
     omega, v, r_0 = rng.normal(size=(3, 3))
-    omega_dot = np.zeros(3)  # a steady turn
+    omega_dot = np.zeros(3)  # a steady rotation
     true = rate(lambda t: exp(omega * t) @ r_0 + v * t, t=0.3)
     r = exp(omega * 0.3) @ r_0
     assert close(skew(omega) @ r + v, true, 1e-9)
@@ -83,11 +83,11 @@ def test_notes_particle_velocity():
 
 
 def test_notes_units_of_angular_velocity():
-    turns_per_second, r = 1.0, np.array([1.0, 0, 0])
-    angle = 2 * np.pi * turns_per_second
+    revolutions_per_second, r = 1.0, np.array([1.0, 0, 0])
+    angle = 2 * np.pi * revolutions_per_second
     true = rate(lambda t: exp([0, 0, angle * t]) @ r)
     assert close(np.cross([0, 0, angle], r), true, 1e-9)
-    assert not close(np.cross([0, 0, turns_per_second], r), true, 1e-1)  # printed: 2 pi too slow
+    assert not close(np.cross([0, 0, revolutions_per_second], r), true, 1e-1)  # printed: 2 pi too slow
 
 
 # Lynch & Park, Dynamics of a Single Rigid Body
@@ -168,7 +168,7 @@ def test_denivelle_3_7_opposite_forces():
     x_i, x_j = rng.normal(size=(2, 3))
     I_ij, I_ji = 2.0 * (x_j - x_i), 2.0 * (x_i - x_j)
     assert close(I_ij, -I_ji)
-    assert not close(I_ij, -I_ij)  # printed: only no force at all is its own opposite
+    assert not close(I_ij, -I_ij)  # printed: only a zero force is its own opposite
 
 
 def test_denivelle_3_9_mass_once():
@@ -182,7 +182,7 @@ def test_denivelle_3_9_mass_once():
 
 
 def test_denivelle_3_3_gravity_gradient():
-    """Gravity gives no torque about the com where it is uniform; near a planet it turns a slanted dumbbell."""
+    """Gravity gives no torque about the com where it is uniform; near a planet it rotates a slanted dumbbell."""
     m, x = np.ones(2), np.array([[11.0, 1, 0], [9, -1, 0]])
     com = m @ x / m.sum()
     uniform = m[:, None] * np.array([-9.81, 0, 0])
@@ -218,7 +218,7 @@ def test_denivelle_step_of_angular_velocity():
 
 
 def increment(omega, h):
-    """The printed quaternion of a turn at omega during h."""
+    """The printed quaternion of the rotation at omega during h."""
     angle = np.linalg.norm(omega) * h
     return np.array([np.linalg.norm(omega) * np.cos(angle / 2), *(omega * np.sin(angle / 2))])
 
@@ -227,7 +227,7 @@ def test_denivelle_unit_quaternion():
     omega, h = np.array([1.0, 2.0, 2.0]), 0.1
     assert np.linalg.norm(increment(omega, h)) == pytest.approx(3.0)  # printed: its length is |omega|
     assert close(increment(omega, h) / 3.0, quaternion.exp(omega * h))
-    assert close(increment(np.zeros(3), h), 0)  # and of a body at rest nothing is left
+    assert close(increment(np.zeros(3), h), 0)  # and it is zero for a body at rest
     assert close(quaternion.exp(np.zeros(3)), [1, 0, 0, 0])
 
 
@@ -244,7 +244,7 @@ def test_denivelle_side_of_the_increment():
 
 
 def test_denivelle_step_of_position():
-    """V is in body axes: a body that flies nose first after a turn to the left moves to the left."""
+    """V is in body axes: a body that flies nose first after a rotation to the left moves to the left."""
     q, V, h = quaternion.exp([0, 0, np.pi / 2]), np.array([10.0, 0, 0]), 0.1
     assert close(h * quaternion.rotate(q, V), [0, 1, 0])
     assert close(h * V, [1, 0, 0])  # printed
@@ -256,7 +256,7 @@ def test_denivelle_boxed_term():
     boxed = dropped = V0
     for _ in range(n):
         boxed = boxed - h * np.cross(omega, boxed)
-    R = exp(omega * n * h)  # half a turn
+    R = exp(omega * n * h)  # rotation by pi
     assert close(R @ boxed, V0, 1e-3)
     assert close(R @ dropped, -V0)  # printed: the body flies back, though no force acts
 

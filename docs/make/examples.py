@@ -1,4 +1,4 @@
-"""Make the pictures of docs/examples.md, one for each scenario in examples/: each with the command itself."""
+"""Make the pictures of docs/examples.md with the command itself, one per scenario in examples/."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ PICTURES = ROOT / "docs" / "pictures"
 
 
 def poinsot(*arguments: str, folder: str) -> None:
-    """Run the command; a limit that is passed, exit code 1, is part of an example."""
+    """Run the command; exit code 1 is allowed, as one example exceeds a structural limit."""
     code = subprocess.run([sys.executable, "-m", "poinsot.cli", *arguments], cwd=folder, check=False).returncode
     assert code in (0, 1), arguments
 

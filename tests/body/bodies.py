@@ -8,7 +8,7 @@ from poinsot.spatial import Inertia, Pose
 
 
 def random_body(rng: np.random.Generator) -> Inertia:
-    """Eight points of random mass and place: the centre of mass is not the origin, no axis is principal."""
+    """Eight points of random mass and position: the centre of mass is not the origin, no axis is principal."""
     return Inertia.points(0.1 + rng.random(8), rng.standard_normal((8, 3)))
 
 
@@ -17,7 +17,7 @@ def random_motion(rng: np.random.Generator) -> tuple[Pose, Array]:
 
 
 def random_load(rng: np.random.Generator, body: Inertia) -> Load:
-    """Weight, a force that depends on time and place, a drag, a spring to a point of the world, and two torques."""
+    """Weight, a force that depends on time and position, a drag, a spring to a point of the world, and two torques."""
     a, b, c = rng.standard_normal((3, 3))
     w, k, d = 1 + rng.random(3)
     points = rng.standard_normal((3, 3))
@@ -34,7 +34,7 @@ def random_load(rng: np.random.Generator, body: Inertia) -> Load:
 
 
 def unphysical(moments: tuple[float, float, float]) -> Inertia:
-    """Moments that no mass distribution has, but for which Euler's equations are still good mathematics."""
+    """Moments that no mass distribution has, but for which Euler's equations are still valid mathematics."""
     inertia = object.__new__(Inertia)
     for name, value in (("mass", 1.0), ("com", np.zeros(3)), ("moment", np.diag(moments))):
         object.__setattr__(inertia, name, value)

@@ -1,4 +1,4 @@
-"""What the exact solutions are compared with: the equations of motion, integrated by Taylor series in many digits.
+"""The reference for the exact solutions: the equations of motion, integrated by Taylor series in many digits.
 
 Rotating bodies have polynomial equations of motion, so the coefficients of their Taylor series follow from one another
 by Cauchy products. The only elliptic function here is the period, and only to reach far times.
@@ -18,7 +18,7 @@ DIGITS = 30
 def top(
     moments: Sequence[float], q0: Sequence[float], omega0: Sequence[float], t: Any, mgl: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """q_WB (4,) and omega_B (3,) at the time t of a body turning about a fixed point, moments (3,) about that point.
+    """q_WB (4,) and omega_B (3,) at the time t of a body rotating about a fixed point, moments (3,) about that point.
 
     Its weight has the moment mgl [N m] when the body's z axis lies level; world z is up.
     """
@@ -29,7 +29,7 @@ def top(
 def free_top_after(
     moments: Sequence[float], q0: Sequence[float], omega0: Sequence[float], t: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The free top far away in time: whole periods of the polhode turn the body about L by the same angle each."""
+    """The free top far away in time: each period of the polhode rotates the body about L by the same angle."""
     with mp.workdps(DIGITS):
         I, start = _exact(moments), _state(q0, omega0)
         w = start[4:]

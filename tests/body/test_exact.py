@@ -26,7 +26,7 @@ moments = st.one_of(
 
 
 def law(examples: int = 60, **strategies: Any) -> Any:
-    """A test that has to hold for whatever the strategies make."""
+    """A test that must hold for all examples of the strategies."""
     return lambda test: settings(max_examples=examples, deadline=None)(given(**strategies)(test))
 
 
@@ -86,7 +86,7 @@ def test_accuracy(case: str) -> None:
 
 @pytest.mark.parametrize("case", ["around the greatest", "around the least", "near the separatrix"])
 def test_accuracy_after_a_million_periods(case: str) -> None:
-    """Only the rounding of the phase is left, about 1e-16 of the angle that the body has turned by."""
+    """Only the rounding of the phase is left, about 1e-16 of the angle of rotation."""
     I, omega0 = (np.array(x, dtype=float) for x in CASES[case])
     exact = FreeTop(I, UNTURNED, omega0)
     t = 1e6 * exact.period
@@ -100,7 +100,7 @@ def test_accuracy_after_a_million_periods(case: str) -> None:
 
 # t, omega_B, q_WB of a body with I = (3, 5, 9), L = (0, 2, 0.01) at t = 0, about to flip. omega from elliptic functions
 # in 30 digits, q by DOP853, good to 4e-11. The set-up is that of a test of Principia's Euler solver.
-JANIBEKOV = """
+DZHANIBEKOV = """
 10, -0.01184969858355837, 0.3998420015195139, 0.004963580091167273
     -0.4161071830590032, -0.004474011168121772, 0.909161532556509, 0.01612771373346664
 30, -0.4194174993493512, -0.04098859738492237, 0.1712300821350571
@@ -112,8 +112,8 @@ JANIBEKOV = """
 """
 
 
-def test_the_janibekov_effect() -> None:
-    table = np.array(JANIBEKOV.replace(",", " ").split(), dtype=float).reshape(4, 8)
+def test_the_dzhanibekov_effect() -> None:
+    table = np.array(DZHANIBEKOV.replace(",", " ").split(), dtype=float).reshape(4, 8)
     t, omega, q = table[:, 0], table[:, 1:4], table[:, 4:]
     exact = FreeTop([3, 5, 9], UNTURNED, np.array([0, 2, 0.01]) / [3, 5, 9])
     np.testing.assert_allclose(exact.angular_velocity(t), omega, atol=2e-15)
@@ -124,7 +124,7 @@ def test_the_janibekov_effect() -> None:
 
 
 @law(I=moments, q0=orientations, omega0=vectors, t=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
-def test_energy_and_momentum_are_kept(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t: list[float]) -> None:
+def test_energy_and_momentum_are_conserved(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t: list[float]) -> None:
     body = FreeTop(I, q0, omega0)
     omega, q = body.angular_velocity(t), body.orientation(t)
     np.testing.assert_allclose(0.5 * np.sum(I * omega**2, axis=-1), body.energy, rtol=ROUNDING)
@@ -133,7 +133,7 @@ def test_energy_and_momentum_are_kept(I: np.ndarray, q0: np.ndarray, omega0: np.
     np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1.0, rtol=ROUNDING)
 
 
-def test_accuracy_of_what_is_kept() -> None:
+def test_accuracy_of_conserved_quantities() -> None:
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(100):
         I, omega0, q0 = rng.uniform(0.5, 1, 3), rng.normal(size=3), quaternion.normalize(rng.normal(size=4))
@@ -147,7 +147,7 @@ def test_accuracy_of_what_is_kept() -> None:
 
 
 @law(I=moments, q0=orientations, omega0=vectors)
-def test_it_starts_where_it_starts(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray) -> None:
+def test_it_starts_at_the_initial_state(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray) -> None:
     body = FreeTop(I, q0, omega0)
     np.testing.assert_allclose(body.orientation(0.0), q0, atol=ROUNDING)
     np.testing.assert_allclose(body.angular_velocity(0.0), omega0, atol=ROUNDING)
@@ -167,7 +167,7 @@ def test_composition(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t1: floa
 @law(I=moments, q0=orientations, omega0=vectors, t=st.floats(-100, 100), axes=st.integers(0, 23))
 @example(I=np.array([0.5, 0.7, 1.0]), q0=UNTURNED, omega0=np.array([1.0, 1e-9, 0.3]), t=3.0, axes=7)
 def test_axes_may_be_renamed(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t: float, axes: int) -> None:
-    """Each of the 24 ways to put the axes onto one another gives the same motion."""
+    """Each of the 24 permutations of the axes gives the same motion."""
     R_BA = np.eye(3)[:, np.roll([[0, 1, 2], [2, 1, 0]][axes % 2], axes // 8)]
     R_BA = R_BA * [(-1) ** (axes // 2), (-1) ** (axes // 4), 1]
     R_BA[:, 2] *= np.linalg.det(R_BA)
@@ -179,7 +179,7 @@ def test_axes_may_be_renamed(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, 
 
 
 def test_it_is_continuous_across_the_separatrix() -> None:
-    """Neighbours drift apart by the factor exp(rate t), and not faster."""
+    """Neighbours diverge by the factor exp(rate t), and not faster."""
     t = np.linspace(-6, 6, 25)
     on = FreeTop([1, 2, 2.25], UNTURNED, [1.5, 0.3, 2])
     assert on.side == 0.0
@@ -194,7 +194,7 @@ def test_it_is_continuous_across_the_separatrix() -> None:
         assert np.all(turned < 20 * abs(nudge) * np.exp(rate * np.abs(t)) + 1e-14)
 
 
-def test_the_separatrix_leads_to_the_middle_axis() -> None:
+def test_the_separatrix_leads_to_the_intermediate_axis() -> None:
     body = FreeTop([1, 2, 2.25], UNTURNED, [1.5, 0.3, 2])
     end = body.angular_velocity([-100.0, 100.0])
     speed = np.sqrt(2 * body.energy / 2)
@@ -223,7 +223,7 @@ def test_period() -> None:
     body = FreeTop([3, 5, 7], UNTURNED, [1, 0.4, 0.1])
     np.testing.assert_allclose(body.angular_velocity(np.arange(5) * body.period), np.tile([1, 0.4, 0.1], (5, 1)))
     half = body.angular_velocity(body.period / 2)
-    np.testing.assert_allclose(half, [1, -0.4, -0.1])  # the polhode circles x: half a turn about it
+    np.testing.assert_allclose(half, [1, -0.4, -0.1])  # the polhode circles x: half a revolution
 
 
 # The symmetric top, and bodies given otherwise.
@@ -287,7 +287,7 @@ def test_times_of_any_shape() -> None:
         ([1, 2, 2], UNTURNED, [1, 0, 0], [0, np.inf], "t holds inf; every number must be finite"),
     ],
 )
-def test_what_is_wrong_is_said(I: Any, q0: Any, omega0: Any, t: Any, message: str) -> None:
+def test_errors_say_what_is_wrong(I: Any, q0: Any, omega0: Any, t: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FreeTop(I, q0, omega0).orientation(t)
 

@@ -31,7 +31,7 @@ tops = st.builds(
 
 
 def law(examples: int = 60, **strategies: Any) -> Any:
-    """A test that has to hold for whatever the strategies make."""
+    """A test that must hold for all examples of the strategies."""
     return lambda test: settings(max_examples=examples, deadline=None)(given(**strategies)(test))
 
 
@@ -134,7 +134,7 @@ def test_the_heavy_top_of_bruels_and_cardona() -> None:
 
 
 @law(body=tops, t=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
-def test_energy_and_momenta_are_kept(body: HeavyTop, t: list[float]) -> None:
+def test_energy_and_momenta_are_conserved(body: HeavyTop, t: list[float]) -> None:
     q, omega, I = body.orientation(t), body.angular_velocity(t), moments(body)
     kinetic, height = 0.5 * np.sum(I * omega**2, axis=-1), quaternion.rotate(q, [0, 0, 1])[..., 2]
     scale = 0.5 * I @ body.omega0**2 + abs(body.mgl)
@@ -145,7 +145,7 @@ def test_energy_and_momenta_are_kept(body: HeavyTop, t: list[float]) -> None:
     np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1.0, rtol=ROUNDING)
 
 
-def test_accuracy_of_what_is_kept() -> None:
+def test_accuracy_of_conserved_quantities() -> None:
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(100):
         A, C, mgl, q0 = *rng.uniform(0.3, 3, 2), rng.normal(), quaternion.normalize(rng.normal(size=4))
@@ -162,7 +162,7 @@ def test_accuracy_of_what_is_kept() -> None:
 
 @law(body=tops, t1=st.floats(-5, 5), t2=st.floats(-5, 5))
 def test_composition(body: HeavyTop, t1: float, t2: float) -> None:
-    """The state at t1, t2 later, is the state at t1 + t2; the rounding of the state grows near the upright."""
+    """The state at t1, t2 later, is the state at t1 + t2; the rounding of the state grows near the vertical."""
     assume(body._nutation.band.mc > 0.1)
     later = HeavyTop(body.transverse, body.axial, body.mgl, body.orientation(t1), body.angular_velocity(t1))
     np.testing.assert_allclose(later.orientation(t2), body.orientation(t1 + t2), atol=1e-11)
@@ -170,7 +170,7 @@ def test_composition(body: HeavyTop, t1: float, t2: float) -> None:
 
 
 @law(body=tops)
-def test_it_starts_where_it_starts(body: HeavyTop) -> None:
+def test_it_starts_at_the_initial_state(body: HeavyTop) -> None:
     np.testing.assert_allclose(body.orientation(0.0), body.q0, atol=ROUNDING)
     np.testing.assert_allclose(body.angular_velocity(0.0), body.omega0, atol=ROUNDING)
 
@@ -256,7 +256,7 @@ def test_times_of_any_shape() -> None:
             assert body.euler_angles(np.ones(shape)).shape == (*shape, 3)
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_errors_say_what_is_wrong() -> None:
     with pytest.raises(ValueError, match=r"transverse = 0 kg m\^2 must be positive"):
         HeavyTop(0, 1, 3, UP, [0, 0, 1])
     with pytest.raises(ValueError, match="mgl holds nan"):

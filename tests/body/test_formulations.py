@@ -1,4 +1,4 @@
-"""The four formulations are one mechanics: same motion in, same accelerations out."""
+"""The four formulations are equivalent: the same motion gives the same accelerations."""
 
 from types import ModuleType
 
@@ -21,7 +21,7 @@ ROUNDING = 1e-12  # of accelerations of bodies of about one metre, kilogram and 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.__name__)
 @given(seed=SEEDS)
-def test_motion_goes_in_and_comes_out(formulation: ModuleType, seed: int) -> None:
+def test_conversion_from_and_to_motion(formulation: ModuleType, seed: int) -> None:
     rng = np.random.default_rng(seed)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     X, V = formulation.to_motion(formulation.from_motion(body, X_WB, V_WB_B), body)
@@ -81,7 +81,7 @@ def test_the_twist_equation_holds_in_any_frame(seed: int) -> None:
 
 
 @pytest.mark.parametrize("formulation", [momentum, body_frame, twist], ids=lambda f: f.__name__)
-def test_derivative_is_the_rate_of_move(formulation: ModuleType) -> None:
+def test_derivative_is_the_rate_of_integrate(formulation: ModuleType) -> None:
     """(integrate(y, k, h) - y)/h tends to dY/dt, and Rdot = omega* R."""
     rng = np.random.default_rng(1)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
@@ -131,7 +131,7 @@ def test_all_rates_can_be_traced() -> None:
 
 @given(seed=SEEDS)
 def test_forces_add_up_to_peskins_totals(seed: int) -> None:
-    """Force and torque about the centre of mass, (17) and (19), whatever axes the forces were given in."""
+    """Force and torque about the centre of mass, (17) and (19), for forces in any axes."""
     rng = np.random.default_rng(seed)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     points, f = rng.standard_normal((2, 4, 3))
@@ -146,7 +146,7 @@ def test_forces_add_up_to_peskins_totals(seed: int) -> None:
         np.testing.assert_allclose(tau, np.cross(arms, f).sum(axis=0) + couple, atol=1e-11)
 
 
-def test_weight_turns_no_body_about_its_centre() -> None:
+def test_weight_has_no_torque_about_the_centre_of_mass() -> None:
     """De Nivelle, theorem 3.10."""
     rng = np.random.default_rng(4)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
@@ -155,7 +155,7 @@ def test_weight_turns_no_body_about_its_centre() -> None:
     np.testing.assert_allclose(tau, 0, atol=1e-14)
 
 
-def test_unknown_axes_are_refused() -> None:
+def test_unknown_axes_are_rejected() -> None:
     with pytest.raises(ValueError, match="axes of a force must be 'world' or 'body', not 'earth'"):
         AppliedForce((0, 0, 1), axes="earth")
     with pytest.raises(ValueError, match="axes of a torque"):

@@ -18,7 +18,7 @@ def points(seed: int = 0):
 
 
 def test_both_ways_to_update_the_inertia_agree() -> None:
-    """(59), summed over all points, and (62), turned along, over a thousand steps under forces."""
+    """(59), summed over all points, and (62), rotated, over a thousand steps under forces."""
     masses, x, v, omega = points()
     turned = summed = lab.from_points(masses, x, v, omega)
 
@@ -33,7 +33,7 @@ def test_both_ways_to_update_the_inertia_agree() -> None:
     np.testing.assert_allclose(turned.I, Inertia.points(masses, turned.X).moment, rtol=1e-11, atol=1e-11)
 
 
-def test_one_step_is_what_the_text_says() -> None:
+def test_one_step_is_that_of_the_text() -> None:
     masses, x, v, omega = points(1)
     state, dt = lab.from_points(masses, x, v, omega), 0.1
     F = np.random.default_rng(2).standard_normal((5, 3))
@@ -48,7 +48,7 @@ def test_one_step_is_what_the_text_says() -> None:
 
 
 def test_only_points_with_forces_need_to_be_tracked() -> None:
-    """A body of many points, pulled at two of them, moves as the body known by its inertia and those two."""
+    """A body of many points, pulled at two of them, moves like the body with its inertia and those two points alone."""
     masses, x, v, omega = points(3)
 
     def pull(t, x, u):
@@ -80,6 +80,6 @@ def test_points_of_forces_follow_the_body() -> None:
     np.testing.assert_allclose(state.X_cm + state.X, X @ p, atol=1e-12)
 
 
-def test_points_on_a_line_are_refused() -> None:
+def test_points_on_a_line_are_rejected() -> None:
     with pytest.raises(ValueError, match="singular"):
         lab.from_points(np.ones(3), np.outer([0.0, 1.0, 2.0], [1.0, 1.0, 0.0]), np.zeros(3), np.ones(3))

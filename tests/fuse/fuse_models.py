@@ -47,7 +47,7 @@ def ad(V):
     return np.block([[skew(V[:3]), np.zeros((3, 3))], [skew(V[3:]), skew(V[:3])]])
 
 
-def turn(axis, q):
+def rotation(axis, q):
     c, s = np.cos(q), np.sin(q)
     R = [[1, 0, 0], [0, c, -s], [0, s, c]]
     return np.array([[R[(i - axis) % 3][(j - axis) % 3] for j in range(3)] for i in range(3)])
@@ -67,7 +67,7 @@ def articulated_body(links, q, qd, tau, gravity=9.81):
     n = len(links)
     X, v, c, IA, pA, S, U, d, u, a, qdd = ([None] * n for _ in range(11))
     for i, link in enumerate(links):
-        Rt = (link.R @ turn(link.axis, q[i])).T
+        Rt = (link.R @ rotation(link.axis, q[i])).T
         X[i] = np.block([[Rt, np.zeros((3, 3))], [-Rt @ skew(link.p), Rt]])
         S[i] = np.eye(6)[link.axis]
         vJ = S[i] * qd[i]
@@ -98,7 +98,7 @@ def inverse_dynamics(links, q, qd, qdd, gravity=9.81):
     n = len(links)
     X, v, a, F = ([None] * n for _ in range(4))
     for i, link in enumerate(links):
-        Rt = (link.R @ turn(link.axis, q[i])).T
+        Rt = (link.R @ rotation(link.axis, q[i])).T
         X[i] = np.block([[Rt, np.zeros((3, 3))], [-Rt @ skew(link.p), Rt]])
         S = np.eye(6)[link.axis]
         before, up = np.zeros(6), np.array([0, 0, 0, 0, 0, gravity])

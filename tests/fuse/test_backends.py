@@ -1,4 +1,4 @@
-"""LLVM, the NumPy interpreter and plain NumPy agree on programs that nobody thought of."""
+"""LLVM, the NumPy interpreter and plain NumPy agree on programs generated at random."""
 
 import numpy as np
 import pytest

@@ -99,13 +99,13 @@ def test_the_source_computes_what_the_reference_computes(tmp_path: Path) -> None
     rng = np.random.default_rng(0)
     args = (rng.standard_normal((50, 5)), rng.standard_normal(50), rng.integers(0, 5, 50).astype(float))
     expected = kernel.to("numpy")(*args)
-    for found, wanted in zip(run_on_host(kernel.program(), tmp_path, *args), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
+    for result, wanted in zip(run_on_host(kernel.program(), tmp_path, *args), expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None:
-    """A recursion over a carried array, in place, then elementwise work on it, and an argument read where it lies."""
+    """A recursion over a carried array, in place, then elementwise work on it, and an argument read in place."""
 
     def function(x, y):
         def step(_, carry):
@@ -119,8 +119,8 @@ def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None
     args = np.random.default_rng(0).standard_normal((20, 11)), np.random.default_rng(1).standard_normal((20, 12))
     expected = kernel.to("numpy")(*args)
     program = kernel.program()
-    for found, wanted in zip(run_on_host(program, tmp_path, *args), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
+    for result, wanted in zip(run_on_host(program, tmp_path, *args), expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-13, atol=1e-13)
     text = source_of(program)
     assert "mine[" in text
     assert "in1[(" in text
@@ -128,7 +128,7 @@ def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_what_a_turn_ends_with_is_put_in_place_when_nobody_needs_the_old(tmp_path: Path) -> None:
+def test_the_results_of_an_iteration_replace_a_dead_carry(tmp_path: Path) -> None:
     """An array made anew of what is carried, beside one that takes the old one's place and a number of it."""
 
     def function(x, y, n):
@@ -140,12 +140,12 @@ def test_what_a_turn_ends_with_is_put_in_place_when_nobody_needs_the_old(tmp_pat
 
     kernel = pt.kernel("(9),(9),()->(9),(9),()")(function)
     args = *np.random.default_rng(0).uniform(-1, 1, (2, 5, 9)), np.arange(5.0)
-    for found, wanted in zip(run_on_host(kernel.program(), tmp_path, *args), kernel.to("numpy")(*args), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
+    for result, wanted in zip(run_on_host(kernel.program(), tmp_path, *args), kernel.to("numpy")(*args), strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("float64", [True, False])
-def test_where_tables_lie(float64: bool) -> None:
+def test_where_tables_are_stored(float64: bool) -> None:
     """In constant memory as far as its cache reaches, beyond in rows in shared memory, if they are not too many."""
     size = 8 if float64 else 4
 
@@ -214,8 +214,8 @@ def test_what_streams_through_memory(tmp_path: Path, kind: str, float64: bool) -
     args = *rng.uniform(-1, 1, (2, 5, 300)), rng.uniform(0.01, 0.1, 5), np.arange(5.0)
     tolerance = 1e-13 if float64 else 1e-5
     expected = kernel.to("numpy")(*args)
-    found = run_on_host(kernel.program(), tmp_path, *args, float64=float64)
-    for f, e in zip(found, expected, strict=True):
+    results = run_on_host(kernel.program(), tmp_path, *args, float64=float64)
+    for f, e in zip(results, expected, strict=True):
         np.testing.assert_allclose(f, e, rtol=tolerance, atol=tolerance)
     text = source_of(kernel.program(), float64)
     assert re.search(r"__launch_bounds__\(\d+, \d+\)", text)
@@ -234,11 +234,11 @@ def test_reciprocals(tmp_path: Path, float64: bool) -> None:
     rng = np.random.default_rng(0)
     dtype = np.float64 if float64 else np.float32
     x = (rng.choice([-1, 1], 1000) * 2.0 ** rng.uniform(-100, 100, 1000)).astype(dtype)
-    (found,) = run_on_host(kernel.program(), tmp_path, x, float64=float64)
-    assert np.abs((found - 1 / x) / np.spacing(np.abs(1 / x))).max() <= 1.0
+    (result,) = run_on_host(kernel.program(), tmp_path, x, float64=float64)
+    assert np.abs((result - 1 / x) / np.spacing(np.abs(1 / x))).max() <= 1.0
     ends = np.array([np.inf, -np.inf, 0.0, -0.0, np.nan], dtype)
-    (found,) = run_on_host(kernel.program(), tmp_path, ends, float64=float64)
-    np.testing.assert_array_equal(found, np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype))
+    (result,) = run_on_host(kernel.program(), tmp_path, ends, float64=float64)
+    np.testing.assert_array_equal(result, np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype))
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
@@ -258,9 +258,9 @@ def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
     """One test finds that some angle is far; the others, and what is not a number, come out as ever."""
     kernel = pt.kernel("(4)->(4)")(lambda x: np.cos(x + 0.5))
     x = np.array([[1.0, 3e7, -2.0, 1e5], [0.1, 0.2, 0.3, 0.4], [np.nan, 1.0, np.inf, -1e300]])
-    (found,) = run_on_host(kernel.program(), tmp_path, x)
+    (result,) = run_on_host(kernel.program(), tmp_path, x)
     with np.errstate(invalid="ignore"):
-        np.testing.assert_allclose(found, np.cos(x + 0.5), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(result, np.cos(x + 0.5), rtol=0, atol=1e-15)
     assert source_of(kernel.program()).count("if (max(") == 1
 
 
@@ -305,12 +305,12 @@ def test_sine_and_cosine(tmp_path: Path) -> None:
     kernel = pt.kernel("()->(2)")(lambda x: np.stack([np.sin(x), np.cos(x)]))
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.uniform(-10, 10, 1000), rng.uniform(-1e5, 1e5, 1000), np.arange(-500, 500) * np.pi / 2])
-    (found,) = run_on_host(kernel.program(), tmp_path, x)
+    (result,) = run_on_host(kernel.program(), tmp_path, x)
     exact = np.stack([np.sin(x), np.cos(x)], axis=1)
-    assert np.abs((found - exact) / np.spacing(np.abs(exact))).max() <= 2.0
+    assert np.abs((result - exact) / np.spacing(np.abs(exact))).max() <= 2.0
     far = rng.uniform(1e5, 1e9, 100)
-    (found,) = run_on_host(kernel.program(), tmp_path, far)
-    np.testing.assert_allclose(found, np.stack([np.sin(far), np.cos(far)], axis=1), rtol=0, atol=1e-15)
+    (result,) = run_on_host(kernel.program(), tmp_path, far)
+    np.testing.assert_allclose(result, np.stack([np.sin(far), np.cos(far)], axis=1), rtol=0, atol=1e-15)
 
 
 def test_the_gpu_has_a_budget_of_its_own() -> None:

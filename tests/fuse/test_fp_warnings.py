@@ -67,7 +67,7 @@ def test_a_nan_that_is_made_is_reported(name, count):
         k(x)
     with np.errstate(invalid="ignore"):
         k(x)
-    x[-1] = np.nan  # one that was passed in is nobody's fault
+    x[-1] = np.nan  # one that was passed in is not reported
     with np.errstate(all="raise"):
         assert np.isnan(k(x)[-1])
 

@@ -84,8 +84,8 @@ def test_modules_that_are_imported_while_tracing_get_plain_arrays(python):
     code = (
         "import numpy as np, poinsot as pt\n"
         "rotated = pt.kernel('(3),(3)->(3)')(lambda phi, x: pt.spatial.rotation.exp(phi) @ x)\n"
-        "found = rotated([0.0, 0.0, np.pi / 2], [1.0, 0.0, 0.0])\n"
-        "assert np.allclose(found, [0, 1, 0]), found\n"
+        "got = rotated([0.0, 0.0, np.pi / 2], [1.0, 0.0, 0.0])\n"
+        "assert np.allclose(got, [0, 1, 0]), got\n"
         "assert type(pt.spatial.rotation.E) is np.ndarray\n"
     )
     python(code)

@@ -1,4 +1,4 @@
-"""Kernels with many results: they leave the registers early, and if they are more than caches hold, go past those."""
+"""Kernels with many results: they leave the registers early, and are streamed to memory if they exceed the caches."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def expected(a):
     return np.where(keep, a[:, :, None] * a[:, None, :], a.dtype.type(2.5))
 
 
-@pytest.fixture(params=[False, True], ids=["near", "past caches"])
+@pytest.fixture(params=[False, True], ids=["cached", "streamed"])
 def function(request, monkeypatch):
     if request.param:
         monkeypatch.setattr(loop, "_CACHES", 0)
@@ -70,15 +70,15 @@ def test_other_layouts_have_the_same_bits(function, n):
 
 @pytest.mark.parametrize("n", [40, 43, 64])
 def test_arrays_that_a_loop_has_made(n, monkeypatch):
-    """They lie in memory as they are."""
+    """They are in memory already."""
     monkeypatch.setattr(loop, "_CACHES", 0)
 
     def running(x):
-        def turn(k, y):
+        def body(k, y):
             y[k] = y[k - 1] + x[k]
             return y
 
-        return pt.fori_loop(n, turn, np.zeros(n))
+        return pt.fori_loop(n, body, np.zeros(n))
 
     function, count = kernel(f"({n})->({n})")(running), 3 * WIDTH + 2
     x = np.random.default_rng(n).integers(-9, 9, (count, n)).astype(float)
@@ -92,16 +92,16 @@ def test_arrays_that_a_loop_has_made(n, monkeypatch):
 
 
 def test_in_place(function):
-    """All inputs of a block are read before results are written, also to look for NaN."""
-    turn = kernel("(n,n)->(n,n)")(lambda A: np.sqrt(A.T))
+    """All inputs of a block are read before results are written, also to check for NaN."""
+    root = kernel("(n,n)->(n,n)")(lambda A: np.sqrt(A.T))
     A = np.random.default_rng(0).uniform(1, 2, (3 * WIDTH + 1, 12, 12))
     roots = np.sqrt(np.swapaxes(A, 1, 2))
-    turn(A, out=A)
+    root(A, out=A)
     assert np.array_equal(A, roots)
     A[1, 2, 3] = -1.0
     with pytest.warns(RuntimeWarning, match="invalid"):
-        turn(A, out=A)
-    turn(A, out=A)  # the NaN was there before
+        root(A, out=A)
+    root(A, out=A)  # the NaN was there before
     assert np.isnan(A[1]).sum() == 1
 
 
@@ -114,7 +114,7 @@ def test_a_constant_nan_among_many_results_is_told():
 
 
 @pytest.mark.parametrize(("width", "float64"), [(8, True), (4, True), (16, False)])
-def test_only_whole_vectors_of_long_rows_go_past_caches(width, float64):
+def test_only_whole_vectors_of_long_rows_are_streamed(width, float64):
     target = Target(width, float64)
     program = products().specialise((20,))
     assert "!nontemporal" in loop.kernel_module(program.graph, program.inputs, program.outputs, target)
@@ -128,9 +128,9 @@ def test_only_whole_vectors_of_long_rows_go_past_caches(width, float64):
 @pytest.mark.parametrize("shift", [0, 1, 5])
 @pytest.mark.parametrize("n", [24, 25, 26])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_lines_that_are_known_early_go_past_caches(shift, n, dtype):
-    """Long code, more than caches hold, rows from the last to the first, zeros among them; beginning anywhere, and each
-    instance alike or not."""
+def test_lines_that_are_known_early_are_streamed_early(shift, n, dtype):
+    """Long code, results that exceed the caches, rows from the last to the first, zeros among them; beginning anywhere,
+    and each instance in the same place of a cache line or not."""
 
     def function(a):
         M = np.zeros((n, n))

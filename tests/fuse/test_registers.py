@@ -44,7 +44,7 @@ rows = st.lists(st.sets(st.integers(0, 6).map(str), min_size=1, max_size=2), min
 
 
 def follow(operations: list[set[str]], room: int) -> tuple[Log, int]:
-    """Values that lie in memory from the beginning, as inputs do; the log, and the most that were held at once."""
+    """Values that are in memory from the beginning, as inputs do; the log, and the most that were held at once."""
     operations = [{Value(x) for x in each} for each in operations]
     uses: dict[Value, list[int]] = {}
     for number, each in enumerate(operations):
@@ -85,10 +85,10 @@ def test_no_other_plan_loads_less(operations, room):
     log, most = follow(operations, room)
     assert most <= room
     assert log.loads == fewest_loads(operations, room)
-    assert log.stores == 0  # they lie in memory already
+    assert log.stores == 0  # they are in memory already
 
 
-def test_what_is_moved_out_is_stored_once():
+def test_a_spilled_value_is_stored_once():
     uses = {Value(k): [k, 10 + k, 20 + k] for k in range(8)}
     log = Log()
     plan = Registers(uses, 4, log)
@@ -107,7 +107,7 @@ def test_what_is_moved_out_is_stored_once():
 
 
 @pytest.mark.parametrize(("other", "stored"), [(29 + registers._STORE, 0), (31 + registers._STORE, 1)])
-def test_what_lies_in_memory_is_given_up_first_unless_it_is_needed_much_sooner(other, stored):
+def test_values_in_memory_are_dropped_first_unless_they_are_needed_much_sooner(other, stored):
     near, far, new = Value(0), Value(1), Value(2)
     log = Log()
     plan = Registers({near: [30], far: [other], new: [3]}, 2, log)
@@ -119,9 +119,9 @@ def test_what_lies_in_memory_is_given_up_first_unless_it_is_needed_much_sooner(o
     assert plan.holds(far) == (not stored)
 
 
-def most_alive(row: registers.Schedule, nodes: list) -> int:
+def most_live(plan: registers.Schedule, nodes: list) -> int:
     """Between any two operations, if they come in this order."""
-    last = {arg: k for k, node in enumerate(nodes) for arg in row.needs[node]}
+    last = {arg: k for k, node in enumerate(nodes) for arg in plan.needs[node]}
     begins = {node: k for k, node in enumerate(nodes) if node in last}
     return max(sum(begins[x] <= k < last[x] for x in begins) for k in range(len(nodes)))
 
@@ -129,35 +129,35 @@ def most_alive(row: registers.Schedule, nodes: list) -> int:
 @pytest.mark.parametrize("seed", range(3))
 def test_operations_in_another_order_come_after_their_operands(seed):
     graph = pt.kernel("(40)->(50)")(many(400, np.random.default_rng(seed))).program().graph
-    given, row = (registers.schedule(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True))
-    assert set(row.nodes) == set(given.nodes)
-    assert len(row.nodes) == len(given.nodes)
-    assert (row.needs, row.fused) == (given.needs, given.fused)
-    place = {node: k for k, node in enumerate(row.nodes)}
-    inside = {inner for taken in row.fused.values() for inner in taken}
-    for node in row.nodes:
-        args = [arg for part in (node, *row.fused.get(node, ())) for arg in part.args]
+    plain, better = (registers.schedule(graph.live(), graph.outputs, set(), True, reorder) for reorder in (False, True))
+    assert set(better.nodes) == set(plain.nodes)
+    assert len(better.nodes) == len(plain.nodes)
+    assert (better.needs, better.fused) == (plain.needs, plain.fused)
+    place = {node: k for k, node in enumerate(better.nodes)}
+    inside = {inner for part in better.fused.values() for inner in part}
+    for node in better.nodes:
+        args = [arg for part in (node, *better.fused.get(node, ())) for arg in part.args]
         assert all(place[arg] < place[node] for arg in args if arg not in inside)
 
 
-def test_fewer_values_wait_in_that_order():
+def test_fewer_values_are_live_in_that_order():
     def function(x):
         roots = np.sqrt(np.stack([x * (1.0 + k) for k in range(8)]))  # all of them, and only then their sums
         return roots[:4] * roots[4:]
 
     graph = pt.kernel("(5)->(4,5)")(function).program().graph
-    row = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=True)
-    given = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=False)
-    assert most_alive(given, given.nodes) > 35
-    assert most_alive(row, row.nodes) < 30
+    better = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=True)
+    plain = registers.schedule(graph.live(), graph.outputs, set(), True, reorder=False)
+    assert most_live(plain, plain.nodes) > 35
+    assert most_live(better, better.nodes) < 30
 
 
-def test_a_product_that_one_sum_needs_is_taken_into_it():
+def test_a_product_that_one_sum_needs_is_fused_with_it():
     graph = pt.kernel("(),(),()->(),()")(lambda a, b, c: (a * b + c, b * c - a * (b * c))).program().graph
     live = graph.live()
-    taken = registers.fused_products(live, graph.outputs)
-    assert sorted(node.op for node in taken) == ["add", "sub"]
-    assert all(sum(product in node.args for node in live) == 1 for (product,) in taken.values())
+    fused = registers.fused_products(live, graph.outputs)
+    assert sorted(node.op for node in fused) == ["add", "sub"]
+    assert all(sum(product in node.args for node in live) == 1 for (product,) in fused.values())
 
 
 def test_so_is_a_sum_that_only_its_negative_needs():
@@ -167,11 +167,11 @@ def test_so_is_a_sum_that_only_its_negative_needs():
 
     kernel = pt.kernel("(),(),()->(),(),(),(),()")(function)
     graph = kernel.program().graph
-    taken = registers.fused_products(graph.live(), graph.outputs)
-    assert sorted((node.op, len(inner)) for node, inner in taken.items()) == [("neg", 2), ("sub", 1)]
+    fused = registers.fused_products(graph.live(), graph.outputs)
+    assert sorted((node.op, len(inner)) for node, inner in fused.items()) == [("neg", 2), ("sub", 1)]
     args = np.random.default_rng(3).uniform(0.5, 2.0, (3, 40))
-    for found, expected in zip(kernel(*args), function(*args), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+    for result, expected in zip(kernel(*args), function(*args), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-14, atol=1e-15)
 
 
 def many(n: int, rng: np.random.Generator):
@@ -195,8 +195,8 @@ def test_long_code_computes_what_numpy_does(seed, float64):
     function = many(600, rng)
     x = rng.uniform(-1, 1, (19, 40)).astype(np.float64 if float64 else np.float32)
     expected = np.stack([function(row.astype(np.float64)) for row in x])
-    found = pt.kernel("(40)->(50)")(function)(x)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=(1e-12 if float64 else 1e-3) * np.abs(expected).max())
+    results = pt.kernel("(40)->(50)")(function)(x)
+    np.testing.assert_allclose(results, expected, rtol=0, atol=(1e-12 if float64 else 1e-3) * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(("width", "count"), [(8, 32), (4, 16), (2, 32), (1, 16)])
@@ -211,11 +211,11 @@ def test_loops_that_carry_more_than_there_are_registers(counts):
     """Values that change places, stay, are all replaced by one, or are needed afterwards; counts that differ."""
 
     def function(n, x, y):
-        def turn(k, state):
+        def body(k, state):
             a, b, c = state
             return b + 0.01 * k * y, a * 0.5 + c[::-1], c
 
-        a, b, c = pt.fori_loop(n, turn, (x, x * x, x + y))
+        a, b, c = pt.fori_loop(n, body, (x, x * x, x + y))
         return a + x, b * y, c
 
     rng = np.random.default_rng(1)
@@ -228,9 +228,9 @@ def test_loops_that_carry_more_than_there_are_registers(counts):
             a, b = b + 0.01 * k * y, a * 0.5 + c[::-1]
         return a + x, b * y, c
 
-    found = pt.kernel("(),(30),(30)->(30),(30),(30)")(function)(n, x, y)
+    results = pt.kernel("(),(30),(30)->(30),(30),(30)")(function)(n, x, y)
     expected = [np.stack(rows) for rows in zip(*(reference(*row) for row in zip(n, x, y, strict=True)), strict=True)]
-    for f, e in zip(found, expected, strict=True):
+    for f, e in zip(results, expected, strict=True):
         np.testing.assert_allclose(f, e, rtol=0, atol=1e-14)
 
 
@@ -256,9 +256,9 @@ def test_loops_in_loops_and_calls_with_many_values():
         return x, y
 
     x, y = np.random.default_rng(2).uniform(-1, 1, (2, 17, 33))
-    found = pt.kernel("(33),(33)->(33),(33)")(function)(x, y)
+    results = pt.kernel("(33),(33)->(33),(33)")(function)(x, y)
     expected = [np.stack(rows) for rows in zip(*(reference(*row) for row in zip(x, y, strict=True)), strict=True)]
-    for f, e in zip(found, expected, strict=True):
+    for f, e in zip(results, expected, strict=True):
         np.testing.assert_allclose(f, e, rtol=0, atol=1e-14)
 
 
@@ -266,21 +266,21 @@ def test_an_array_that_lies_in_memory_is_a_result_as_it_is():
     """And a NaN in it is told, as in others."""
 
     def function(x):
-        def turn(k, Y):
+        def body(k, Y):
             for i in range(5):
                 Y[i, k] = x[i] * np.sqrt(x[k])
             return Y
 
-        return pt.fori_loop(5, turn, np.zeros((5, 5)))
+        return pt.fori_loop(5, body, np.zeros((5, 5)))
 
     outer = pt.kernel("(5)->(5,5)")(function)
     x = np.random.default_rng(3).uniform(0, 1, (11, 5))
     np.testing.assert_allclose(outer(x), x[:, :, None] * np.sqrt(x[:, None, :]), rtol=1e-15)
     x[7, 4] = -1
     with pytest.warns(RuntimeWarning, match="invalid"):
-        found = outer(x)
-    assert np.isnan(found).sum() == 5
-    assert np.isnan(found[7, :, 4]).all()
+        results = outer(x)
+    assert np.isnan(results).sum() == 5
+    assert np.isnan(results[7, :, 4]).all()
 
 
 def test_products_of_large_matrices_are_those_of_numpy():
@@ -290,6 +290,6 @@ def test_products_of_large_matrices_are_those_of_numpy():
     def function(A, B):
         return A @ B.T, np.matmul(B.T * 2.0, A)
 
-    found = pt.kernel("(11,13),(11,13)->(11,11),(13,13)")(function)(A, B)
-    np.testing.assert_allclose(found[0], A @ np.swapaxes(B, 1, 2), rtol=0, atol=1e-13)
-    np.testing.assert_allclose(found[1], 2 * np.swapaxes(B, 1, 2) @ A, rtol=0, atol=1e-13)
+    results = pt.kernel("(11,13),(11,13)->(11,11),(13,13)")(function)(A, B)
+    np.testing.assert_allclose(results[0], A @ np.swapaxes(B, 1, 2), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(results[1], 2 * np.swapaxes(B, 1, 2) @ A, rtol=0, atol=1e-13)

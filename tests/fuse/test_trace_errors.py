@@ -19,12 +19,12 @@ def raises_at_line(function, text="(3)->()"):
         kernel(text)(function)(np.ones(3))
     message = str(error.value)
     code = function.__code__
-    found = re.match(re.escape(__file__) + r":(\d+): ", message)
-    assert found, message
+    match = re.match(re.escape(__file__) + r":(\d+): ", message)
+    assert match, message
     with open(__file__) as file:
-        line = file.readlines()[int(found[1]) - 1]
+        line = file.readlines()[int(match[1]) - 1]
     assert "# here" in line, message
-    assert int(found[1]) >= code.co_firstlineno
+    assert int(match[1]) >= code.co_firstlineno
     problem, fix = message.split("\n", 1)
     assert fix.strip().startswith("Fix: ")
     assert len(fix) > 20

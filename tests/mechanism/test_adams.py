@@ -101,7 +101,7 @@ def simulate(mech: pt.Mechanism, duration: float, h: float = 1e-3) -> tuple[Arra
 
 
 def measured(mech: pt.Mechanism, q: Array, v: Array) -> list[Array]:
-    """What ADAMS prints, in its order, and the torque on the ground."""
+    """The quantities that ADAMS prints, in its order, and the torque on the ground."""
     com = mech.links[0].inertia.com
     vdot = pt.forward_dynamics(mech, q, v, np.zeros(mech.nv))
     (X,), (V,), (A,) = (

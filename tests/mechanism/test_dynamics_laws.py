@@ -157,7 +157,7 @@ def test_the_derivative_of_inverse_dynamics_is_the_mass_matrix(seed: int) -> Non
 
 
 def test_the_random_trees_have_everything() -> None:
-    """What the laws are tried on: all kinds of joints, and all that makes trees awkward."""
+    """The random trees have all kinds of joints, and everything that makes trees awkward."""
     trees = [pool(n, seed) for n in range(1, 11) for seed in range(TREES)]
     links = [link for mech in trees for link in mech.links]
     for kind in ("fixed", *KINDS):
@@ -242,7 +242,7 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("tilt", [0.0, 0.06, 1.0])
 def test_a_small_body_far_from_the_other_axis(name: str, tilt: float) -> None:
-    """What a joint feels is not the small difference of what its frame would feel at the foot of a common normal."""
+    """A joint-space inertia is not the small difference of large ones at the foot of a common normal."""
     inertia = SMALL[name]
     arm = pt.Link("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), None, pt.revolute((0, 0, 1)))
     X = pt.Pose.from_euler((tilt, 0, 0), (9.0, -4.0, 7.0))
@@ -262,7 +262,7 @@ RIGHT_ANGLES = {
 
 
 @pytest.mark.parametrize("name", RIGHT_ANGLES)
-@pytest.mark.parametrize("n", [3, 65], ids=["written out", "in a loop"])
+@pytest.mark.parametrize("n", [3, 65], ids=["straight-line", "in a loop"])
 def test_chains_of_equal_links(name: str, n: int) -> None:
     """Angles of exactly 0, 90 and 180 degrees, where the compiler leaves out what is zero."""
     rng = np.random.default_rng(7)

@@ -1,4 +1,4 @@
-"""What is conserved, and by what it changes otherwise: energy, momentum, and the wrenches between links."""
+"""Conservation of energy and momentum, their changes under forces, and the wrenches between links."""
 
 from dataclasses import replace
 
@@ -74,7 +74,7 @@ def test_momentum_and_energy_of_a_free_tree_over_time() -> None:
 
 @law()
 def test_external_wrenches_do_virtual_work(mech: pt.Mechanism, rng: Rng) -> None:
-    """They enter as joint forces J^T F, whether given by name or as rows."""
+    """They enter as joint forces J^T F, by name or as rows."""
     q, v, vdot = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
     names = [link.name for link in mech.links]
@@ -91,7 +91,7 @@ def test_external_wrenches_do_virtual_work(mech: pt.Mechanism, rng: Rng) -> None
 
 @law()
 def test_wrenches_between_links_balance(mech: pt.Mechanism, rng: Rng) -> None:
-    """What goes through a joint, with weight and external wrenches, is the rate of momentum of all that it carries."""
+    """The wrench through a joint, with weight and external wrenches, is the rate of momentum of all that it carries."""
     q, v, vdot = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
     through, A = dynamics.link_wrenches(mech, q, v, vdot, F)

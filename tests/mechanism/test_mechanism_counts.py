@@ -136,7 +136,7 @@ def test_what_is_zero_but_for_rounding_is_zero() -> None:
         assert entries.min() > 1e-9 * entries.max()
     shanks = [body for body in bodies if body.parent > 0]
     assert len(shanks) == 4
-    for body in shanks:  # nothing hangs on them: their centre of mass is above the x axis
+    for body in shanks:  # they carry nothing: their centre of mass is above the x axis
         hx, hy = body.G[1, 5], -body.G[0, 5]
         assert abs(hx) > 0.002
         assert hy == 0

@@ -78,7 +78,7 @@ def test_bad_gravity(gravity) -> None:
 
 
 def test_gravity_is_kept() -> None:
-    """What is written into the array that was given does not reach the mechanism; its own is not written into."""
+    """Changes of the caller's array do not reach the mechanism, and its own array cannot be changed."""
     gravity = np.array([0.0, 0.0, -9.81])
     mech = pt.Mechanism((pt.Link("a", BOX, None, pt.prismatic((0, 0, 1))),), gravity)
     gravity[2] = 0.0
@@ -103,7 +103,7 @@ def test_axes_of_any_length(length: float) -> None:
     np.testing.assert_allclose(pt.revolute((0, length, -length)).axes, [[0, np.sqrt(0.5), -np.sqrt(0.5)]], rtol=1e-15)
 
 
-# What links are made of.
+# The parts of links.
 
 LINKS = {
     "a number for a name": (lambda: pt.Link(5), TypeError, "the name of a link must be a text, not 5"),

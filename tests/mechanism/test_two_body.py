@@ -68,8 +68,8 @@ def test_special_cases(seed: int) -> None:
     same(two_body.matrix(replace(b, m2=0.0, I2=1e-12 * E)), alone)  # B2 weighs nothing
     point = replace(b, r2=0 * b.r2, I2=0.1 * E)  # B2 turns about its centre: a point mass, and a moment less s s^T
     r = np.block([[E, -two_body.skew(b.r1)]])
-    felt = np.block([[O, O], [O, 0.1 * (E - np.outer(b.s, b.s))]])
-    same(two_body.matrix(point), alone + b.m2 * r.T @ r + felt)
+    about_axes = np.block([[O, O], [O, 0.1 * (E - np.outer(b.s, b.s))]])
+    same(two_body.matrix(point), alone + b.m2 * r.T @ r + about_axes)
 
 
 def test_all_can_be_traced_and_differentiated() -> None:
@@ -174,7 +174,7 @@ def _state(rng: np.random.Generator, mech: pt.Mechanism) -> tuple[Array, Array, 
     return q, rng.standard_normal((2, mech.nv)), rng.standard_normal((2, 3))
 
 
-def test_uniform_gravity_is_felt_by_nobody_inside() -> None:
+def test_uniform_gravity_changes_nothing_inside() -> None:
     """It adds g to a1, and changes neither omegadot1 nor alpha."""
     rng = np.random.default_rng(2)
     weightless = random_mechanism(rng, "universal")

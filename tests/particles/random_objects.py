@@ -1,4 +1,4 @@
-"""What the laws of general objects are tried on: point masses in any motion, nets of springs, forces from outside."""
+"""Random general objects: point masses in any motion, networks of springs, external forces."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ ROUNDING = 1e-13  # some hundreds of roundings of numbers of size one
 
 
 def law(examples: int = 40, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A test that has to hold for whatever the strategies make."""
+    """A test that must hold for all examples of the strategies."""
     return lambda test: settings(max_examples=examples, deadline=None)(given(**strategies)(test))
 
 
@@ -28,7 +28,7 @@ def make_object(seed: int, n: int, batch: tuple[int, ...] = ()) -> Particles:
 
 
 def make_springs(seed: int, n: int, e: int, damping: float = 1.0, **law: Any) -> Springs:
-    """e springs between any masses, some side by side."""
+    """e springs between any masses, some in parallel."""
     rng = np.random.default_rng(seed)
     i = rng.integers(0, n, e)
     pairs = np.stack([i, (i + rng.integers(1, n, e)) % n], axis=1)
@@ -36,7 +36,7 @@ def make_springs(seed: int, n: int, e: int, damping: float = 1.0, **law: Any) ->
 
 
 def rope(length: Any, rate: Any, stiffness: Any, rest_length: Any, damping: Any) -> Any:
-    """A law of one's own: it stiffens, and does not push."""
+    """A custom law: it stiffens, and has no compression."""
     s = np.maximum(length - rest_length, 0.0)
     return stiffness * s * (1.0 + s * s) + np.where(s > 0.0, damping * rate, 0.0)
 

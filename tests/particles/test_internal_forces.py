@@ -1,4 +1,4 @@
-"""Internal forces: definition 3.2 and what follows from it; what breaks its rules is refused, with the reason."""
+"""Internal forces: definition 3.2 and its consequences; matrices that break its rules are rejected, with the reason."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_positive_magnitudes_pull():
     assert np.array_equal(central_forces(o, [(0, 1)], 3.0), [[3, 0, 0], [-3, 0, 0]])
 
 
-def test_masses_in_one_place_feel_nothing():
+def test_no_force_between_masses_at_one_position():
     o = Particles([1, 1], [(1, 1, 1), (1, 1, 1)])
     assert not central_forces(o, [(0, 1)], [5.0]).any()
 
@@ -95,7 +95,7 @@ def broken(change):
         (lambda I: I.__setitem__((0, 2), (np.nan, 0, 0)), r"I\[0, 2\] = \(nan, 0, 0\) N is not a finite force"),
     ],
 )
-def test_what_is_not_an_internal_force_matrix_is_refused(change, message):
+def test_what_is_not_an_internal_force_matrix_is_rejected(change, message):
     with pytest.raises(ValueError, match=message):
         internal_forces(*broken(change))
 
@@ -108,7 +108,7 @@ def test_rounding_of_a_large_force_does_not_hide_a_small_violation():
         internal_forces(o, I)
 
 
-def test_a_force_between_masses_at_one_position_is_refused():
+def test_a_force_between_masses_at_one_position_is_rejected():
     o = Particles([1, 1], [(1, 2, 3), (1, 2, 3)])
     I = np.zeros((2, 2, 3))
     I[0, 1], I[1, 0] = (1, 0, 0), (-1, 0, 0)
@@ -132,6 +132,6 @@ def test_shapes_are_checked():
         ([0, 1], r"pairs must be integers of shape \(e, 2\)"),
     ],
 )
-def test_what_is_not_a_pair_is_refused(pairs, message):
+def test_what_is_not_a_pair_is_rejected(pairs, message):
     with pytest.raises(ValueError, match=message):
         central_forces(make_object(1, 3), pairs, 1.0)

@@ -1,4 +1,4 @@
-"""The compiled network of springs does what plain NumPy does, whatever the net looks like; the same bits every time."""
+"""The compiled network of springs agrees with plain NumPy for any network, with the same bits every time."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_any_small_net(seed, n):
 
 
 @pytest.mark.parametrize("name", NETS)
-def test_springs_keep_their_parameters_in_whatever_order_they_are_taken(name):
+def test_springs_keep_their_parameters_in_any_order(name):
     n, pairs = NETS[name]
     k, l0, c = parameters(len(pairs))
     network = Network(Springs(pairs, k, l0, c), n)
@@ -78,7 +78,7 @@ def test_springs_keep_their_parameters_in_whatever_order_they_are_taken(name):
 
 
 def test_additions_to_one_particle_are_apart():
-    """Within a block of particles each has its turn before one of them comes again: more of them than lanes."""
+    """Within a block, all particles are added to before one of them is added to again: there are more than lanes."""
     n, pairs = NETS["solid"]
     near = Network(Springs(pairs, 1.0, 1.0), n).assembly.nodes[:, 0]
     again = [np.diff(np.flatnonzero(near == i)) for i in range(BLOCK)]
@@ -86,14 +86,14 @@ def test_additions_to_one_particle_are_apart():
     assert np.all(np.diff(near // BLOCK) >= 0)  # blocks one after the other
 
 
-def test_masses_in_one_place_feel_nothing():
+def test_no_force_between_masses_at_one_position():
     x = np.zeros((20, 3))
     chain = np.stack([np.arange(19), np.arange(1, 20)], axis=1)
     for s in (Springs(chain, 2.0, 1.0, 0.5), Springs(rng.permuted(np.arange(20)).reshape(10, 2), 2.0, 1.0)):
         assert not Network(s, 20).forces(x, np.ones((20, 3))).any()
 
 
-def test_a_law_that_is_no_number_elsewhere():
+def test_a_law_that_is_nan_elsewhere():
     """Lanes beyond the last spring have parameters of zero: they stay out of the sum, and raise no warning."""
     n, pairs = NETS["cloth"]
     x = np.stack([*np.divmod(np.arange(n), 17), np.zeros(n)], axis=1).astype(float)
@@ -102,7 +102,7 @@ def test_a_law_that_is_no_number_elsewhere():
     same(Network(s, n).forces(x), spring_forces(o, s))
 
 
-def test_a_law_that_is_no_number_is_reported():
+def test_a_law_that_gives_nan_is_reported():
     s = Springs([(0, 1)], 1.0, 1.0, tension=lambda length, rate, *_: np.sqrt(length - 2.0))
     with pytest.warns(RuntimeWarning, match="invalid value"):
         F = Network(s, 2).forces([(0, 0, 0), (0, 0, 1.0)])
@@ -123,7 +123,7 @@ def test_the_number_of_threads_does_not_change_a_bit():
 
 
 def test_forces_cancel_exactly_where_sums_are_exact():
-    """Every force is computed once and used twice: with whole numbers nothing at all is left."""
+    """Every force is computed once and used twice: with integers the sum is exactly zero."""
     pairs = lattice(9, 9)
     x = np.stack([*np.divmod(np.arange(81), 9), np.zeros(81)], axis=1) * 4.0
     straight = pairs[np.abs(x[pairs[:, 0]] - x[pairs[:, 1]]).sum(axis=1) == 4]
@@ -141,6 +141,6 @@ def test_the_reference_back_end_agrees():
     same(network.forces(o.positions, o.velocities), spring_forces(o, s))
 
 
-def test_a_mass_that_does_not_exist_is_refused():
+def test_a_mass_that_does_not_exist_is_rejected():
     with pytest.raises(ValueError, match=r"pair 0, \(0, 5\), names a mass that does not exist; there are 0 to 2"):
         Network(Springs([(0, 5)], 1.0, 1.0), 3)

@@ -22,7 +22,7 @@ from poinsot.particles import (
 
 
 @law(seed=seeds, n=sizes)
-def test_sums_are_those_of_the_books(seed, n):
+def test_sums_agree_with_the_definitions(seed, n):
     o = make_object(seed, n)
     m, x, v = o.masses, o.positions, o.velocities
     M = sum(m)
@@ -66,7 +66,7 @@ def test_koenig_splits_the_kinetic_energy(seed, n):
 
 
 @law(seed=seeds, n=sizes)
-def test_theorem_3_4_the_centre_feels_external_forces_alone(seed, n):
+def test_theorem_3_4_only_external_forces_accelerate_the_centre(seed, n):
     o, springs, E = make_object(seed, n), make_springs(seed, n, 3 * n), make_object(seed + 1, n).positions
     _, a = derivative(o, springs, E, gravity=(0, 0, -9.81))
     same(o.masses @ a, E.sum(axis=0) + total_mass(o) * np.array([0, 0, -9.81]), scale=100.0)
@@ -103,7 +103,7 @@ def test_theorem_3_9_and_the_term_of_a_moving_point(seed, n):
     same(rate(0 * c), torque(o, E, c), tolerance=1e-9, scale=size)
     same(rate(c_dot), angular_momentum_rate(o, E, c, c_dot), tolerance=1e-9, scale=size)
     assert not np.allclose(angular_momentum_rate(o, E, c, c_dot), torque(o, E, c))
-    along = 2.0 * centre_velocity(o)  # moves along the momentum: no extra term
+    along = 2.0 * centre_velocity(o)  # parallel to the momentum: no extra term
     same(angular_momentum_rate(o, E, centre_of_mass(o), along), angular_momentum_rate(o, E), scale=10.0)
 
 
@@ -126,7 +126,7 @@ def test_batches_of_instants():
         same(torque(o, E)[k], torque(one, E[k]))
 
 
-def test_a_lone_velocity_is_that_of_all():
+def test_a_single_velocity_is_that_of_all():
     o = Particles([1.0, 2.0], [(0, 0, 0), (1, 0, 0)], (0, 0, 3))
     assert np.array_equal(momentum(o), [0, 0, 9])
     assert np.array_equal(momentum(Particles([1.0, 2.0], [(0, 0, 0), (1, 0, 0)])), np.zeros(3))
@@ -162,6 +162,6 @@ def test_in_a_kernel():
         ([1, 1], [[0, 0, 0], [0, 0, np.inf]], np.zeros(3), r"positions\[1, 2\] is inf"),
     ],
 )
-def test_what_is_no_object_is_refused(masses, positions, velocities, message):
+def test_what_is_not_an_object_is_rejected(masses, positions, velocities, message):
     with pytest.raises(ValueError, match=message):
         Particles(masses, positions, velocities)

@@ -1,4 +1,4 @@
-"""Rigid speed functions, definition 4.1; and that a stiff body of springs moves like the rigid body: Peskin's point."""
+"""Rigid speed functions, definition 4.1; and stiff springs in the limit of the rigid body, as Peskin says."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def moved(masses, positions, omega=OMEGA, v=V):
 def test_a_rigid_motion_is_found(seed, n):
     o = make_object(seed, n)
     fit = rigid_speed_function(moved(o.masses, o.positions))
-    same(fit.omega, OMEGA, tolerance=1e-9)  # three points may lie almost on a line
+    same(fit.omega, OMEGA, tolerance=1e-9)  # three points may be almost on a line
     same(fit.v, V, tolerance=1e-9)
     same(fit(o.positions), V + np.cross(OMEGA, o.positions), tolerance=1e-11, scale=10.0)
     assert fit.residual < 1e-11
@@ -48,7 +48,7 @@ def test_the_fit_is_the_rigid_body_with_the_same_momenta(seed, n):
     same(fit(centre_of_mass(o)), centre_velocity(o), tolerance=1e-11)
     same(body.moment @ fit.omega, angular_momentum(o), tolerance=1e-11)  # Peskin (25)
     same(angular_momentum(rigid), angular_momentum(o), tolerance=1e-11)
-    rest = kinetic_energy(o) - kinetic_energy(rigid)  # Koenig once more: the fit is a projection
+    rest = kinetic_energy(o) - kinetic_energy(rigid)  # Koenig again: the fit is a projection
     same(0.5 * total_mass(o) * fit.residual**2, rest, tolerance=1e-11, scale=10.0)
 
 
@@ -63,8 +63,8 @@ def test_no_other_rigid_speed_function_fits_better(seed, n):
 
 
 @law(seed=seeds, n=st.integers(2, 6))
-def test_points_on_a_line_leave_the_turn_about_it_open(seed, n):
-    """Peskin p. 9: the part of omega along the line cannot be seen, and is zero."""
+def test_points_on_a_line_leave_rotation_about_it_undetermined(seed, n):
+    """Peskin p. 9: the component of omega along the line is not determined, and set to zero."""
     rng = np.random.default_rng(seed)
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
@@ -75,7 +75,7 @@ def test_points_on_a_line_leave_the_turn_about_it_open(seed, n):
     assert fit.residual < 1e-12
 
 
-def test_two_masses_that_part_are_not_rigid():
+def test_two_masses_that_separate_are_not_rigid():
     o = Particles([1, 1], [(-1, 0, 0), (1, 0, 0)], [(-2, 0, 0), (2, 0, 0)])
     fit = rigid_speed_function(o)
     assert not fit.omega.any()
@@ -83,7 +83,7 @@ def test_two_masses_that_part_are_not_rigid():
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_masses_in_one_place_do_not_turn(n):
+def test_masses_at_one_position_do_not_rotate(n):
     fit = rigid_speed_function(Particles(np.ones(n), np.tile([1.0, 2.0, 3.0], (n, 1)), V))
     assert fit.rank == 0
     assert not fit.omega.any()
@@ -127,6 +127,6 @@ def test_a_stiff_body_of_springs_tends_to_the_rigid_body_as_one_over_stiffness()
     assert np.all(np.abs(np.log10(errors[:-1] / errors[1:]) - 1) < 0.05)  # the error falls as 1/k
     residuals = [rigid_speed_function(Particles(MASSES, x[k], v[k])).residual for k in range(4)]
     slope = np.log10(residuals[0] / residuals[3]) / 3
-    assert abs(slope - 0.5) < 0.15  # and the rest swings with speeds that fall as 1/sqrt(k)
+    assert abs(slope - 0.5) < 0.15  # and the residual speeds fall as 1/sqrt(k)
     one = simulate(start, springs[1], step=T / steps[1], steps=int(steps[1]))[-1]
     same(one.positions, x[1], tolerance=1e-11)

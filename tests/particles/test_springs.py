@@ -1,4 +1,4 @@
-"""Springs: tension, energy, and the work that damping does."""
+"""Springs: tension, energy and dissipation."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_forces_are_the_slope_of_the_energy(kind, seed, n):
 
 @pytest.mark.parametrize("kind", LAWS)
 @law(seed=seeds, n=sizes)
-def test_power_goes_into_the_springs_or_into_heat(kind, seed, n):
+def test_power_is_stored_or_dissipated(kind, seed, n):
     """-sum F . v = dU/dt + dissipation, term by term to rounding."""
     o, s = make_object(seed, n), make_springs(seed, n, n, **kind)
     undamped = Springs(s.pairs, s.stiffness, s.rest_length, 0.0, s.tension)
@@ -84,7 +84,7 @@ def test_hooke_written_by_hand_is_hooke():
     same(natural_frequencies(o, own), natural_frequencies(o, s), tolerance=1e-6)
 
 
-def test_gravitation_as_a_law_of_ones_own():
+def test_gravitation_as_a_custom_law():
     """Two masses on a circle: T = G m M / l^2 keeps them there."""
     pull = 4.0
     o = Particles([1, 1], [(1, 0, 0), (-1, 0, 0)])
@@ -118,7 +118,7 @@ def test_instants_and_kernels():
     same(energy, U)
 
 
-def test_frequencies_of_a_swing_of_two():
+def test_frequencies_of_two_masses():
     """omega^2 = k/mu, with the reduced mass mu; all other motions are free."""
     o = Particles([1.0, 3.0], [(0, 0, 0), (1, 2, 2)])
     s = Springs.unstretched(o, [(0, 1)], 12.0)
@@ -151,11 +151,11 @@ def test_a_free_body_has_six_zeros():
         (([(1, 1)], 1.0, 1.0), r"pair 0, \(1, 1\), joins mass 1 to itself"),
     ],
 )
-def test_what_is_no_spring_is_refused(arguments, message):
+def test_what_is_not_a_spring_is_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
         Springs(*arguments)
 
 
-def test_a_spring_to_a_mass_that_does_not_exist_is_refused():
+def test_a_spring_to_a_mass_that_does_not_exist_is_rejected():
     with pytest.raises(ValueError, match=r"pair 0, \(0, 5\), names a mass that does not exist; there are 0 to 2"):
         spring_forces(make_object(1, 3), Springs([(0, 5)], 1.0, 1.0))

@@ -1,4 +1,4 @@
-"""Steps of the Verlet scheme: what they keep exactly, what to second order, and when they are not stable."""
+"""Steps of the Verlet scheme: exact conservation, second order, and the limit of stability."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ ORIGIN = np.zeros(3)
 
 
 def wobbling_body(stiffness=200.0, damping=0.0):
-    """Six masses, all joined, that turn, fly and swing."""
+    """Six masses, all joined, that rotate, move and vibrate."""
     o = make_object(11, 6)
     s = Springs.unstretched(o, [(i, j) for i in range(6) for j in range(i)], stiffness, damping)
     return o, s
@@ -51,7 +51,7 @@ def order(errors):
 
 
 @law(examples=15, seed=seeds, n=sizes)
-def test_simulate_is_verlet_again_and_again(seed, n):
+def test_simulate_is_repeated_verlet(seed, n):
     o, s = make_object(seed, n), make_springs(seed, n, 2 * n, damping=0.0)
     forces = {"forces": lambda t, x, v: np.sin(t) * x, "gravity": (0, 1, -9)}
     run = simulate(o, s, step=1e-2, steps=20, every=5, start=0.5, **forces)
@@ -65,7 +65,7 @@ def test_simulate_is_verlet_again_and_again(seed, n):
     assert np.array_equal(run[0].positions, o.positions)
 
 
-def test_momentum_and_angular_momentum_are_kept_to_rounding_over_ten_thousand_steps():
+def test_momentum_and_angular_momentum_are_conserved_to_rounding_over_ten_thousand_steps():
     for damping in (0.0, 0.5):
         o, s = wobbling_body(damping=damping)
         run = simulate(o, s, step=0.2 * stable_step(o, s), steps=10_000, every=1000)
@@ -89,7 +89,7 @@ def test_energy_stays_bounded_and_its_error_is_of_second_order():
 
 @pytest.mark.parametrize("damping", [0.0, 2.0])
 def test_motion_is_of_second_order(damping):
-    """With forces that depend on time, place and velocity, and gravity; in one go, and step by step."""
+    """With gravity and forces that depend on time, position and velocity; at once, and step by step."""
     o, s = wobbling_body(damping=damping)
     forces = {"forces": lambda t, x, v: np.cos(3 * t) * np.ones_like(x) - 0.5 * v - x, "gravity": (0, 0, -9.81)}
     x, v = reference(o, s, 0.5, **forces)
@@ -111,7 +111,7 @@ def test_undamped_steps_can_be_undone():
     same(back.velocities, -o.velocities, tolerance=1e-11)
 
 
-def test_damping_takes_exactly_the_energy_that_it_should():
+def test_the_energy_loss_is_the_integral_of_the_dissipation():
     """E(0) - E(T) = integral of the dissipation, up to the second-order error of steps and quadrature."""
     o, s = wobbling_body(damping=1.0)
     gaps = []
@@ -126,7 +126,7 @@ def test_damping_takes_exactly_the_energy_that_it_should():
 
 
 def test_damping_leaves_a_rigid_motion():
-    """What damping takes is what is not rigid; slowly also the wobble of the spin, which stretches the springs."""
+    """Damping removes what is not rigid motion; slowly also the nutation, which stretches the springs."""
     o, s = wobbling_body(stiffness=400.0, damping=8.0)
     run = simulate(o, s, step=2e-3, steps=10_000, every=10_000)
     start, end = (rigid_speed_function(run[k]).residual for k in (0, 1))
@@ -156,7 +156,7 @@ def test_the_same_bits_every_time():
     assert np.array_equal(runs[0][-1].velocities, runs[2][-1].velocities)  # records do not change the motion
 
 
-def test_a_stepper_can_be_asked_and_go_on():
+def test_a_stepper_can_be_read_and_continue():
     o, s = wobbling_body(damping=0.2)
     forces = {"forces": lambda t, x, v: t * x, "gravity": (0, 0, -1)}
     run = simulate(o, s, step=1e-3, steps=30, start=2.0, **forces)
@@ -210,12 +210,12 @@ def test_a_step_that_is_too_long_is_explained():
         ({"every": 0}, r"every 0 at least one"),
     ],
 )
-def test_what_is_no_step_is_refused(change, message):
+def test_invalid_steps_are_rejected(change, message):
     o, s = wobbling_body()
     with pytest.raises(ValueError, match=message):
         simulate(o, s, **({"step": 1e-3, "steps": 1, "every": 1} | change))
 
 
-def test_many_instants_are_no_start():
+def test_many_instants_are_not_an_initial_state():
     with pytest.raises(ValueError, match=r"a Stepper takes one object, with positions \(n, 3\); got \(2, 4, 3\)"):
         simulate(make_object(1, 4, batch=(2,)), step=1.0, steps=1)

@@ -17,7 +17,7 @@ def beam(n: int, **numbers: object) -> pt.Beam:
 
 
 def frequencies(b: pt.Beam, axis: int) -> np.ndarray:
-    """Of small vibrations about one axis of the joints [rad/s], of a beam that is clamped at its root."""
+    """Frequencies [rad/s] of small vibrations about one axis of the joints of a cantilever."""
     world = pt.World(gravity=(0, 0, 0))
     world.add_beam(b)
     M = pt.mass_matrix(world.mechanism, world.mechanism.neutral())
@@ -27,7 +27,7 @@ def frequencies(b: pt.Beam, axis: int) -> np.ndarray:
 
 
 def bent(b: pt.Beam, force: np.ndarray) -> np.ndarray:
-    """Where the tip is (x, z), at rest under a force there, in the x-z plane."""
+    """The position (x, z) of the tip at rest under a force there, in the x-z plane."""
     world = pt.World(gravity=(0, 0, 0))
     tip = world.add_beam(b)[-1]
     end = (b.length / b.n, 0.0, 0.0)
@@ -71,7 +71,7 @@ def test_tip_deflection_is_that_of_the_trapezoidal_rule() -> None:
 
 
 def test_tapered_beam() -> None:
-    """Mass, centre and deflection, integral of P (l - x)^2/EI, of a beam that tapers."""
+    """Mass, centre and deflection, integral of P (l - x)^2/EI, of a tapered beam."""
     stiff, heavy = (lambda x: EI * (1 - 0.25 * x) ** 3), (lambda x: MU * (1 - 0.2 * x))
     b = beam(20, EI=stiff, mass_per_length=heavy)
     links = b.links()
@@ -93,7 +93,7 @@ def test_elastica(load: float, u: float, w: float) -> None:
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
 
 
-def test_large_motion_keeps_energy() -> None:
+def test_energy_is_conserved_in_large_motion() -> None:
     """A soft beam, stiffer to the side, falls and is thrown sideways: the springs are gradients at any angle."""
     world = pt.World()
     tip = world.add_beam(beam(3, polar=0.05, EI=10.0, EI_side=25.0, GJ=8.0))[-1]
@@ -107,7 +107,7 @@ def test_large_motion_keeps_energy() -> None:
 
 
 def test_damped_beam_without_torsion_comes_to_rest() -> None:
-    """Its joints turn by M l/(n EI), that at the root by half of it, with M = q (l - x)^2/2 of its own weight q."""
+    """Its joints rotate by M l/(n EI), that at the root by half of it, with M = q (l - x)^2/2 of its own weight q."""
     world = pt.World(gravity=(0, 0, -0.5))
     world.add_beam(beam(5, GJ=None, damping=0.05))
     run = world.simulate(20.0, 1e-3)

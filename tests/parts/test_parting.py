@@ -1,4 +1,4 @@
-"""Joints of every kind that part at a load: nothing jumps, and what is left moves as bodies that were never joined."""
+"""Joints of every kind that separate at a load: the motion is continuous, then that of separate bodies."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ HULL, ARM = pt.Inertia.box(20.0, (1.0, 0.8, 0.6)), pt.Pose(p=(0.3, 0.1, 0)) @ pt
 TIP = pt.Pose(p=(0.2, 0, 0)) @ pt.Inertia.box(0.5, (0.4, 0.1, 0.1))
 MOTION = ("position", "orientation", "velocity", "angular_velocity")
 
-# The joint, where and how fast it starts, and the load [N, N m taken together] at which it parts.
+# The joint, its initial position and velocity, and the load [N, N m taken together] at which it separates.
 JOINTS = {
     "fixed": (pt.fixed(), {}, 14.0),
     "revolute": (pt.revolute((0.2, 1, 0.1)), {"q": [0.4], "v": [1.3]}, 14.0),
@@ -28,12 +28,12 @@ JOINTS = {
 
 
 def size(F):
-    """Of a wrench, force and moment taken together."""
+    """The norm of a wrench, force and moment taken together."""
     return np.sqrt(F @ F)
 
 
 def craft(joint: pt.Joint, limit: float | None, **start: object) -> pt.World:
-    """A hull that is pushed ever harder, an arm that may part from it, and a tip on that."""
+    """A hull under a growing force, an arm that may separate from it, and a tip on the arm."""
     world = pt.World(gravity=(0, 0, 0))
     hull = world.add_body("hull", HULL, angular_velocity=(0.3, -0.4, 0.5), velocity=(1.0, 2.0, 3.0))
     X = pt.Pose.from_euler([0.3, 0.2, -0.4], p=(0.6, 0.1, 0.2))
@@ -56,7 +56,7 @@ def on_the_way(world: pt.World, since: float, **start: object) -> None:
 
 
 def apart(run: pt.Run, k: int) -> pt.World:
-    """Hull and arm as two free bodies that start as record k says."""
+    """Hull and arm as two free bodies that start from record k."""
     world = pt.World(gravity=(0, 0, 0))
     for name, inertia in (("hull", HULL), ("arm", ARM)):
         world.add_body(name, inertia, **{what: run[name][what].values[k] for what in MOTION})
@@ -72,7 +72,7 @@ def difference(a: pt.Run, b: pt.Run, when: slice = slice(None)) -> float:
 
 @pytest.mark.parametrize("kind", JOINTS)
 def test_motion_before_and_after(kind: str) -> None:
-    """Before, as if there were no limit; after, as two bodies that were started so on their own."""
+    """Before, as if there were no limit; after, as two bodies started separately from the same state."""
     joint, start, limit = JOINTS[kind]
     run = craft(joint, limit, **start).simulate(0.8, STEP)
     at = float(run.limits["arm.limit"]["latched_at"])
@@ -85,7 +85,7 @@ def test_motion_before_and_after(kind: str) -> None:
     assert run.ledger.relative_residual.max() < 1e-11
     np.testing.assert_allclose(run.data["arm.root.wrench"].values[after:], 0.0, atol=1e-10)
     assert list(run.data.body.values) == ["hull", "arm", "tip"]
-    if joint.nv and kind != "free":  # it stays as it was, jammed
+    if joint.nv and kind != "free":  # it is locked
         own = [x for x in run.data.freedom.values if x.split("[")[0] == "arm"]
         np.testing.assert_array_equal(run.data.v.sel(freedom=own).values[after:], 0.0)
         q = run.data.q.sel(coordinate=[x for x in run.data.coordinate.values if x.split("[")[0] == "arm"]).values
@@ -93,8 +93,8 @@ def test_motion_before_and_after(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind not in ("fixed", "free")])
-def test_nothing_jumps(kind: str) -> None:
-    """At the moment itself: mass, momentum, angular momentum and energy, and the twist of every body, to rounding."""
+def test_the_motion_is_continuous(kind: str) -> None:
+    """At the event: mass, momentum, angular momentum and energy, and the twist of every body, to rounding."""
     joint, start, limit = JOINTS[kind]
     world = craft(joint, limit, **start)
     system, y = world.system(), world.start()
@@ -111,12 +111,12 @@ def test_nothing_jumps(kind: str) -> None:
         np.testing.assert_allclose(b[name].twist, a[name].twist, rtol=0, atol=2e-15)
     assert lost == 0.0
     np.testing.assert_array_equal(b.scene.joint("arm")[1], 0.0)
-    assert np.abs(b.acceleration("hull") - a.acceleration("hull")).max() > 1e-3  # the hull feels that the arm is gone
+    assert np.abs(b.acceleration("hull") - a.acceleration("hull")).max() > 1e-3  # the hull is relieved of the arm
     np.testing.assert_array_equal(system.released(parted)[0].v, parted.v)
 
 
 def test_a_rope_that_breaks() -> None:
-    """A stone on a string from the world: it lets go when m (g cos a + l a'^2) is 25 N, and flies a parabola."""
+    """A stone on a string from the world: it is released when m (g cos a + l a'^2) is 25 N, and follows a parabola."""
     world = pt.World()
     stone = world.add_body(
         "stone", pt.Pose(p=(0, 0, -1.5)) @ pt.Inertia.sphere(1.0, 0.1), joint=pt.revolute((0, -1, 0)), q=[2.0]
@@ -138,13 +138,13 @@ def test_a_rope_that_breaks() -> None:
     centre = run["stone"].position.values + np.array(
         [pt.Pose.from_quaternion(q).R @ [0, 0, -1.5] for q in run["stone"].orientation.values]
     )
-    np.testing.assert_allclose(centre[run.time > at], expected, atol=2e-6)  # the moment: on a straight line in a step
+    np.testing.assert_allclose(centre[run.time > at], expected, atol=2e-6)  # the time: linear interpolation in a step
     np.testing.assert_allclose(run["stone"].angular_velocity.values[run.time > at][:, 1], -rate, rtol=1e-6)
     assert run.ledger.relative_residual.max() < 1e-10
 
 
 def hinge(**joint: object) -> pt.World:
-    """An arm on a hinge with motor, servo and stop, which parts in a tumble."""
+    """An arm on a hinge with motor, servo and stop, which separates while tumbling."""
     world = craft(pt.revolute((0.2, 1, 0.1), **joint), 8.0, q=[0.4], v=[1.3])
     world.add_motor("motor", "arm", 0.4)
     world.add_feedback("servo", "arm", 2.0, 0.1, target=0.6)
@@ -152,11 +152,11 @@ def hinge(**joint: object) -> pt.World:
     return world
 
 
-def test_springs_motors_and_stops_of_a_joint_that_parted_do_nothing() -> None:
+def test_springs_motors_and_stops_of_a_separated_joint_have_no_effect() -> None:
     run = hinge(stiffness=3.0, rest=0.1, damping=0.2, friction=0.05).simulate(0.8, STEP)
     at = float(run.limits["arm.limit"]["latched_at"])
     after = int(np.argmax(run.time > at)) + 1
-    assert run.data["stop.torque"].values[after] != 0.0  # pressed in when it parts
+    assert run.data["stop.torque"].values[after] != 0.0  # compressed when it separates
     alone = apart(run, after).simulate(0.8 - run.time[after], STEP)
     assert difference(run, alone, slice(-1, None)) < 3e-10
     assert run.ledger.relative_residual.max() < 1e-8  # dry friction is steep, and a stop sets in with a corner
@@ -167,7 +167,7 @@ def test_springs_motors_and_stops_of_a_joint_that_parted_do_nothing() -> None:
             assert books[name][7] == pytest.approx(row[7], rel=1e-12)
 
 
-def test_the_rotor_of_a_motor_stops_and_its_energy_is_booked() -> None:
+def test_the_rotor_of_a_motor_stops_and_its_energy_is_in_the_ledger() -> None:
     """Armature, 0.5 A v^2, is lost through the joints; bodies keep their motion."""
     A = 0.05
     run = hinge(armature=A).simulate(0.8, STEP, every=STEP)
@@ -182,7 +182,7 @@ def test_the_rotor_of_a_motor_stops_and_its_energy_is_booked() -> None:
     assert run.ledger.relative_residual.max() < 1e-8  # a stop sets in with a corner
 
 
-def test_each_of_a_batch_parts_at_its_own_time() -> None:
+def test_each_instance_separates_at_its_own_time() -> None:
     joint, start, _ = JOINTS["revolute"]
     world = craft(joint, None, **start)
     world.add(pt.Limit("limit", "arm", "arm.root", shear=1.0, then="part"))
@@ -199,7 +199,7 @@ def test_each_of_a_batch_parts_at_its_own_time() -> None:
 
 
 def spun(**limits: float) -> pt.World:
-    """A bar that is pushed along, with a mass at each end that spins; each hinge bears what is given for it."""
+    """A bar that is pushed along, with a spinning mass at each end; each hinge has its own strength."""
     world = pt.World(gravity=(0, 0, 0))
     bar = world.add_body("bar", pt.Inertia.box(4.0, (0.2, 2.0, 0.2)))
     world.add_force("push", bar, lambda t, scene: np.stack([0 * t, 10 * t, 0 * t]))
@@ -211,8 +211,8 @@ def spun(**limits: float) -> pt.World:
     return world
 
 
-def test_two_joints_that_part_in_one_step() -> None:
-    """Both masses go at the time that m F / (4 + 1 + 1) gives; or the second one when the bar is relieved of it."""
+def test_two_joints_that_separate_in_one_step() -> None:
+    """Both masses separate when m F / (4 + 1 + 1) reaches the limit; or the second one after the first."""
     run = spun(left=1.0, right=1.0).simulate(1.0, STEP)
     times = [float(run.limits[f"{name}.limit0"]["latched_at"]) for name in ("left", "right")]
     np.testing.assert_allclose(times, 0.6, rtol=1e-12)
@@ -220,18 +220,18 @@ def test_two_joints_that_part_in_one_step() -> None:
     assert run["bar"].velocity.values[-1, 1] == pytest.approx(5 * 0.36 / 6 + 5 * 0.64 / 4, rel=1e-12)
     np.testing.assert_allclose(run["left"].velocity.values[-1, 1], 5 * 0.36 / 6, rtol=1e-12)
     np.testing.assert_allclose(run["left"].angular_velocity.values[-1], [0, 3.0, 0], atol=1e-12)
-    # One goes: the other then has to bear F/5 instead of F/6, at once.
+    # One separates: the other is then loaded by F/5 instead of F/6, at once.
     later = spun(left=1.0, right=1.1).simulate(1.0, STEP)
     found = {name: later.limits[f"{name}.limit0"] for name in ("left", "right")}
     np.testing.assert_allclose([row["latched_at"] for row in found.values()], 0.6, rtol=1e-12)
     assert found["right"]["worst"] == pytest.approx(1.2 / 1.1, rel=1e-12)
     assert later.ledger.relative_residual.max() < 1e-12
-    # And alone, if it bears the more.
+    # And alone, if the other is stronger.
     alone = spun(left=1.0, right=10.0).simulate(0.7, STEP)
     assert [float(alone.limits[f"{name}.limit0"]["latched"]) for name in ("left", "right")] == [1, 0]
 
 
-def test_the_first_of_two_limits_lets_a_joint_go() -> None:
+def test_the_first_of_two_limits_releases_a_joint() -> None:
     run = spun(left=(2.0, 1.0), right=1e6).simulate(0.7, STEP)
     assert run.limits["left.limit1"]["latched_at"] == pytest.approx(0.6, rel=1e-12)
     assert run.limits["left.limit0"]["latched"] == 0
@@ -241,15 +241,15 @@ def test_the_first_of_two_limits_lets_a_joint_go() -> None:
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [("midpoint", 1e-6), ("semi-implicit euler", 1e-2)])
-def test_other_methods_part_as_well(method: str, tolerance: float) -> None:
+def test_other_methods_separate_as_well(method: str, tolerance: float) -> None:
     a, b = (spun(left=1.0, right=3.0).simulate(0.8, STEP, method=name) for name in ("rk4", method))
     assert b.limits["left.limit0"]["latched_at"] == pytest.approx(0.6, abs=1e-6)
     assert difference(a, b, slice(-1, None)) < tolerance
 
 
 @pytest.mark.parametrize("shear", [16.0, 1e6])
-def test_sensitivity_where_it_parts_and_where_it_does_not(shear: float) -> None:
-    """Derivatives of the outcome, the moment of parting moving along: as differences of runs give them."""
+def test_sensitivity_with_and_without_separation(shear: float) -> None:
+    """Derivatives of the outcome, including the time of separation, agree with differences of runs."""
     world = pt.World()
     arm = world.add_body("arm", ARM, None, pt.revolute((0.2, 1, 0.1), damping=0.2, stiffness=3.0), v=[1.3])
     arm.add(pt.Cut("root")).add(pt.Limit("limit", cut="root", shear=shear, then="part"))
@@ -267,7 +267,7 @@ def test_sensitivity_where_it_parts_and_where_it_does_not(shear: float) -> None:
             slope = (a - b) / (2 * h)
             np.testing.assert_allclose(exact[output, path], slope, atol=1e-7 * (1 + np.abs(slope).max()))
         counts = np.abs(exact[output, "arm.limit.shear"]).max() > 1e-4
-        assert counts == (shear < 1e3)  # where it parts, the limit itself matters
+        assert counts == (shear < 1e3)  # with separation, the limit itself matters
 
 
 def test_errors_name_the_joint_and_the_fix() -> None:

@@ -1,4 +1,4 @@
-"""Random vehicles: at any instant, what they hold changes by what comes in, term by term."""
+"""Random vehicles: at any instant, conserved quantities change by the inflow, term by term."""
 
 import numpy as np
 import pytest
@@ -57,8 +57,8 @@ def vehicle(seed: int) -> pt.World:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_held_changes_by_what_comes_in(seed: int) -> None:
-    """d/dt of mass, momentum, angular momentum and energy, by central differences along the motion; 1e-7 are theirs."""
+def test_conserved_quantities_change_by_the_inflow(seed: int) -> None:
+    """d/dt of mass, momentum, angular momentum and energy, by central differences, which are exact to 1e-7."""
     system = System(vehicle(seed).description)
     start = system.start()
     moved = system.motion(0.0, start)

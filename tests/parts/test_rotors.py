@@ -1,4 +1,4 @@
-"""Rotors against real bodies on joints, against the equations of the books, and against closed forms."""
+"""Rotors against separate bodies on joints, the equations of the texts, and closed forms."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def with_rotor(torque: float, arm: bool) -> pt.World:
 
 
 @pytest.mark.parametrize("arm", [False, True], ids=["free body", "tree"])
-def test_rotor_moves_as_a_body_on_a_joint(arm: bool) -> None:
+def test_rotor_moves_like_a_body_on_a_joint(arm: bool) -> None:
     real = with_real_wheel(0.3, arm).simulate(2.0, 1e-3, method="rk4")
     part = with_rotor(0.3, arm).simulate(2.0, 1e-3)
     carrier = "arm" if arm else "hull"
@@ -48,7 +48,7 @@ def test_rotor_moves_as_a_body_on_a_joint(arm: bool) -> None:
         np.testing.assert_allclose(part.data[quantity], real.data[quantity], rtol=0, atol=1e-13 * scale)
 
 
-def test_rotor_loads_the_joint_of_its_body_as_a_real_wheel_does() -> None:
+def test_rotor_loads_the_joint_of_its_body_like_a_separate_wheel() -> None:
     real, part = (make(0.3, True).motion() for make in (with_real_wheel, with_rotor))
     np.testing.assert_allclose(part.reaction("arm"), real.reaction("arm"), rtol=1e-12, atol=1e-12)
 
@@ -104,13 +104,13 @@ def test_fast_rotor_needs_no_small_step() -> None:
     assert run.ledger.relative_residual.max() < 1e-9
 
 
-def test_wheels_steer_a_satellite_and_angular_momentum_stays() -> None:
+def test_wheels_steer_a_satellite_and_angular_momentum_is_conserved() -> None:
     world = pt.World(gravity=(0, 0, 0))
     sat = world.add_body("sat", pt.Inertia.box(40.0, (0.8, 0.7, 0.6)), angular_velocity=(0.02, -0.01, 0.015))
 
     def steer(k: int):
         def torque(t, scene):
-            """On the wheel: the opposite of what the satellite is to feel."""
+            """On the wheel: the opposite of the torque on the satellite."""
             body = scene["sat"]
             return 1.5 * body.orientation[1 + k] * np.sign(body.orientation[0]) + 3.0 * body.angular_velocity[k]
 
@@ -150,7 +150,7 @@ def test_spin_up_reaction_load_and_limits() -> None:
     assert speed.max() <= 40.0
     assert speed[-1] > 39.6
     np.testing.assert_allclose(run["body"].angular_velocity[:, 2], -0.02 / 0.5 * speed, rtol=1e-12)
-    # A rotor that is kept at its speed passes the torque of the air on to the body.
+    # A rotor at a prescribed speed transmits the torque of the air to the body.
     world = pt.World(gravity=(0, 0, 0))
     body = world.add_body("body", pt.Inertia(5.0, np.zeros(3), np.diag([0.5, 0.5, 0.5])))
     body.add(pt.Rotor("prop", inertia=0.02, speed=100.0, load=-0.7))
@@ -162,8 +162,8 @@ def test_spin_up_reaction_load_and_limits() -> None:
 @pytest.mark.parametrize(
     "speed", [50.0, lambda t, scene: 50.0 * np.sin(3.0 * t), pt.Tabulated([0.0, 0.5, 1.0], [0.0, 80.0, 20.0])]
 )
-def test_ledger_closes_for_a_kept_speed(speed: object) -> None:
-    """What the motor does is booked, and momentum stays; what is left is the error of the scheme at this step."""
+def test_ledger_closes_for_a_prescribed_speed(speed: object) -> None:
+    """The work of the motor is in the ledger, and momentum is conserved; the residual is the error of the scheme."""
     world = pt.World(gravity=(0, 0, 0))
     world.add_body("hull", WHOLE, **MOVING).add(pt.Rotor("wheel", axis=(1, 0.5, 0), inertia=0.02, speed=speed))
     ledger = world.simulate(2.0, 2e-4).ledger

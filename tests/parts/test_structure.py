@@ -1,4 +1,4 @@
-"""Internal loads against statics and closed forms, and limits that warn, stop and part."""
+"""Internal loads against statics and closed forms, and limits that warn, stop and separate."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ G = 9.81
 
 
 def wall(**body: object) -> pt.World:
-    """A post that stands, and what hangs on it."""
+    """A fixed post, and a body on it."""
     world = pt.World()
     world.add_body("post", pt.Inertia.box(10.0, (0.1, 0.1, 1.0)), joint=pt.fixed())
     world.add_body("arm", pt.Inertia.box(6.0, (2.0, 0.1, 0.1)), "post", placement=pt.Pose(p=(1.0, 0, 0)), **body)
@@ -54,8 +54,8 @@ def test_cantilever_at_rest() -> None:
             assert shown[name][key] == pytest.approx(value, rel=1e-12, abs=1e-11), (name, key)
 
 
-def test_spinning_rod_pulls_at_its_middle() -> None:
-    """Axial force mu omega^2 (l^2 - x^2)/2 at x, of a rod of half length l, mu [kg/m], that turns about its middle."""
+def test_axial_force_of_a_spinning_rod() -> None:
+    """Axial force mu omega^2 (l^2 - x^2)/2 at x, of a rod of half length l, mu [kg/m], rotating about its centre."""
     rod = sum((pt.Pose(p=(x, 0, 0)) @ pt.Inertia.box(0.5, (0.5, 0.1, 0.1)) for x in np.arange(-1.75, 2, 0.5)), 0)
     world = pt.World(gravity=(0, 0, 0))
     world.add_body("rod", rod, angular_velocity=(0, 0, 7.0))
@@ -68,7 +68,7 @@ def test_spinning_rod_pulls_at_its_middle() -> None:
 
 
 def test_cut_through_a_body_is_the_cut_through_a_joint() -> None:
-    """One body, cut in thought; or two bodies, fixed to each other there. With a tank, rotor, force and child."""
+    """One body with a virtual cut; or two bodies, fixed to each other there. With a tank, rotor, force and child."""
     inner, outer = pt.Inertia.box(5.0, (1.0, 0.3, 0.2)), pt.Pose(p=(1.0, 0, 0)) @ pt.Inertia.box(3.0, (1.0, 0.2, 0.1))
     start = {"angular_velocity": (0.7, -1.2, 0.4), "velocity": (1.0, 2.0, 0.0)}
     parts = (
@@ -134,7 +134,7 @@ def test_limit_latches_at_its_time() -> None:
 
 
 def test_worst_moment_between_records() -> None:
-    """A blow of 20 ms, between two records, is found where it is."""
+    """A pulse of 20 ms, between two records, is detected at its time."""
     world = wall()
     blow = pt.Tabulated([0.0, 0.504, 0.514, 0.524], [[0, 0, 0], [0, 0, 0], [0, 0, -100.0], [0, 0, 0]])
     world.add_force("tip", "arm", blow, point=(1.0, 0, 0))
@@ -147,7 +147,7 @@ def test_worst_moment_between_records() -> None:
 
 
 def test_a_load_that_is_worst_at_the_start() -> None:
-    """A force that fades: the first instant counts, and a limit that is passed then lets go at once."""
+    """A force that fades: the first instant counts, and a limit that is exceeded then releases at once."""
     world = wall()
     world.add_force("tip", "arm", lambda t, scene: np.stack([0.0 * t, 0.0 * t, -100.0 * np.exp(-t)]), point=(1.0, 0, 0))
     world.add(pt.Cut("root", "arm", at=(-1.0, 0, 0)))
@@ -160,7 +160,7 @@ def test_a_load_that_is_worst_at_the_start() -> None:
     np.testing.assert_allclose(run["arm"].velocity.values[1, 2], -0.01 * G - 100 / 6 * (1 - np.exp(-0.01)), rtol=1e-9)
 
 
-def test_combined_loads_and_a_law_of_ones_own() -> None:
+def test_combined_loads_and_a_custom_law() -> None:
     world = wall()
     world.add_force("tip", "arm", (40.0, 0.0, 0.0), point=(1.0, 0, 0))
     world.add(pt.Cut("root", "arm", at=(-1.0, 0, 0)))
@@ -171,10 +171,10 @@ def test_combined_loads_and_a_law_of_ones_own() -> None:
     assert shown["own"] == pytest.approx(1 - 0.8, rel=1e-12)
 
 
-def test_limit_stops_the_run_when_it_is_passed() -> None:
+def test_limit_stops_the_run_when_it_is_exceeded() -> None:
     run = plane("stop").simulate(2.0, 1e-3)
     assert run.stop.reason == "condition"
-    name = max(run.limits.found, key=lambda name: run.limits[name]["worst"])
+    name = max(run.limits.latches, key=lambda name: run.limits[name]["worst"])
     assert run.limits[name]["worst"] == pytest.approx(1.0, abs=1e-12)
     assert run.stop.time == pytest.approx(float(run.limits[name]["latched_at"]), abs=1e-9)
 
@@ -187,8 +187,8 @@ def test_a_joint_that_is_held_is_rigid_to_rounding() -> None:
     np.testing.assert_allclose(held.data["left.root.wrench"], fixed.data["left.root.wrench"], rtol=1e-12, atol=1e-8)
 
 
-def test_a_wing_parts_and_momentum_is_continuous() -> None:
-    """The left wing, with a little more lift, goes; that unloads the right one, and the hull rolls with it."""
+def test_a_wing_separates_and_momentum_is_continuous() -> None:
+    """The left wing, with a little more lift, separates; that unloads the right one, and the hull rolls."""
     run = plane("part").simulate(0.9, 2e-4)
     left, right = (run.limits[f"{name}.limit"] for name in ("left", "right"))
     assert (left["latched"], right["latched"]) == (1, 0)
@@ -200,7 +200,7 @@ def test_a_wing_parts_and_momentum_is_continuous() -> None:
     assert off[-1] > 4.0
     after = run.time > float(left["latched_at"]) + 2e-3
     np.testing.assert_allclose(run.data["left.root.wrench"].values[after], 0.0, atol=1e-8)
-    # On its own, the wing goes where gravity and its lift take it, about its centre of mass.
+    # Separated, the wing moves under gravity and its lift alone.
     f = run.data["left_lift.force"].values[after][-1]
     m = run.world.system().motion(run.time[-1], run.compiled.unpack(run.y[-1]).state)
     turn = m["left"].pose.R @ m.acceleration("left")[3:] + np.cross(
@@ -209,16 +209,16 @@ def test_a_wing_parts_and_momentum_is_continuous() -> None:
     np.testing.assert_allclose(turn, m["left"].pose.R @ f / 60.0 + [0, 0, -G], atol=1e-10)
 
 
-def test_parting_converges_with_the_step() -> None:
-    """The moment at which the wing goes is found within the step: where it flies to is known to the second order."""
+def test_separation_converges_with_the_step() -> None:
+    """The time of separation is found within the step: the final position is of second order."""
     x = [plane("part").simulate(0.8, h, every=0.8)["left"].position.values[-1] for h in (4e-3, 2e-3, 1e-3)]
     first, second = np.abs(x[1] - x[0]).max(), np.abs(x[2] - x[1]).max()
     assert first < 1e-7
     assert first / second > 2.5
 
 
-def test_each_of_a_batch_parts_on_its_own() -> None:
-    """A hub that is spun up throws its arm off when the arm pulls too hard: m omega^2 r."""
+def test_each_instance_separates_by_itself() -> None:
+    """A hub that spins up loses its arm when the axial force m omega^2 r is too large."""
     world = pt.World(gravity=(0, 0, 0))
     hub = world.add_body("hub", pt.Inertia.cylinder(20.0, 0.5, 0.2))
     arm = world.add_body("arm", pt.Inertia.box(2.0, (1.0, 0.1, 0.1)), hub, pt.free(), placement=(1.0, 0, 0))

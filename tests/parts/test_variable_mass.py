@@ -1,4 +1,4 @@
-"""Mass that leaves, comes and moves: against closed forms, against particles, and against beads that slide on rails."""
+"""Variable mass: against closed forms, particles, and beads that slide on rails."""
 
 from itertools import pairwise
 
@@ -37,7 +37,7 @@ def test_tsiolkovsky() -> None:
 
 @pytest.mark.parametrize("distance", [0.0, 0.7, 2.0])
 def test_jet_damping(distance: float) -> None:
-    """omega = omega0 (I/I0)^((l^2 - k^2)/k^2) across the jet, where I falls by k^2 for each kilogram that leaves.
+    """omega = omega0 (I/I0)^((l^2 - k^2)/k^2) normal to the jet, where I falls by k^2 for each kilogram that leaves.
 
     From I omega' = -(I' + r l^2) omega, I' = -r k^2: the exhaust takes r l^2 omega along, and the contents give up what
     they had. With l < k the rocket speeds up. Thomson, Introduction to Space Dynamics (1961), chapter 8.
@@ -73,12 +73,12 @@ def test_settling_tank_drains_layer_by_layer() -> None:
     np.testing.assert_allclose(full.spatial(), pt.Inertia.box(10.0, (0.3, 0.4, 0.6)).spatial(), atol=1e-15)
 
 
-# Mass that is let go.
+# Mass that is released.
 
 
 @pytest.mark.parametrize("shape", [{}, {"radius": 0.3}, {"size": (0.2, 0.9, 0.4)}])
 def test_release_leaves_the_twist_unchanged(shape: dict) -> None:
-    """Let go as it lies, mass takes its own momentum along: the rest accelerates as if nothing had left."""
+    """Released in place, mass takes its own momentum along: the rest accelerates as if nothing had left."""
     world, craft = at_rest(**TUMBLING)
     craft.add(pt.Tank("load", contents=15.0, position=(0.5, 0.2, -0.3), **shape))
     before = world.motion().vdot
@@ -87,7 +87,7 @@ def test_release_leaves_the_twist_unchanged(shape: dict) -> None:
 
 
 def test_half_of_the_mass_dumped_in_two_seconds() -> None:
-    """A craft that turns about a principal axis, which it keeps, goes on turning as fast, and its points as well."""
+    """A craft that rotates about a principal axis that stays one keeps its angular velocity and those of its points."""
     spin = np.array([0.0, 0.0, 1.7])
     world, craft = at_rest(angular_velocity=spin, velocity=(3.0, 0.0, 0.0))
     for k, y in enumerate((-1.0, 1.0)):
@@ -102,9 +102,9 @@ def test_half_of_the_mass_dumped_in_two_seconds() -> None:
     assert run.ledger.relative_residual.max() < 1e-10
 
 
-def test_cloud_of_particles_let_go_one_by_one() -> None:
-    """A tumbling craft drains a tank; or a cloud of n particles, glued to it, is let go one by one, each with the
-    velocity that it has. The two motions come together as 1/n^2, if each goes in the middle of its turn."""
+def test_cloud_of_particles_released_one_by_one() -> None:
+    """A tumbling craft drains a tank; or a cloud of n particles, glued to it, is released one by one, each with its
+    own velocity. The two motions converge as 1/n^2, if each is released in the middle of its interval."""
     where, T, r = np.array([0.5, 0.2, -0.3]), 3.0, 4.0
     world, craft = at_rest(**TUMBLING)
     craft.add(pt.Tank("load", contents=15.0, position=where))
@@ -147,8 +147,8 @@ def pumping(craft: pt.Inertia = SHELL, **flow: object) -> pt.World:
     return world
 
 
-def test_pumping_turns_a_free_craft_and_its_centre_of_mass_stays() -> None:
-    """dtheta/dm = -(a x b)/I about the centre of all mass: angular momentum stays zero, and the attitude turns."""
+def test_pumping_rotates_a_free_craft_about_its_fixed_centre_of_mass() -> None:
+    """dtheta/dm = -(a x b)/I about the centre of all mass: angular momentum stays zero, and the attitude changes."""
     world = pumping(rate=pt.pulse(5.0, 0.5, 3.0))
     run = world.simulate(6.0, 1e-3)
     a, b = np.array([0.4, 1.0, 0.0]), np.array([0.6, -1.0, 0.0])
@@ -171,7 +171,7 @@ def test_pumping_turns_a_free_craft_and_its_centre_of_mass_stays() -> None:
 
 
 def test_stream_acts_as_a_train_of_beads() -> None:
-    """Point masses slide one after the other along the straight way between two tanks of a tumbling craft.
+    """Point masses slide one after the other along the straight line between two tanks of a tumbling craft.
 
     The oracle knows nothing but their positions, their velocities, and that all momentum is constant. A train of n
     beads differs from a stream by O(1/n), and what n and 2n beads give, extrapolated, by O(1/n^2).
@@ -183,7 +183,7 @@ def test_stream_acts_as_a_train_of_beads() -> None:
         m, u = moved / n, (b - a) * n / T
 
         def motion_of(t: float, k: int) -> tuple[np.ndarray, np.ndarray]:
-            """G and h while bead k is under way."""
+            """G and h while bead k is moving."""
             x = a + (t - k * T / n) * u
             masses, places = [8.0 - m * (k + 1), m * k, m], [a, b, x]
             return (SHELL + pt.Inertia.points(masses, places)).spatial(), m * np.concatenate([np.cross(x, u), u])
@@ -219,8 +219,8 @@ def test_stream_acts_as_a_train_of_beads() -> None:
     assert first / second > 3.0
 
 
-def test_flow_between_bodies_keeps_all_momentum() -> None:
-    """From body to body through a joint that moves, into a tank that settles, with a leak and an engine at work."""
+def test_flow_between_bodies_conserves_momentum() -> None:
+    """From body to body through a joint that moves, into a tank that settles, with a leak and an engine."""
     world = pt.World()
     a = world.add_body("a", SHELL, **TUMBLING)
     b = world.add_body("b", pt.Inertia.box(9.0, (0.3, 0.4, 0.5)), a, pt.universal((0, 1, 0), (1, 0, 0)), (0.4, 0.3, 0),
@@ -237,7 +237,7 @@ def test_flow_between_bodies_keeps_all_momentum() -> None:
 
 
 def test_pump_lifts_against_gravity() -> None:
-    """On a craft that is held, a pump from one height to another does m g h, and what leaks takes its height along."""
+    """On a fixed craft, a pump does the work m g h, and a leak removes its potential energy."""
     world = pt.World()
     tower = world.add_body("tower", SHELL, joint=pt.fixed())
     tower.add(pt.Tank("low", contents=8.0, position=(0, 0, 1)))
@@ -268,7 +268,7 @@ def test_flows_empty_a_tank_without_passing_zero(lags: tuple[float, ...]) -> Non
     assert np.all(np.diff(rates) <= 1e-12)
 
 
-def test_flow_stops_where_the_goal_is_full() -> None:
+def test_flow_stops_where_the_destination_is_full() -> None:
     world, craft = at_rest()
     craft.add(pt.Tank("a", contents=5.0, position=(1, 0, 0)))
     craft.add(pt.Tank("b", capacity=2.0, position=(-1, 0, 0)))

@@ -1,4 +1,4 @@
-"""What the tests of pictures share: small runs, and patience."""
+"""Small runs and helpers for the tests of pictures."""
 
 import time as clock
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def box() -> pt.Run:
 
 @cache
 def batch() -> pt.Run:
-    """Five boxes that turn at different rates."""
+    """Five boxes that rotate at different rates."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     world.add_body("box", pt.Inertia.box(1.0, (0.5, 1.0, 1.5)), velocity=(0.1, 0.0, 0.0))
     return world.simulate(1.0, 1e-2, every=0.05, vary={"box.angular_velocity": np.outer(np.arange(1, 6), (1.0, 0, 0))})

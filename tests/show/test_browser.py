@@ -19,7 +19,7 @@ POSE = """name => {
   return [...node.position.toArray(), q.w, q.x, q.y, q.z];
 }"""
 VISIBLE = "name => { let n = window.__viserMutable.nodeRefFromName[name]; return n != null && n.visible }"
-SINGLE = 2e-6  # browsers hold places of about 1 m in single precision
+SINGLE = 2e-6  # browsers hold positions of about 1 m in single precision
 
 
 def pose(page: Any, body: str = "lower") -> np.ndarray:
@@ -37,7 +37,7 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def holds(page: Any) -> bool:
-    """Whether the pendulum, which is never at rest, does not move for a while: longer than any picture takes."""
+    """Whether the pendulum, which is never at rest, does not move for a while: longer than any frame takes."""
     before = pose(page)
     clock.sleep(1.2)
     return same(before, pose(page))
@@ -71,10 +71,10 @@ def test_page(visit: Any) -> None:
         line = "() => Object.values(window.__viserTestpoints.uplots)[0].chart.data.map(x => Array.from(x))"
         time, energy, now = (np.array(x, dtype=float) for x in page.evaluate(line))
         assert np.allclose(energy, run.data["energy"].values)
-        assert np.abs(time[np.isfinite(now)] - 0.4).max() < 0.021  # the line is where the scene is
+        assert np.abs(time[np.isfinite(now)] - 0.4).max() < 0.021  # the line is at the time of the scene
 
 
-def test_camera_follows_and_turns_with_a_body(visit: Any) -> None:
+def test_camera_follows_and_rotates_with_a_body(visit: Any) -> None:
     run = runs_to_show.pendulum()
     with show.view(
         run, show=["bodies"], follow="lower", attached=True, plots=[], port=0, browser=False, block=False
@@ -90,7 +90,7 @@ def test_camera_follows_and_turns_with_a_body(visit: Any) -> None:
             clock.sleep(0.5)
             matrix = np.array(page.evaluate(in_scene))
             start = matrix if start is None else start
-            assert np.allclose(matrix, start, atol=1e-4)  # it stays where it is, and the world turns
+            assert np.allclose(matrix, start, atol=1e-4)  # it stays in place, and the world rotates
 
 
 def test_instances_of_a_batch(visit: Any) -> None:
@@ -152,7 +152,7 @@ def test_live(visit: Any) -> None:
         assert np.isclose(y[5], 0.5 * (6.0 / 2.0) * t * t, rtol=1e-9)  # q is a quaternion and x, y, z; 6 N move 2 kg
 
 
-def test_a_busy_port_is_passed_over_and_closing_leaves_nothing() -> None:
+def test_a_busy_port_is_skipped_and_closing_leaves_nothing() -> None:
     run, before = runs_to_show.pendulum(), set(threading.enumerate())
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -165,7 +165,7 @@ def test_a_busy_port_is_passed_over_and_closing_leaves_nothing() -> None:
         with socket.create_connection(("127.0.0.1", own), timeout=5):
             pass
         viewer.close()
-        viewer.close()  # once more does no harm
+        viewer.close()  # a second time has no effect
     assert eventually(lambda: not any(t.is_alive() for t in set(threading.enumerate()) - before), 10.0)
     with socket.socket() as again:
         assert again.connect_ex(("127.0.0.1", own)) != 0
@@ -177,7 +177,7 @@ def test_waiting_ends_when_the_page_is_closed(chromium: Any, monkeypatch: Any) -
         waiting = threading.Thread(target=viewer.wait)
         waiting.start()
         clock.sleep(0.6)
-        assert waiting.is_alive()  # nobody came yet
+        assert waiting.is_alive()  # no page was opened yet
         page = chromium.new_page()
         page.goto(viewer.url)
         assert eventually(lambda: len(viewer.page.server.get_clients()) > 0)

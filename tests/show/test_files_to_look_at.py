@@ -1,4 +1,4 @@
-"""Files: replays, stills and films, and that they are whole or not there at all."""
+"""Files: replays, images and animations, complete or not there at all."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def has_browser() -> None:
 
 
 def test_snapshot(tmp_path: Path, has_browser: None) -> None:
-    """Two times give two pictures of the size asked for; the same time gives the same."""
+    """Two times give two images of the requested size; the same time gives the same image."""
     run = runs_to_show.pendulum()
     picture = replay.picture_of(run)
     with headless.studio(picture, ("bodies",), (0.0, -1.0, 0.0), (200, 150)) as room:
@@ -39,7 +39,7 @@ def test_snapshot(tmp_path: Path, has_browser: None) -> None:
     assert np.sign(middle) == np.sign((picture.records.centres[0, 0, :, 0] - picture.centre[0]).mean())
 
 
-def test_snapshot_and_film_files(tmp_path: Path, has_browser: None) -> None:
+def test_snapshot_and_animation_files(tmp_path: Path, has_browser: None) -> None:
     run = runs_to_show.pendulum()
     path = run.snapshot(tmp_path / "x.png", time=1.0, camera=(1.0, 0.0, 0.0), show=["bodies"], size=(120, 80))
     with image(path) as still:
@@ -107,7 +107,7 @@ def test_notebook() -> None:
     assert 'srcdoc="&lt;!doctype html&gt;' in text
 
 
-def test_the_server_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_server_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with server.serving(port=0) as running:
         assert running.get_host() == "127.0.0.1"
     assert capsys.readouterr().out == ""

@@ -1,4 +1,4 @@
-"""Worlds that run live: what pushes, sliders and the mouse do, without a browser."""
+"""Live worlds: pushes, sliders and the mouse, without a browser."""
 
 import time as clock
 from collections.abc import Iterator
@@ -37,18 +37,18 @@ def test_it_keeps_time(live: Live) -> None:
 
 
 def test_a_push_is_an_impulse(live: Live) -> None:
-    """6 N for 0.1 s move 2 kg at 0.3 m/s; a push lasts for whole pictures, so it may be a little longer."""
+    """6 N for 0.1 s move 2 kg at 0.3 m/s; a push lasts for whole frames, so it may be a little longer."""
     live.running = False
     live.page.do(lambda: setattr(live, "running", True))
     live.push("box", (6.0, 0.0, 0.0), duration=0.1)
     assert eventually(lambda: live.t > 0.5)
     assert 0.3 <= live.y[10] < 0.6
     assert np.allclose(live.y[[4 + 1, 4 + 2, 11, 12]], 0.0, atol=1e-12)
-    assert np.allclose(live.y[7:10], 0.0, atol=1e-12)  # through the centre of mass: it does not turn
+    assert np.allclose(live.y[7:10], 0.0, atol=1e-12)  # through the centre of mass: no rotation
 
 
-def test_the_mouse_pulls(live: Live) -> None:
-    """A spring from the point that was taken to the mouse: the body comes, and hangs there."""
+def test_the_mouse_drags(live: Live) -> None:
+    """A spring from the grabbed point to the mouse: the body comes, and hangs there."""
     drag = live._dragging("box")
     c = live.stage.factor  # the page is in other units than metres
     where = {"start_position": (0.2 * c, 0.0, 0.0), "end_position": (1.2 * c, 0.0, 0.0)}
@@ -59,8 +59,8 @@ def test_the_mouse_pulls(live: Live) -> None:
     assert eventually(lambda: not live.grabbed)
 
 
-def test_numbers_and_inputs(live: Live) -> None:
-    """After a change and a reset it moves as a world with those numbers."""
+def test_parameters_and_inputs(live: Live) -> None:
+    """After a change and a reset it moves like a world with those parameters."""
     live.set("box.mass", 3.0)
     live.set("drive", 6.0)
     live.reset()
@@ -83,8 +83,8 @@ def test_errors(live: Live) -> None:
         show.live(floating(), step=0.0, port=0, browser=False, block=False)
 
 
-def test_a_world_that_breaks_down_says_so() -> None:
-    """Euler's method makes the swing of a spring that is far too stiff grow without bounds."""
+def test_a_diverging_world_is_reported() -> None:
+    """Euler's method diverges for a spring that is far too stiff."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     world.add_particle("ball", 1.0, (1.0, 0.0, 0.0))
     world.add_spring("spring", "world", "ball", 1e12, 0.5)

@@ -1,4 +1,4 @@
-"""What is drawn is where it is: marks against the records and against mechanics."""
+"""Marks agree with the records and with mechanics."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def marks(run: pt.Run, layer: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", ["pendulum", "handle", "box"])
-def test_bodies_are_where_the_run_says(name: str) -> None:
+def test_bodies_are_at_their_recorded_poses(name: str) -> None:
     run = getattr(runs_to_show, name)()
     for body, mark in marks(run, "bodies").items():
         if isinstance(mark, Surface):
@@ -54,7 +54,7 @@ def test_springs_end_at_their_points() -> None:
 
 
 def test_force_arrows() -> None:
-    """Along the force, and on its line of action; a pure torque has none."""
+    """Arrows are along the force, on its line of action; a pure torque has none."""
     run = runs_to_show.box()
     picture = picture_of(run)
     (arrows,) = picture.layer("forces")
@@ -74,7 +74,7 @@ def test_force_arrows() -> None:
 
 
 def test_reactions_carry_the_weight() -> None:
-    """Of a pendulum at rest, the hinge carries all that hangs on it."""
+    """The hinge of a pendulum at rest carries the whole weight."""
     world = pt.World()
     rod = pt.Pose(p=(0.0, 0.0, -0.5)) @ pt.Inertia.capsule(1.0, 0.04, 0.92)
     world.add_body("upper", rod, joint=pt.revolute((0.0, 1.0, 0.0)))
@@ -98,7 +98,7 @@ def test_ground_is_the_plane_of_the_contact() -> None:
 
 
 def test_the_ellipsoid_rolls_on_the_plane() -> None:
-    """The contact lies on the ellipsoid and on the plane; the plane touches there; and the contact does not slip."""
+    """The contact is on the ellipsoid and on the plane; the plane touches there; and the contact does not slip."""
     run = runs_to_show.handle()
     r = rolling(picture_of(run), 0)
     assert r is not None
@@ -112,7 +112,7 @@ def test_the_ellipsoid_rolls_on_the_plane() -> None:
     assert np.isclose(lengths[0], lengths[1], rtol=1e-3)  # chords of 20 ms stand for arcs
 
 
-def test_only_bodies_that_turn_freely_roll() -> None:
+def test_only_bodies_that_rotate_freely_roll() -> None:
     assert not marks(runs_to_show.pendulum(), "poinsot")
     assert not marks(runs_to_show.box(), "poinsot")
     assert "handle polhode" in marks(runs_to_show.handle(), "poinsot")
@@ -135,7 +135,7 @@ def test_instances_and_ghosts() -> None:
         picture_of(run, instance=5)
 
 
-def test_an_instance_that_broke_down_stays_where_it_was() -> None:
+def test_an_instance_that_diverged_stays_at_its_last_pose() -> None:
     run = runs_to_show.batch()
     y = run.y.copy()
     y[10:, 1] = np.nan
@@ -156,7 +156,7 @@ def test_trails_follow_a_point() -> None:
 
 
 def test_the_camera_sees_everything() -> None:
-    """All corners of the bounds lie within its field of view."""
+    """All corners of the bounds are within its field of view."""
     from poinsot.show.server import FOV
 
     picture = picture_of(runs_to_show.pendulum())
@@ -177,7 +177,7 @@ def test_the_camera_sees_everything() -> None:
             camera_view(picture, wrong)
 
 
-def test_scenes_of_all_sizes_are_drawn_at_a_size_that_browsers_like() -> None:
+def test_scenes_of_all_sizes_are_scaled_for_browsers() -> None:
     for size in (1e-6, 0.1, 1.0, 20.0, 7e6):
         assert 0.1 < size * factor(size) < 31
     (mark,) = (m for m in picture_of(runs_to_show.handle()).layer("bodies"))
@@ -221,7 +221,7 @@ def test_looks() -> None:
 
 
 def test_rotors_tanks_and_flames() -> None:
-    """A rotor turns about its axis, a tank empties, a flame points away from the push."""
+    """A rotor rotates about its axis, a tank empties, a flame points against the thrust."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     craft = world.add_body("craft", pt.Inertia.cylinder(100.0, 0.5, 3.0))
     craft.add(pt.Rotor("wheel", axis=(1.0, 0.0, 0.0), inertia=0.1, speed=5.0))
@@ -237,7 +237,7 @@ def test_rotors_tanks_and_flames() -> None:
     assert np.allclose(quaternion.rotate(wheel.track.wxyz, z), axis, atol=1e-9)
     turned = quaternion.product(quaternion.conjugate(wheel.track.wxyz[:-1]), wheel.track.wxyz[1:])
     relative = np.linalg.norm(quaternion.log(turned), axis=1)
-    assert np.allclose(relative, 5.0 * 0.05, atol=0.02)  # the body itself turns the other way, a little
+    assert np.allclose(relative, 5.0 * 0.05, atol=0.02)  # the body itself rotates the other way, a little
     assert np.allclose(quaternion.rotate(flame.wxyz[50, 0], z), -quaternion.rotate(body[50], z), atol=1e-9)
 
 

@@ -56,7 +56,7 @@ def test_histories_of_bodies() -> None:
     assert np.array_equal(x, run["ball"].position.values[:, 0])
 
 
-def test_a_batch_is_a_band() -> None:
+def test_a_batch_is_drawn_as_a_band() -> None:
     run = runs_to_show.batch()
     ax = run.plot("angular_velocity").axes[0]
     assert len(ax.collections) == 3
@@ -75,7 +75,7 @@ def test_phase_portrait() -> None:
         runs_to_show.handle().plot("phase")
 
 
-def test_polhodes_lie_on_both_surfaces() -> None:
+def test_polhodes_are_on_both_surfaces() -> None:
     moments = np.array([1.0, 2.0, 3.5])
     for curve in polhodes(moments):
         assert np.allclose(np.linalg.norm(curve, axis=1), 1.0, atol=1e-12)
@@ -85,7 +85,7 @@ def test_polhodes_lie_on_both_surfaces() -> None:
     assert len(runs_to_show.handle().plot("polhode").axes) == 1
 
 
-def test_names_that_are_wrong() -> None:
+def test_unknown_names() -> None:
     run = runs_to_show.pendulum()
     with pytest.raises(ValueError, match="'enrgy' cannot be plotted; did you mean 'energy'"):
         run.plot("enrgy")

@@ -48,7 +48,7 @@ def test_every_edge_has_two_faces(shape: shapes.Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", [shapes.Rod(2.0), shapes.Plate((1.0, 2.0)), shapes.Disc(1.0), shapes.Disc(1.0, 1.0)])
-def test_thin_shapes_can_be_seen(shape: shapes.Shape) -> None:
+def test_thin_shapes_are_visible(shape: shapes.Shape) -> None:
     t = triangles_of(shape)
     assert volume(t) > 0
     assert np.ptp(t.vertices, axis=0).min() > 0
@@ -71,7 +71,7 @@ def test_unknown_shape() -> None:
         triangles_of(object())  # type: ignore[arg-type]
 
 
-def test_aimed_turns_z() -> None:
+def test_aimed_rotates_z() -> None:
     rng = np.random.default_rng(1)
     directions = np.concatenate([rng.normal(size=(50, 3)), [[0, 0, 2.0], [0, 0, -2.0]]])
     turned = quaternion.rotate(aimed(directions), np.array([0.0, 0.0, 1.0]))
@@ -79,7 +79,7 @@ def test_aimed_turns_z() -> None:
 
 
 def test_ellipsoid_of_an_inertia_has_that_inertia() -> None:
-    """The ellipsoid that stands for a body without shapes has the body's own moments."""
+    """The ellipsoid drawn for a body without shapes has the body's own moments."""
     from poinsot.show.looks import ellipsoid_of
 
     body = Pose(rotation.exp(np.array([0.3, 0.5, -0.2])), (0.1, 0.2, 0.3)) @ Inertia.box(2.0, (0.3, 0.5, 0.9))

@@ -1,4 +1,4 @@
-"""What a URDF file shows: shapes and meshes where they belong, in their colours."""
+"""The looks of URDF files: shapes and meshes at their poses, in their colours."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def test_shapes_meshes_and_colours(robot: Path) -> None:
     box, ball = looks["base"]
     assert box.colour == (255, 0, 0)
     assert ball.colour is None
-    assert np.allclose(box.triangles.vertices.min(axis=0), (-1.0, -0.5, -0.5))  # turned by 90 degrees, and lifted
+    assert np.allclose(box.triangles.vertices.min(axis=0), (-1.0, -0.5, -0.5))  # rotated by 90 degrees, and shifted
     assert np.allclose(box.triangles.vertices.max(axis=0), (1.0, 0.5, 2.5))
     assert np.isclose(ball.triangles.reach, 0.5)
     (mesh,) = looks["arm"]
@@ -53,7 +53,7 @@ def test_in_a_picture(robot: Path) -> None:
     world.add_mechanism(pt.load_urdf(robot))
     picture = picture_of(world.simulate(0.1, 1e-2), looks=urdf_looks(robot))
     names = [mark.name for mark in picture.layer("bodies")]
-    assert names == ["base", "base/1", "arm"]  # one surface for each colour
+    assert names == ["base", "base/1", "arm"]  # one surface per colour
 
 
 def test_a_mesh_that_is_missing(robot: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the laws of the spatial algebra are tried on: rotations at every angle, poses, twists, and the edge cases."""
+"""Strategies for the laws of the spatial algebra: rotations at every angle, poses, twists, and the edge cases."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ EDGE_ANGLES = [
 
 
 def law(**strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A test that has to hold for whatever the strategies make."""
+    """A test that must hold for all examples of the strategies."""
     return lambda test: settings(max_examples=60, deadline=None)(given(**strategies)(test))
 
 

@@ -1,4 +1,4 @@
-"""Bodies of varying density: quadrature against closed forms, in shapes and in regions of one's own."""
+"""Bodies of varying density: quadrature against closed forms, in shapes and in custom regions."""
 
 from math import pi
 
@@ -36,7 +36,7 @@ def test_uniform_density_is_the_closed_form(solid):
 
 
 def test_the_quadrature_converges_exponentially():
-    """Once the Gauss points resolve the turn around the axis, doubling their number squares the error."""
+    """Once the Gauss points resolve the revolution about the axis, doubling their number squares the error."""
     exact = Inertia.of(Cylinder(1.0, 2.0), density=1.0)
     errors = [abs(masses.sum() / exact.mass - 1) for masses, _ in clouds(lambda p: 1.0, Cylinder(1.0, 2.0))]
     assert errors[0] < 1e-2
@@ -72,7 +72,7 @@ def torus(u):
     return np.stack([r * np.cos(ring), r * np.sin(ring), s * np.sin(tube)], axis=-1)
 
 
-def test_a_region_of_ones_own():
+def test_a_custom_region():
     R, a = 3.0, 1.0
     ring = Inertia.density(lambda p: 1.0, torus)
     mass = 2 * pi**2 * R * a**2
@@ -86,7 +86,7 @@ def test_the_orientation_of_the_map_does_not_matter():
 
 
 def test_a_jump_needs_a_split_region():
-    """Half oil, half water: refused as one box, right as two."""
+    """Half oil, half water: rejected as one box, correct as two."""
 
     def fill(p):
         return np.where(p[..., 2] > 0.1, 800.0, 1000.0)

@@ -1,4 +1,4 @@
-"""The laws of mass properties: sums, frames, Steiner, principal axes, and when a body is not one."""
+"""The laws of mass properties: sums, frames, Steiner, principal axes, and what is not a body."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def random_pose(rng):
 
 
 def random_body(rng):
-    """A box, ball, rod or cloud of points, somewhere and turned somehow."""
+    """A box, ball, rod or cloud of points, at a random pose."""
     size, mass = rng.uniform(0.1, 3.0, 3), rng.uniform(0.1, 10.0)
     part = [
         lambda: Inertia.box(mass, size),
@@ -85,7 +85,7 @@ def test_points_may_be_grouped(seed):
 
 
 @given(seeds)
-def test_what_was_added_can_be_taken_away(seed):
+def test_subtraction_undoes_addition(seed):
     rng = np.random.default_rng(seed)
     body, part = random_body(rng), random_body(rng)
     whole = body + part
@@ -93,7 +93,7 @@ def test_what_was_added_can_be_taken_away(seed):
 
 
 def test_a_drilled_block():
-    """A block less a cylinder along z, which lies off its centre."""
+    """A block less a cylinder along z, off its centre."""
     block, hole = Inertia.box(10.0, (2, 2, 1)), Pose(p=(0.5, 0, 0)) @ Inertia.cylinder(1.0, 0.3, 1.0)
     left = block - hole
     assert left.mass == pytest.approx(9.0)
@@ -189,7 +189,7 @@ def test_pinocchio_agrees():
 
 
 def test_mujoco_agrees():
-    """A body of several geoms, of which MuJoCo finds the total, with its principal axes."""
+    """A body of several geoms, whose total MuJoCo computes with its principal axes."""
     mujoco = pytest.importorskip("mujoco")
     rng = np.random.default_rng(0)
     kind = mujoco.mjtGeom
@@ -258,7 +258,7 @@ def test_principal_axes_of_symmetric_bodies_are_the_body_axes():
 @given(seeds)
 @example(0)
 def test_rounding_does_not_make_the_principal_axes_jump(seed):
-    """Not for bodies with equal moments, turned in any way, nor where two components of an axis are equally large."""
+    """Neither for equal moments at any orientation, nor where two components of an axis are equally large."""
     rng = np.random.default_rng(seed)
     s = np.sqrt(0.5)
     diagonal = np.array([[s, -s, 0], [s, s, 0], [0, 0, 1]])
@@ -277,7 +277,7 @@ def test_rounding_does_not_make_the_principal_axes_jump(seed):
 # Tracing
 
 
-def test_every_number_may_be_left_free():
+def test_every_number_may_be_a_kernel_input():
     """A kernel whose inputs are masses, lengths and poses computes what NumPy does."""
 
     def f(mass, a, b, c, p, V):

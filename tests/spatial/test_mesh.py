@@ -65,7 +65,7 @@ def test_trimesh_agrees(seed):
     ids=["box", "sphere", "cylinder"],
 )
 def test_primitives_of_trimesh(primitive):
-    """What trimesh knows in closed form, we do; and its facets we integrate as it does."""
+    """Closed forms and facets agree with those of trimesh."""
     size = primitive.primitive
     match primitive:
         case trimesh.primitives.Box():

@@ -76,12 +76,12 @@ def test_change_of_reference_point(V, F, r, s):
     same(twist_at(V, r) @ wrench_at(F, r), V @ F, LONG)
     same(twist_at(twist_at(V, r), s), twist_at(V, r + s))
     same(wrench_at(wrench_at(F, r), s), wrench_at(F, r + s))
-    same(twist_at(V, r), twist_in_frame(Pose(p=-r), V), 0.0)  # the old origin lies at -r from the new one
+    same(twist_at(V, r), twist_in_frame(Pose(p=-r), V), 0.0)  # the old origin is at -r from the new one
     same(wrench_at(F, r), wrench_in_frame(Pose(p=-r), F), 0.0)
     same(twist_at(V, r)[3:], point_velocity(V, r), 0.0)
 
 
-def test_a_force_has_the_moment_that_its_lever_gives():
+def test_the_moment_of_a_force_is_that_of_its_lever():
     m, f = np.split(wrench_at([0, 0, 0, 0, 0, 2.0], [-3.0, 0, 0]), 2)  # 2 N along z, at 3 m along x from the new point
     same(m, np.cross([3.0, 0, 0], [0, 0, 2.0]), 0.0)
     same(f, [0, 0, 2.0], 0.0)
@@ -156,7 +156,7 @@ def test_points_in_body_axes():
 
 
 def test_points_with_a_fixed_reference_point():
-    # The rigid speed function of de Nivelle: v is the velocity of the body's point that passes the world's origin.
+    # The rigid speed function of de Nivelle: v is the velocity of the body-fixed point that passes the world's origin.
     velocity, acceleration = now.of_point(r)
     V = np.concatenate([now.omega, now.v - np.cross(now.omega, now.p)])
     Vdot = np.concatenate([now.alpha, now.acceleration - np.cross(now.alpha, now.p) - np.cross(now.omega, now.v)])
@@ -165,7 +165,7 @@ def test_points_with_a_fixed_reference_point():
     same(point_acceleration(V, Vdot, x), acceleration)  # (4)
 
 
-def test_points_with_a_reference_point_that_rides_on_the_body():
+def test_points_with_a_reference_point_that_moves_with_the_body():
     V, Vdot = np.concatenate([now.omega, now.v]), np.concatenate([now.alpha, now.acceleration])
     velocity, acceleration = now.of_point(r)
     same(point_velocity(V, now.R @ r), velocity)

@@ -52,7 +52,7 @@ def test_an_unknown_library_is_named():
 
 @dataclass
 class Seen:
-    """What a library makes of a state (q, v): where the body is, how its point moves, and its kinetic energy."""
+    """A library's results for a state (q, v): the pose, the velocity of a point, and the kinetic energy."""
 
     X_WB: np.ndarray
     velocity_of_point: np.ndarray
@@ -68,7 +68,7 @@ def check_state(name, see, tolerance=ROUNDING):
 
 
 def check_wrench(name, accelerate, tolerance=ROUNDING):
-    """At rest the derivative of a twist converts as the twist does, so Vdot = G^-1 F is what the library must say."""
+    """At rest the derivative of a twist converts as the twist does, so the library must give Vdot = G^-1 F."""
     for X, F in STATES:
         q, rest = to_peer(name, X, np.zeros(6), COM)
         vdot = accelerate(q, rest, wrench_to_peer(name, X, F, COM))
@@ -167,7 +167,7 @@ def test_newton(monkeypatch):
     monkeypatch.setattr(wp.config, "enable_backward", False)  # compiles four times faster
 
     # Newton computes in float32 and its integrator is of first order; with a spherical inertia its step can still be
-    # foretold: the centre of mass moves straight on, and the body turns by 2 arctan(|omega| dt / 2) about omega.
+    # predicted: the centre of mass moves straight on, and the body rotates by 2 arctan(|omega| dt / 2) about omega.
     moment, dt = 0.4, 0.05
     builder = newton.ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_body(mass=MASS, com=wp.vec3(*COM), inertia=wp.mat33(*(moment * np.eye(3)).ravel()), lock_inertia=True)

@@ -13,7 +13,7 @@ from poinsot.spatial import quaternion, rotation
 from poinsot.spatial.motion import twist_matrix
 from poinsot.spatial.pose import Pose
 
-NEAR = [angle for angle in EDGE_ANGLES if angle < 1e-7 or np.pi - angle < 1e-7]  # the identity, and turns by pi
+NEAR = [angle for angle in EDGE_ANGLES if angle < 1e-7 or np.pi - angle < 1e-7]  # the identity, and rotations by pi
 
 
 @law(X=poses, Y=poses, Z=poses, x=vectors())
@@ -45,7 +45,7 @@ def test_exp_is_the_matrix_exponential(xi):
 def test_log_undoes_exp(xi):
     back = Pose.exp(xi).log()
     same(Pose.exp(back).matrix(), Pose.exp(xi).matrix(), 2e-14)
-    if np.linalg.norm(xi[:3]) < np.pi - 1e-12:  # at pi the opposite axis is as good
+    if np.linalg.norm(xi[:3]) < np.pi - 1e-12:  # at pi the opposite axis is equivalent
         same(back, xi, 5e-14)
 
 
@@ -107,7 +107,7 @@ def test_a_pose_cannot_be_changed():
             pose.p[0] = 2.0
         with pytest.raises(dataclasses.FrozenInstanceError):
             pose.p = np.ones(3)
-    p[0] = 1.0  # the caller's array stays the caller's
+    p[0] = 1.0  # the caller's array stays writable
 
 
 def test_poses_are_values():
@@ -122,7 +122,7 @@ def test_poses_are_values():
     assert repr(Pose(p=np.zeros((4, 3)))) == "<Pose, batch of shape (4,)>"
 
 
-def test_other_classes_can_stand_on_the_right():
+def test_other_classes_can_be_on_the_right():
     class Thing:
         def __rmatmul__(self, X):
             return "moved"
@@ -158,7 +158,7 @@ def test_errors_say_what_is_wrong(make, message):
         make()
 
 
-def test_float32_data_pass_and_are_made_unit():
+def test_float32_data_pass_and_are_normalized():
     q = quaternion.exp(np.array([0.3, -2.0, 1.0])).astype(np.float32)
     X = Pose.from_quaternion(q)
     same(X.R.T @ X.R, np.eye(3), 1e-15)

@@ -77,7 +77,7 @@ def test_from_matrix_is_unit_with_a_positive_scalar(phi):
 
 
 @law(q=quaternions, length=lengths)
-def test_normalise(q, length):
+def test_normalize(q, length):
     same(normalize(length * q), q, 1e-15)
 
 
@@ -85,7 +85,7 @@ def test_normalise(q, length):
 def test_derivatives(q, omega):
     omega_W = rotate(q, omega)
     same(quaternion.derivative(q, omega), quaternion.derivative_world(q, omega_W))
-    same(quaternion.derivative(q, omega) @ q, 0.0)  # the length stays
+    same(quaternion.derivative(q, omega) @ q, 0.0)  # the length is constant
     h, dt = 1e-30, np.array(1e-30j)
     same(integrate(q, omega, dt).imag / h, quaternion.derivative(q, omega))
     same(quaternion.integrate_world(q, omega_W, dt).imag / h, quaternion.derivative_world(q, omega_W))
@@ -100,7 +100,7 @@ def test_integrate_is_exact_for_constant_angular_velocity(q, omega, dt):
 
 
 def test_the_increment_of_de_nivelle():
-    # Section 4.3 turns q by (|w| cos |w|h/2; w sin |w|h/2) from the left. That is |w| times a unit quaternion, and on
+    # Section 4.3 rotates q by (|w| cos |w|h/2; w sin |w|h/2) from the left. That is |w| times a unit quaternion, and on
     # the left w has to be in world axes, while the same scheme integrates it in body axes.
     q, w, h = exp([0.3, -0.8, 0.5]), np.array([0.7, 2.0, -1.0]), 0.2
     angle = np.linalg.norm(w)

@@ -18,7 +18,7 @@ def test_skew_is_the_cross_product(a, b):
     same(skew(a) @ b, np.cross(a, b))
     same(skew(a).T, -skew(a), 0.0)
     same(unskew(skew(a)), a, 0.0)
-    same(unskew(np.outer(b, b)), 0.0, 0.0)  # the symmetric part counts for nothing
+    same(unskew(np.outer(b, b)), 0.0, 0.0)  # the symmetric part does not contribute
 
 
 @law(phi=rotation_vectors)
@@ -57,7 +57,7 @@ def test_log_undoes_exp(phi):
     back = log(exp(phi))
     assert np.linalg.norm(back) <= np.pi + ROUNDING
     same(exp(back), exp(phi))
-    if np.linalg.norm(phi) < np.pi - 1e-12:  # at pi, -phi is as good
+    if np.linalg.norm(phi) < np.pi - 1e-12:  # at pi, -phi is equivalent
         same(back, phi)
 
 
@@ -76,7 +76,7 @@ def test_log_agrees_with_scipy(phi):
     same(log(R) if np.dot(log(R), theirs) >= 0.0 else -log(R), theirs)
 
 
-def test_log_of_turns_by_pi_finds_the_axis():
+def test_log_of_rotations_by_pi_finds_the_axis():
     for R in (np.diag([1.0, -1.0, -1.0]), np.diag([-1.0, 1.0, -1.0]), np.diag([-1.0, -1.0, 1.0])):
         same(np.abs(log(R)), np.pi * (np.diag(R) > 0), 1e-15)
 
@@ -105,7 +105,7 @@ def test_orthonormalise_finds_the_nearest_rotation(phi, noise):
     same(R.T @ R, np.eye(3), 1e-15)
 
 
-def test_orthonormalise_copes_with_far_matrices_and_repairs_drift_in_two_iterations():
+def test_orthonormalise_handles_far_matrices_and_removes_drift_in_two_iterations():
     R = exp([1.0, 2.0, -0.5])
     stretch = np.diag([50.0, 1.0, 0.02])
     same(orthonormalise(R @ stretch), R)

@@ -28,7 +28,7 @@ def exact_stumpff(k: int, s: float) -> float:
 def test_stumpff_is_exact_to_rounding_at_every_angle(k):
     expected = np.array([exact_stumpff(k, s) for s in SQUARES])
     # Just above s = 1 the closed forms of c_3 and c_4 lose a factor of 6 and 12. Where sin and cos cross zero, and for
-    # angles of many turns, the rounding of s itself moves the value by up to t eps / 2.
+    # angles of many revolutions, the rounding of s itself moves the value by up to t eps / 2.
     t = np.sqrt(SQUARES)
     bound = 16 * EPS * np.abs(expected) + EPS * (1.0 + t) / np.maximum(1.0, t) ** k
     assert np.all(np.abs(stumpff(k, SQUARES) - expected) <= bound)
@@ -66,7 +66,7 @@ def test_arctan_ratio_is_exact_to_rounding_at_every_angle():
 
 
 def test_nothing_is_evaluated_where_it_is_not_defined():
-    # Warnings are errors here: neither the branch that is not taken nor its derivative may divide by zero or overflow.
+    # Warnings are errors here: neither the unused branch nor its derivative may divide by zero or overflow.
     assert np.all(np.isfinite([stumpff(k, np.array([0.0, 1e-320, 1e200])) for k in range(5)]))
     assert np.all(np.isfinite(stumpff_by_halves(np.array([0.0, 1e-320, 1e200]))))
     assert np.all(np.isfinite(arctan_ratio(np.array([0.0, 1e-320, 1.0]), np.array([1.0, 1.0, 0.0]))))

@@ -126,7 +126,7 @@ def romberg(coarse_to_fine):
 
 
 def revolved(profile, n):
-    """The closed mesh of a profile (x, z), from the bottom of the axis to its top, turned about z."""
+    """The closed mesh of a profile (x, z), from the bottom of the axis to its top, revolved about z."""
     return trimesh.creation.revolve(profile, sections=2 * n)
 
 
@@ -136,7 +136,7 @@ def arc(radius, low, high, n, z=0.0):
 
 
 def meshes(shape, n):
-    """Closed surfaces, cavities inside out, with n facets a quarter turn or so: they converge as 1/n^2."""
+    """Closed surfaces, cavities inside out, with about n facets per quarter circle: they converge as 1/n^2."""
     match shape:
         case Sphere(R, r):
             yield from (revolved(arc(R, -pi / 2, pi / 2, n), n), revolved(arc(r, -pi / 2, pi / 2, n), n))

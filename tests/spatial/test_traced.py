@@ -1,4 +1,4 @@
-"""The spatial algebra is plain NumPy that can be traced: a kernel made of it gives the same numbers."""
+"""The spatial algebra is plain NumPy that can be traced: kernels give the same numbers."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_kernels_give_the_same_numbers(signature, function, arguments):
             same(ours[k], plain, 1e-14)
 
 
-def test_numbers_left_free_can_stand_in_lists():
+def test_traced_numbers_can_be_in_lists():
     lift = kernel("()->(3)")(lambda height: Pose(p=[0.0, 1.0, height]) @ (1.0, 2.0, 3.0)).to("numpy")
     same(lift(4.0), [1.0, 3.0, 7.0], 0.0)
 

@@ -48,6 +48,7 @@ def run(
     ended early or a structural limit was exceeded, 2 for bad input.
 
     Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
+
     Example:  poinsot run double-pendulum --live --free upper.mass
     """
     from poinsot.cli import shown

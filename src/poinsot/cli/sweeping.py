@@ -27,7 +27,7 @@ What = Annotated[list[str] | None, typer.Option("--what", help="Quantities to re
 Every = Annotated[float | None, typer.Option(help="Seconds between records.")]
 Chunk = Annotated[int | None, typer.Option(help="Instances that are run and written together.")]
 Engine = Annotated[str, typer.Option(help="local, or dask for a cluster.")]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask cluster, tcp://host:8786.")]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster, tcp://host:8786.")]
 Device = Annotated[str, typer.Option(help="cpu, or cuda for the GPU.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, and replace existing results.")]
 Plot = Annotated[bool, typer.Option("--plot/--no-plot", help="Plot quantiles over time.")]

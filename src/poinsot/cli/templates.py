@@ -1,15 +1,15 @@
-"""Scenarios to start from, with comments that tell what everything means."""
+"""Scenarios to start from, with comments that explain them."""
 
 BODY = """
 # A body in free flight. Numbers are in SI units, or texts with a unit: "5 lb", "30 deg", "2400 rpm".
 title = "A spinning book"
-gravity = [0, 0, -9.81]        # m/s^2, z up; 0 for none
+gravity = [0, 0, -9.81]        # m/s^2, z is up; 0 for none
 
 [run]
 duration = "2 s"
 step = "1 ms"
-# every = "10 ms"              # between records
-# method = "splitting4"        # by default one that suits the world
+# every = "10 ms"              # interval between records
+# method = "splitting4"        # by default chosen to suit the world
 # until = "altitude < 0"       # a condition that ends the run
 
 [show]
@@ -17,23 +17,23 @@ draw = "book.angular_velocity.x"   # drawn in the terminal
 
 [[body]]
 name = "book"
-position = [0, 0, 1.5]         # of the origin of its frame, in the world
-velocity = [0, 0, 6]           # of that origin, along the world's axes
-angular_velocity = ["1 turn/s", 0.05, 0]    # along the body's own axes
+position = [0, 0, 1.5]         # of its origin, in the world
+velocity = [0, 0, 6]           # of its origin, in world axes
+angular_velocity = ["1 turn/s", 0.05, 0]    # in body axes
 # orientation = { roll = "10 deg", pitch = 0, yaw = "90 deg" }
 
-[[body.shape]]                 # as many as needed; the body is all of them
+[[body.shape]]                 # any number of them; the body is their sum
 kind = "box"                   # box, sphere, cylinder, capsule, cone, ellipsoid, rod, plate, disc, mesh, points
 size = ["15 cm", "23 cm", "3 cm"]
 mass = "600 g"                 # or density = "0.8 g/cm^3"
 
-# [[body.force]]               # a formula of time and of what the body does
+# [[body.force]]               # a formula in time and the body's motion
 # name = "drag"
 # value = "-0.5*1.2*0.03*speed*velocity"
 """
 
 PENDULUM = """
-# Two links on hinges, the first one driven. Numbers are in SI units, or texts with a unit.
+# Two links on hinges, the first driven by a motor. Numbers are in SI units, or texts with a unit.
 title = "A double pendulum with a motor"
 
 [run]
@@ -43,14 +43,14 @@ step = "1 ms"
 [show]
 draw = "lower.q"
 
-[constants]                    # names for formulas
+[constants]                    # numbers for formulas, by name
 swing = 2.0
 
 [[body]]
 name = "upper"
 joint = { kind = "revolute", axis = [0, 1, 0], damping = "0.01 N m s/rad" }
-placement = [0, 0, 2]          # of the joint, in the frame of the parent; here the world
-q = "60 deg"                   # the angle at the start; v: how fast it turns
+placement = [0, 0, 2]          # of the joint in its parent, here the world
+q = "60 deg"                   # initial angle; v: initial angular velocity
 shape = [{ kind = "capsule", radius = "3 cm", height = "0.5 m", mass = 1, position = [0, 0, -0.25] }]
 
 [[body]]
@@ -66,7 +66,7 @@ joint = "upper"
 value = "swing*sin(2*pi*t)"    # N m; also a number, { times = [0, 1], values = [0, 2] }, or an input
 limit = "1.5 N m"
 
-# [[joint_stop]]               # bumpers at the ends of its range
+# [[joint_stop]]               # stops at the ends of its range
 # name = "stop"
 # joint = "lower"
 # lower = "-120 deg"
@@ -74,7 +74,7 @@ limit = "1.5 N m"
 """
 
 SPRINGS = """
-# Point masses, springs and a box that hangs on them. Numbers are in SI units, or texts with a unit.
+# A box on a spring, and a point mass on the box. Numbers are in SI units, or texts with a unit.
 title = "A box on a spring"
 
 [run]
@@ -94,7 +94,7 @@ name = "bob"
 mass = "200 g"
 position = [0.3, 0, -1.0]
 
-[[spring]]                     # between points of two bodies, or of a body and the "world"
+[[spring]]                     # between points of two bodies, or a body and the "world"
 name = "hanger"
 a = "world"
 b = "box"
@@ -109,7 +109,7 @@ a = "box"
 b = "bob"
 stiffness = "50 N/m"
 rest_length = "30 cm"
-# tension = "stiffness*max(length - rest_length, 0)"    # a law of one's own: a rope
+# tension = "stiffness*max(length - rest_length, 0)"    # a custom law: a rope
 """
 
 GROUND = """
@@ -127,17 +127,17 @@ draw = "box.position.z"
 name = "box"
 position = [0, 0, 1]
 velocity = [2, 0, 0]
-angular_velocity = [1, 5, 0]   # along its own axes
+angular_velocity = [1, 5, 0]   # in body axes
 shape = [{ kind = "box", size = [0.3, 0.2, 0.1], density = "500 kg/m^3" }]
 
-[[body.contact]]               # the points that may touch the ground, z = 0
+[[body.contact]]               # points that may touch the ground, z = 0
 name = "corners"
 points = [
     [0.15, 0.1, 0.05], [0.15, 0.1, -0.05], [0.15, -0.1, 0.05], [0.15, -0.1, -0.05],
     [-0.15, 0.1, 0.05], [-0.15, 0.1, -0.05], [-0.15, -0.1, 0.05], [-0.15, -0.1, -0.05],
 ]
-stiffness = "20 kN/m"          # of each point
-damping = "0.6 s/m"            # what an impact loses
+stiffness = "20 kN/m"          # per point
+damping = "0.6 s/m"            # energy loss of impacts
 friction = 0.5
 """
 
@@ -148,7 +148,7 @@ title = "A small rocket"
 [run]
 duration = "20 s"
 step = "2 ms"
-until = "altitude < -1"        # it has come down
+until = "altitude < -1"        # after landing
 
 [show]
 draw = "rocket.position.z"
@@ -161,7 +161,7 @@ CdA = "20 cm^2"
 name = "rocket"
 shape = [{ kind = "cylinder", radius = "4 cm", height = "1.2 m", mass = "2 kg" }]
 
-[[body.tank]]                  # its contents are a state; mass and inertia of the rocket follow
+[[body.tank]]                  # its contents are a state; the rocket's mass and inertia follow
 name = "grain"
 capacity = "0.6 kg"
 contents = "0.6 kg"
@@ -172,7 +172,7 @@ height = "40 cm"
 [[body.thruster]]
 name = "engine"
 tank = "grain"
-thrust = { times = [0, 0.1, 2.5, 2.6], values = [0, 400, 350, 0] }    # N over time, straight lines in between
+thrust = { times = [0, 0.1, 2.5, 2.6], values = [0, 400, 350, 0] }    # N, interpolated over time
 exhaust_speed = "2000 m/s"     # specific impulse times 9.80665 m/s^2
 point = [0, 0, -0.6]
 

@@ -3,23 +3,23 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from poinsot.files.described import imported
 from poinsot.files.expressions import Expression, Law
-from poinsot.files.readers import NUMBER_OR_TEXT, Context, array_of, number_of, typed
+from poinsot.files.readers import NUMBER_OR_TEXT, Context, KeyType, array_of, number_of, typed
 from poinsot.files.units import is_quantity, wanted
 from poinsot.parts import Input, Tabulated
 
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
-def _is_formula(value: Any) -> bool:
+def _is_formula(value: object) -> TypeGuard[str]:
     """Whether it is a text other than a number with a unit: a formula, or "module:function"."""
     return isinstance(value, str) and not is_quantity(value)
 
 
-def _value(value: Any, units: Sequence[str], context: Context) -> Any:
+def _value(value: object, units: Sequence[str], context: Context) -> Any:
     """A constant, a formula, {times, values}, {input, factor}, or "module:function"."""
     if isinstance(value, dict):
         return _table(value, units)
@@ -74,18 +74,18 @@ def _code(text: str, context: Context) -> Callable[..., Any]:
     return function
 
 
-def value(*units: str) -> Any:
+def value(*units: str) -> KeyType:
     """A constant, or a value that changes with time and state."""
     expected = f"{wanted(units)}, a formula, or a table over time"
     schema = {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}, {"type": "object"}]}
     return typed(lambda x, context: _value(x, units, context), expected, schema)
 
 
-def condition() -> Any:
+def condition() -> KeyType:
     """A formula that becomes true, such as 'altitude("box") < 0'."""
     expected = "a formula, such as 'altitude(\"box\") < 0'"
 
-    def read(value: Any, context: Context) -> Any:
+    def read(value: object, context: Context) -> Any:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}")
         return _computed(value, context)
@@ -93,12 +93,12 @@ def condition() -> Any:
     return typed(read, expected, {"type": "string"})
 
 
-def law(arguments: tuple[str, ...], *units: str) -> Any:
+def law(arguments: tuple[str, ...], *units: str) -> KeyType:
     """A number, or a formula in these arguments, or "module:function"."""
     numbers = f"{wanted(units)}, or " if units else ""
     expected = f"{numbers}a formula in {', '.join(arguments)}"
 
-    def read(value: Any, context: Context) -> Any:
+    def read(value: object, context: Context) -> Any:
         if isinstance(value, str) and FUNCTION.fullmatch(value):
             return _code(value, context)
         if _is_formula(value):

@@ -1,6 +1,6 @@
-"""The state (q, v) of a whole mechanism, to and from that of the same robot in Pinocchio and in MuJoCo.
+"""The state (q, v) of a mechanism converted to and from that of the same robot in Pinocchio and in MuJoCo.
 
-Both write a free joint in another order than Poinsot, MuJoCo with its linear velocity in world axes; Pinocchio has the
+Both order the numbers of a free joint differently, MuJoCo with its linear velocity in world axes; Pinocchio has the
 cosine and sine of angles without limits, and joints in the order of their names. Batch shapes in front broadcast.
 """
 
@@ -24,7 +24,7 @@ def _same(x: Array, *_: object) -> Array:
 
 
 def _order(*indices: int) -> tuple[Function, Function]:
-    """Picking entries in this order, and putting them back."""
+    """Two functions: one picks entries in this order, the other puts them back."""
     back = np.argsort(indices).tolist()
     return lambda x, *_: x[..., list(indices)], lambda x, *_: x[..., back]
 
@@ -74,13 +74,13 @@ def _free_from_mujoco(q: Array, X_WJ: Pose) -> Array:
     return join(quaternion.product(X_JW.quaternion(), q[..., 3:]), X_JW @ q[..., :3])
 
 
-def _turned(q: Array, X_WJ: Pose) -> Array:
+def _rotation(q: Array, X_WJ: Pose) -> Array:
     """R_WB of a free joint."""
     return X_WJ.R @ quaternion.to_matrix(q[..., :4])
 
 
 def _planar(q: Array) -> Array:
-    """The turn (2, 2) in the plane."""
+    """The rotation (2, 2) in the plane."""
     c, s = np.cos(q[..., 0]), np.sin(q[..., 0])
     return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
 
@@ -90,8 +90,8 @@ MUJOCO = {
         7,
         (_free_to_mujoco, _free_from_mujoco),
         (
-            lambda v, q, X: join(matvec(_turned(q, X), v[..., 3:]), v[..., :3]),
-            lambda v, q, X: join(v[..., 3:], matvec(np.swapaxes(_turned(q, X), -1, -2), v[..., :3])),
+            lambda v, q, X: join(matvec(_rotation(q, X), v[..., 3:]), v[..., :3]),
+            lambda v, q, X: join(v[..., 3:], matvec(np.swapaxes(_rotation(q, X), -1, -2), v[..., :3])),
         ),
     ),
     "planar": Kind(  # two slides, then a hinge
@@ -106,19 +106,19 @@ MUJOCO = {
 
 
 def to_pinocchio(mech: Mechanism, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """(q, v) as Pinocchio has them for the same URDF, shapes (..., nq) and (..., nv); accelerations and forces as v."""
+    """(q, v) in Pinocchio's form for the same URDF, shapes (..., nq) and (..., nv); accelerations and forces as v."""
     return _to(mech, q, v, PINOCCHIO, _by_joint_name(mech))
 
 
 def from_pinocchio(mech: Mechanism, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """(q, v) from those of Pinocchio for the same URDF. Angles without limits come back between -pi and pi."""
+    """(q, v) from those of Pinocchio for the same URDF. Angles without limits are between -pi and pi."""
     return _from(mech, q, v, PINOCCHIO, _by_joint_name(mech))
 
 
 def to_mujoco(mech: Mechanism, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    """(qpos, qvel) as MuJoCo has them for the same MJCF or URDF; forces convert as v.
+    """(qpos, qvel) in MuJoCo's form for the same MJCF or URDF; forces convert as v.
 
-    Accelerations do not, for a free or planar joint: MuJoCo's is the derivative of the velocity in world axes.
+    Accelerations of free and planar joints do not: MuJoCo's are derivatives of the velocity in world axes.
     """
     return _to(mech, q, v, MUJOCO, list(range(len(mech))))
 
@@ -152,7 +152,7 @@ def _from(mech: Mechanism, q: ArrayLike, v: ArrayLike, kinds: dict[str, Kind], o
 
 
 def _joints(mech: Mechanism, kinds: dict[str, Kind], order: list[int]) -> Iterator[tuple[int, Kind, Pose]]:
-    """In the peer's order: the number of each link, how the peer writes its joint, and X_WJ where all is neutral."""
+    """In the peer's order: the index of each link, how the peer writes its joint, and the neutral X_WJ."""
     rest = world_poses(mech, mech.neutral())
     for i in order:
         yield i, kinds.get(_coordinates_of(mech.links[i].joint), Kind()), rest[i]
@@ -182,5 +182,5 @@ def _by_joint_name(mech: Mechanism) -> list[int]:
 def _checked(x: ArrayLike, length: int, name: str) -> Array:
     array = as_array(x)
     if array.shape[-1:] != (length,):
-        raise ValueError(f"{name} has the shape {array.shape}; it needs {length} numbers, with any batch in front.")
+        raise ValueError(f"{name} has the shape {array.shape}; it needs {length} numbers, after any batch shape.")
     return array

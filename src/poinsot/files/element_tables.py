@@ -14,7 +14,7 @@ from poinsot.environment import CentralGravity
 from poinsot.files import computed, readers
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
-from poinsot.files.readers import ScenarioTable
+from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.files.shape_tables import Piece
 from poinsot.parts import Element
 from poinsot.spatial import Inertia
@@ -54,7 +54,7 @@ def first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _type_of(name: str, kind: FieldType, default: Any) -> Any:
+def _type_of(name: str, kind: FieldType, default: Any) -> KeyType:
     """The reader for a field of an element, by its type."""
     choices = set(get_args(kind.bare)) if get_origin(kind.bare) in (Union, UnionType) else {kind.bare}
     choices -= {NoneType}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from poinsot.run import Ledger, Run, Stop, limits
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.inputs import read_inputs
 from poinsot.world import Description, World
+
+if TYPE_CHECKING:
+    from xarray import Dataset, Variable
 
 FORMAT = 1  # of the groups "states" and "run" (see `saving`); a file with a higher number is newer than this version
 
@@ -84,7 +87,7 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     return run
 
 
-def _read_whole(path: Path) -> tuple[Any, dict[str, Any]]:
+def _read_whole(path: Path) -> tuple["Dataset", dict[str, Any]]:
     """The group "run" of a file and the text in it, or an error if this is not a run, or a newer one."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file '{path}'.")
@@ -105,7 +108,7 @@ def _read_whole(path: Path) -> tuple[Any, dict[str, Any]]:
     return whole, meta
 
 
-def _read(dataset: Any) -> Any:
+def _read(dataset: "Dataset") -> "Dataset":
     """All of a dataset in memory, and its file closed."""
     with dataset:
         return dataset.load()
@@ -148,7 +151,7 @@ class ReadOnlyEquations:
 class OnDisk:
     """An array in a file. Each use reads what it needs; np.asarray(x) reads it all."""
 
-    def __init__(self, variable: Any) -> None:
+    def __init__(self, variable: "Variable") -> None:
         self.variable = variable
         self.shape, self.ndim, self.dtype = variable.shape, variable.ndim, variable.dtype
 

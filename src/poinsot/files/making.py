@@ -17,13 +17,14 @@ from poinsot.mechanism.joints import TYPES
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
+from poinsot.spatial.arrays import as_array
 from poinsot.spatial.mesh import Mesh, as_mesh
 from poinsot.world import World
 
 
-def uniform_gravity(value: Any) -> Array:
+def uniform_gravity(value: object) -> Array:
     """Gravity (3,) [m/s^2] from three numbers, or from one: its strength, downwards."""
-    gravity = readers.array_of(value, ("m/s^2",))
+    gravity: Array = readers.array_of(value, ("m/s^2",))
     if np.ndim(gravity) == 0:
         gravity = np.array([0.0, 0.0, -gravity])
     if np.shape(gravity) != (3,) or not np.all(np.isfinite(gravity)):
@@ -45,7 +46,7 @@ def orientation_of(table: ScenarioTable | None) -> Array | None:
     if sum(ways) != 1:
         raise FieldError("give wxyz, or some of roll, pitch and yaw, or axis and angle", "orientation")
     if ways[0]:
-        return entries["wxyz"]
+        return as_array(entries["wxyz"])
     if ways[1]:
         return Pose.from_euler([x or 0.0 for x in angles]).quaternion()
     if set(entries) != {"axis", "angle"} or not np.any(entries["axis"]):
@@ -105,7 +106,8 @@ def joint_of(table: ScenarioTable | None) -> Joint | None:
     if table is None:
         return None
     entries = table.entries()
-    return TYPES[entries.pop("kind")].make(**entries)
+    joint: Joint = TYPES[entries.pop("kind")].make(**entries)
+    return joint
 
 
 def body_of(world: World, table: ScenarioTable, inertia: Inertia | None, joint: Joint | None) -> None:

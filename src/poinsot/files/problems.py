@@ -17,7 +17,7 @@ class Problem:
 
     path: Path
     text: str
-    value: Any = ABSENT
+    value: object = ABSENT
 
     def line(self, lines: Mapping[Path, int]) -> int | None:
         """The line in the file."""
@@ -68,7 +68,7 @@ def unknown(where: Path, known: Iterable[str]) -> Problem:
     return Problem(where, f"there is no such key{hint(str(where[-1]), known) or '; there are ' + ', '.join(known)}")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as TOML writes it, cut if it is long."""
     try:
         text = json.dumps(value, ensure_ascii=False)

@@ -7,7 +7,7 @@ has those of values that may change with time.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
@@ -16,6 +16,9 @@ from pydantic_core import PydanticCustomError
 from poinsot._hints import hint
 from poinsot.files.problems import shown
 from poinsot.files.units import to_si, wanted
+
+KeyType: TypeAlias = Any
+"""The type of a key, as pydantic takes it."""
 
 NUMBER_OR_TEXT = [{"type": "number"}, {"type": "string"}]
 
@@ -46,10 +49,10 @@ def problem(text: str) -> PydanticCustomError:
     return PydanticCustomError("scenario", "{text}", {"text": text})
 
 
-def typed(read: Callable[[Any, Context], Any], expected: str, schema: dict[str, Any]) -> Any:
+def typed(read: Callable[[object, Context], Any], expected: str, schema: dict[str, Any]) -> KeyType:
     """A type of pydantic: a reader of values, what it expects in words, and its JSON schema."""
 
-    def validate(value: Any, info: ValidationInfo) -> Any:
+    def validate(value: object, info: ValidationInfo) -> Any:
         try:
             return read(value, info.context or Context())
         except (ValueError, TypeError, KeyError) as error:
@@ -63,7 +66,7 @@ def typed(read: Callable[[Any, Context], Any], expected: str, schema: dict[str, 
 # Numbers.
 
 
-def number_of(value: Any, units: Sequence[str], infinite: bool = True) -> float:
+def number_of(value: object, units: Sequence[str], infinite: bool = True) -> float:
     """A number in SI, from a number or a text with a unit."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"expected {wanted(units)}")
@@ -73,10 +76,10 @@ def number_of(value: Any, units: Sequence[str], infinite: bool = True) -> float:
     return number
 
 
-def number(*units: str, infinite: bool = False, positive: bool = False) -> Any:
+def number(*units: str, infinite: bool = False, positive: bool = False) -> KeyType:
     """One number, in SI or as text with one of these units."""
 
-    def read(value: Any, _: Context) -> float:
+    def read(value: object, _: Context) -> float:
         x = number_of(value, units, infinite)
         if positive and not x > 0:
             raise ValueError(f"must be above zero; expected {wanted(units)}")
@@ -85,7 +88,7 @@ def number(*units: str, infinite: bool = False, positive: bool = False) -> Any:
     return typed(read, wanted(units), {"anyOf": NUMBER_OR_TEXT})
 
 
-def array_of(value: Any, units: Sequence[str]) -> Any:
+def array_of(value: object, units: Sequence[str]) -> Any:
     """A number, or an array of numbers from lists of them, in SI."""
     if not isinstance(value, list):
         return number_of(value, units)
@@ -100,11 +103,11 @@ def array_of(value: Any, units: Sequence[str]) -> Any:
     return np.array(entries, dtype=float)
 
 
-def array(*units: str, shape: tuple[int | None, ...] | None = None) -> Any:
+def array(*units: str, shape: tuple[int | None, ...] | None = None) -> KeyType:
     """One number, or lists of them; if a shape is given, of that shape, None being any length."""
     what = wanted(units) if shape is None else _lists(shape, units)
 
-    def read(value: Any, _: Context) -> Any:
+    def read(value: object, _: Context) -> Any:
         x = array_of(value, units)
         if shape is not None and (
             np.ndim(x) != len(shape) or any(n not in (None, m) for n, m in zip(shape, np.shape(x), strict=True))
@@ -115,7 +118,7 @@ def array(*units: str, shape: tuple[int | None, ...] | None = None) -> Any:
     return typed(read, what, {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}]})
 
 
-def vector(*units: str) -> Any:
+def vector(*units: str) -> KeyType:
     """Three numbers."""
     return array(*units, shape=(3,))
 
@@ -135,10 +138,10 @@ def _lists(shape: tuple[int | None, ...], units: Sequence[str]) -> str:
 # Words.
 
 
-def _taken(fits: Callable[[Any], bool], expected: str, schema: dict[str, Any]) -> Any:
+def _taken(fits: Callable[[object], bool], expected: str, schema: dict[str, Any]) -> KeyType:
     """A value that is taken as it is, if it fits."""
 
-    def read(value: Any, _: Context) -> Any:
+    def read(value: object, _: Context) -> Any:
         if not fits(value):
             raise ValueError(f"expected {expected}")
         return value
@@ -146,32 +149,32 @@ def _taken(fits: Callable[[Any], bool], expected: str, schema: dict[str, Any]) -
     return typed(read, expected, schema)
 
 
-def text(expected: str = "a text") -> Any:
+def text(expected: str = "a text") -> KeyType:
     """A text."""
     return _taken(lambda x: isinstance(x, str), expected, {"type": "string"})
 
 
-def name(example: str) -> Any:
+def name(example: str) -> KeyType:
     """The name of something."""
     return text(f'a name, such as "{example}"')
 
 
-def flag() -> Any:
+def flag() -> KeyType:
     """true or false."""
     return _taken(lambda x: isinstance(x, bool), "true or false", {"type": "boolean"})
 
 
-def whole(least: int = 0) -> Any:
+def whole(least: int = 0) -> KeyType:
     """A whole number."""
     schema = {"type": "integer", "minimum": least}
     return _taken(lambda x: type(x) is int and x >= least, f"a whole number, {least} or more", schema)
 
 
-def choice(*words: str) -> Any:
+def choice(*words: str) -> KeyType:
     """One of these words."""
     listed = ", ".join(f'"{word}"' for word in words)
 
-    def read(value: Any, _: Context) -> str:
+    def read(value: object, _: Context) -> str:
         if not isinstance(value, str) or value not in words:
             near = hint(value, words) if isinstance(value, str) else ""
             raise ValueError(f"expected one of {listed}{near}")
@@ -180,10 +183,10 @@ def choice(*words: str) -> Any:
     return typed(read, f"one of {listed}", {"enum": list(words)})
 
 
-def names(expected: str = "a list of names") -> Any:
+def names(expected: str = "a list of names") -> KeyType:
     """A list of texts."""
 
-    def read(value: Any, _: Context) -> tuple[str, ...]:
+    def read(value: object, _: Context) -> tuple[str, ...]:
         if isinstance(value, str):
             value = [value]
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
@@ -193,11 +196,11 @@ def names(expected: str = "a list of names") -> Any:
     return typed(read, expected, {"type": "array", "items": {"type": "string"}})
 
 
-def file(*suffixes: str) -> Any:
+def file(*suffixes: str) -> KeyType:
     """A file, beside the scenario."""
     expected = f"a file ({', '.join(suffixes)})" if suffixes else "a file"
 
-    def read(value: Any, context: Context) -> Path:
+    def read(value: object, context: Context) -> Path:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}")
         path = context.folder / value
@@ -208,7 +211,7 @@ def file(*suffixes: str) -> Any:
     return typed(read, expected, {"type": "string"})
 
 
-def wrapped(model: type[ScenarioTable], key: str, *types: type) -> Any:
+def wrapped(model: type[ScenarioTable], key: str, *types: type) -> KeyType:
     """A table, or a value of these types that stands for the table with this one key."""
     return Annotated[
         model,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from poinsot.run import Ledger, Run, Stop
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.observe import continuous
 from poinsot.world import World
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 PIECE = 2**24  # bytes of states that are written together
 
@@ -117,7 +120,7 @@ class Writer:
             q[...] = continuous(np.concatenate([self._orientation[None], q]))[1:]
         self._orientation = q[-1].copy()
 
-    def put(self, data: Any, y: Array, p: Array, more: bool) -> None:
+    def put(self, data: "Dataset", y: Array, p: Array, more: bool) -> None:
         """Write a piece of `run.data` and of the states; `more`: others may follow."""
         for dataset, group, along in ((data, None, "time"), (_states(y, p), "states", "record")):
             if self._begun:
@@ -150,7 +153,7 @@ def _slices(run: Run) -> Iterator[tuple[slice, bool]]:
         yield slice(start, start + size), start + size >= len(run.time)
 
 
-def _states(y: Array, p: Array) -> Any:
+def _states(y: Array, p: Array) -> "Dataset":
     import xarray
 
     instance = () if y.ndim == 2 else ("instance",)
@@ -160,7 +163,7 @@ def _states(y: Array, p: Array) -> Any:
     return xarray.Dataset(arrays)
 
 
-def _whole(run: Run) -> Any:
+def _whole(run: Run) -> "Dataset":
     """The group "run": all that belongs to a run and not to a record."""
     import xarray
 

@@ -8,18 +8,18 @@ from pydantic import Field as Key
 
 from poinsot.files import readers
 from poinsot.files.described import subclasses
-from poinsot.files.readers import ScenarioTable
+from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.spatial.mesh import Mesh
 from poinsot.spatial.shapes import Shape
 
 
-def table(name: str, about: str, needed: dict[str, Any], **keys: Any) -> Any:
+def table(name: str, about: str, needed: dict[str, KeyType], **keys: KeyType) -> Any:
     """A table with required keys, and others that it may have."""
     every = {key: (kind, ...) for key, kind in needed.items()} | optional(**keys)
     return create_model(name, __base__=ScenarioTable, __doc__=about, **every)
 
 
-def optional(**keys: Any) -> dict[str, Any]:
+def optional(**keys: KeyType) -> dict[str, Any]:
     """Keys that may be left out, in the form of pydantic."""
     return {key: (kind, None) for key, kind in keys.items()}
 
@@ -55,7 +55,7 @@ SHAPED = optional(
 )
 
 
-def by_kind(models: dict[str, dict[str, Any]]) -> Any:
+def by_kind(models: dict[str, dict[str, Any]]) -> KeyType:
     """A table whose key `kind` says which other keys it has."""
     tagged = []
     for kind, keys in models.items():
@@ -107,4 +107,4 @@ PieceOf = table(
     shape=list[AnyShape],  # type: ignore[valid-type]
     inertia=MassProperties,
 )
-Piece: Any = Annotated[PieceOf, Key(description="a table { beyond, shape, inertia }")]
+Piece: KeyType = Annotated[PieceOf, Key(description="a table { beyond, shape, inertia }")]

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from poinsot._optional import require
 from poinsot.files.atomic import reserve
+
+if TYPE_CHECKING:
+    from xarray import Dataset, Variable
 
 CHUNK = 2**17  # numbers, about, in a piece of an array that is read as one
 
@@ -22,11 +25,11 @@ class Store:
     read(path, group): a dataset whose arrays are read when they are needed.
     """
 
-    begin: Callable[[Path, Any, str | None, str | None], None]
-    extend: Callable[[Path, Any, str | None, str], None]
+    begin: "Callable[[Path, Dataset, str | None, str | None], None]"
+    extend: "Callable[[Path, Dataset, str | None, str], None]"
     note: Callable[[Path, dict[str, Any]], None]
     close: Callable[[Path], None]
-    read: Callable[[Path, str | None], Any]
+    read: "Callable[[Path, str | None], Dataset]"
 
 
 def store_for(path: str | PathLike[str]) -> Store:
@@ -47,17 +50,17 @@ def check_place(path: Path) -> None:
         raise FileExistsError(f"'{path}' exists and is not a saved run; move it, or choose another name.")
 
 
-def _written(dataset: Any) -> Any:
+def _written(dataset: "Dataset") -> "Dataset":
     """The dataset with names that a file can hold: a / would make a group."""
     return _renamed(dataset, "/", "\N{DIVISION SLASH}")
 
 
-def _renamed(dataset: Any, old: str, new: str) -> Any:
-    names = {name: name.replace(old, new) for name in {*dataset.variables, *dataset.dims} if old in str(name)}
+def _renamed(dataset: "Dataset", old: str, new: str) -> "Dataset":
+    names = {name: str(name).replace(old, new) for name in {*dataset.variables, *dataset.dims} if old in str(name)}
     return dataset.rename(names) if names else dataset
 
 
-def _chunks(variable: Any, along: str | None) -> tuple[int, ...]:
+def _chunks(variable: "Variable", along: str | None) -> tuple[int, ...]:
     """The sizes of chunks: some hundred records of a variable that grows, or is large."""
     if not variable.ndim:
         return ()
@@ -65,13 +68,13 @@ def _chunks(variable: Any, along: str | None) -> tuple[int, ...]:
     return (first, *(max(1, n) for n in variable.shape[1:]))
 
 
-def _make_room(path: Path, dataset: Any, along: str | None) -> None:
+def _make_room(path: Path, dataset: "Dataset", along: str | None) -> None:
     """Reserve the most that a dataset takes: its numbers, a chunk more of each variable that grows, and metadata."""
     chunks = 8 * CHUNK * sum(along in variable.dims for variable in dataset.variables.values())
     reserve(path, dataset.nbytes + chunks + 2**20)
 
 
-def _begin_netcdf(path: Path, dataset: Any, group: str | None, along: str | None) -> None:
+def _begin_netcdf(path: Path, dataset: "Dataset", group: str | None, along: str | None) -> None:
     dataset = _written(dataset)
     _make_room(path, dataset, along)
     sizes = {
@@ -89,7 +92,7 @@ def _begin_netcdf(path: Path, dataset: Any, group: str | None, along: str | None
     )
 
 
-def _extend_netcdf(path: Path, dataset: Any, group: str | None, along: str) -> None:
+def _extend_netcdf(path: Path, dataset: "Dataset", group: str | None, along: str) -> None:
     import h5netcdf
 
     dataset = _written(dataset)
@@ -111,7 +114,7 @@ def _note_netcdf(path: Path, attributes: dict[str, Any]) -> None:
             file.attrs[name] = value
 
 
-def _read_netcdf(path: Path, group: str | None) -> Any:
+def _read_netcdf(path: Path, group: str | None) -> "Dataset":
     import xarray
 
     return _renamed(xarray.open_dataset(path, group=group, engine="h5netcdf"), "\N{DIVISION SLASH}", "/")
@@ -120,7 +123,7 @@ def _read_netcdf(path: Path, group: str | None) -> Any:
 # Zarr's format 2, whose specification includes labels.
 
 
-def _begin_zarr(path: Path, dataset: Any, group: str | None, along: str | None) -> None:
+def _begin_zarr(path: Path, dataset: "Dataset", group: str | None, along: str | None) -> None:
     dataset = _written(dataset)
     sizes = {
         str(name): {"chunks": _chunks(v, along if along in v.dims else None)} for name, v in dataset.variables.items()
@@ -128,7 +131,7 @@ def _begin_zarr(path: Path, dataset: Any, group: str | None, along: str | None) 
     dataset.to_zarr(path, mode="a", group=group, encoding=sizes, zarr_format=2, consolidated=False)
 
 
-def _extend_zarr(path: Path, dataset: Any, group: str | None, along: str) -> None:
+def _extend_zarr(path: Path, dataset: "Dataset", group: str | None, along: str) -> None:
     dataset = _written(dataset)
     dataset = dataset.drop_vars([name for name, variable in dataset.variables.items() if along not in variable.dims])
     dataset.to_zarr(path, group=group, append_dim=along, zarr_format=2, consolidated=False)
@@ -146,7 +149,7 @@ def _close_zarr(path: Path) -> None:
     zarr.consolidate_metadata(str(path))
 
 
-def _read_zarr(path: Path, group: str | None) -> Any:
+def _read_zarr(path: Path, group: str | None) -> "Dataset":
     import xarray
 
     dataset = xarray.open_dataset(path, group=group, engine="zarr", consolidated=False, chunks=None)

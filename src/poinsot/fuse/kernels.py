@@ -113,13 +113,13 @@ def trace(
         leaves = [
             Traced(objects([graph.param("f") for _ in range(math.prod(shape))], tuple(shape))) for shape in shapes
         ]
-        result = function(*_arguments(function, leaves))
+        result = function(*nested_arguments(function, leaves))
         arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
         graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
     return graph, [array.shape for array in arrays], pytree.structure(result)
 
 
-def _arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
+def nested_arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
     """The flat arguments, with those of a parameter that is annotated as a dataclass combined into one."""
     try:
         hints = get_type_hints(function)
@@ -225,7 +225,7 @@ class Kernel:
         if self.function is None:
             raise TypeError(f"{self!r} was unpickled and cannot be part of another kernel")
         function = self.function
-        return once(functools.wraps(function)(lambda *leaves: function(*_arguments(function, leaves))))
+        return once(functools.wraps(function)(lambda *leaves: function(*nested_arguments(function, leaves))))
 
     # Tracing.
     def specialise(self, *shapes: Shape) -> Program:
@@ -352,7 +352,8 @@ def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any
     from dask.array import apply_gufunc
 
     types = [dtype] * ufunc.nout
-    return apply_gufunc(ufunc, text.replace(" ", ""), *args, output_dtypes=types if ufunc.nout > 1 else dtype)
+    apply: Callable[..., Any] = apply_gufunc
+    return apply(ufunc, text.replace(" ", ""), *args, output_dtypes=types if ufunc.nout > 1 else dtype)
 
 
 @functools.cache

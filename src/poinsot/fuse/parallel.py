@@ -84,7 +84,8 @@ def call(ufunc: np.ufunc, program: Cores, args: Sequence[np.ndarray], out: Any, 
         if array.ndim < from_end or array.shape[-from_end] == 1:
             return array
         index: tuple[Any, ...] = (..., piece, *(slice(None),) * (from_end - 1))
-        return array[index]
+        piece_of: np.ndarray = array[index]
+        return piece_of
 
     def work(piece: slice) -> None:
         inputs = [part(a, core, piece) for a, core in zip(args, program.inputs, strict=True)]

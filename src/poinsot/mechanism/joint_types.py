@@ -71,14 +71,14 @@ class JointType:
     position: bool = False
     screw: Function | None = None
     parts: Function | None = None
-    subspace_rate: Function = None  # type: ignore[assignment]  # (joint, q, v) -> S' (6, nv); if not given, derived
+    subspace_rate: Function = None  # type: ignore[assignment]  # (joint, q, v) -> S' (6, nv); derived if None
     neutral: Function = lambda joint: np.zeros(joint.nq)  # the q at which X_JC is the identity
     rate: Function = _dq_is_v  # (joint, q, v) -> dq/dt (nq,)
     integrate: Function = _sum  # (joint, q, u) -> q after one unit of time at the constant velocity u
     difference: Function = lambda joint, a, b: b - a  # the u with integrate(a, u) = b
     normalize: Function = lambda joint, q: q  # q, its quaternion made one of length 1 again
     strain: Function = _strain  # (joint, q, rest) -> of a spring (nv,); its force is stiffness * strain
-    unit_axes: Function = _unit_rows  # axes that were changed (k, 3) -> axes that such a joint can have
+    unit_axes: Function = _unit_rows  # (k, 3) -> axes that such a joint can have: of unit length
 
     def __post_init__(self) -> None:
         if self.is_group and (self.integrate is _sum or not self.is_constant):

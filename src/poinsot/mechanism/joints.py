@@ -1,7 +1,7 @@
 """Joints: how a link can move relative to its parent.
 
 A joint type is one entry of `TYPES`: the pose that the joint coordinates q give, X_JC (of the child's frame C in the
-joint's frame J), and the motion subspace S that turns joint velocities v into the twist of C in J, V = S v, in C's
+joint's frame J), and the motion subspace S that maps joint velocities v to the twist of C in J, V = S v, in C's
 axes; with all else that is known of the kind (`joint_types`). A new joint is a new entry.
 """
 
@@ -22,7 +22,7 @@ from poinsot.spatial.series import stumpff_by_halves
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint: its kind, a key of `TYPES`, its axes (k, 3), and what resists motion in it, per degree of freedom.
+    """A joint: its kind, a key of `TYPES`, its axes (k, 3), and the resistance to its motion, per degree of freedom.
 
     `parameters`: further numbers of its kind by name, such as the pitch of a screw; also joint.pitch.
     `lower`, `upper`: limits of q [rad, m], `velocity_limit` of |v| [rad/s, m/s], `effort_limit` of a motor's force
@@ -95,7 +95,7 @@ def prismatic(axis: ArrayLike, **data: Any) -> Joint:
 
 
 def helical(axis: ArrayLike, pitch: float, **data: Any) -> Joint:
-    """q: the angle [rad] about the axis, along which it moves by `pitch` [m/rad]: a screw."""
+    """q: the angle [rad] about the axis, along which it advances by `pitch` [m/rad]: a screw."""
     return Joint("helical", _axes(axis), {"pitch": pitch}, **data)
 
 
@@ -113,7 +113,7 @@ def universal(axis1: ArrayLike, axis2: ArrayLike, **data: Any) -> Joint:
 
 
 def planar(normal: ArrayLike, **data: Any) -> Joint:
-    """q: the angle [rad] about the normal, and two distances [m] in the plane; v: the same seen from the child."""
+    """q: the angle [rad] about the normal, and two distances [m] in the plane; v: their rates in the child's axes."""
     n = _axes(normal)[0]
     e1 = rotation.perpendicular(n)
     return Joint("planar", np.stack([n, e1, np.cross(n, e1)]), **data)
@@ -147,7 +147,7 @@ def _axes(*axes: ArrayLike) -> Array:
     largest = np.abs(array).max(axis=1, keepdims=True)
     if np.any(largest == 0):
         raise FieldError("the axis of a joint must not be the zero vector.", "axis")
-    array = np.ldexp(array, -np.frexp(largest)[1])  # by powers of 2: no square is too large or too small a number
+    array = np.ldexp(array, -np.frexp(largest)[1])  # by powers of 2: no square overflows or underflows
     return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
@@ -155,7 +155,7 @@ def _axes(*axes: ArrayLike) -> Array:
 
 
 def _about(axis: Array, angle: Array) -> Array:
-    """R, the rotation about a unit axis: cos E + sin (n x) + (1 - cos) n n^T; for a coordinate axis, just that."""
+    """R, the rotation about a unit axis: cos E + sin (n x) + (1 - cos) n n^T; simpler for a coordinate axis."""
     if not is_traced(axis):
         for k, turn in enumerate((rotation.about_x, rotation.about_y, rotation.about_z)):
             if np.array_equal(axis, np.eye(3)[k]):
@@ -177,12 +177,12 @@ def _universal_pose(joint: Joint, q: Array) -> Pose:
 
 
 def _universal_subspace(joint: Joint, q: Array) -> Array:
-    """The first axis as the child sees it, and the second."""
+    """The first axis in the child's axes, and the second."""
     return _angular(_about(joint.axes[1], q[1]).T @ joint.axes[0], joint.axes[1])
 
 
 def _universal_subspace_rate(joint: Joint, q: Array, v: Array) -> Array:
-    """The first axis, which turns about the second as the child sees it."""
+    """In the child's axes the first axis turns about the second."""
     first = _about(joint.axes[1], q[1]).T @ joint.axes[0]
     return np.stack([np.concatenate([np.cross(first, joint.axes[1]) * v[1], np.zeros(3)]), np.zeros(6)], axis=1)
 
@@ -209,7 +209,7 @@ def _planar_pose(joint: Joint, q: Array) -> Pose:
 
 
 def _turn(q: Array, x: Array) -> Array:
-    """Two numbers, turned in their plane by the angle q."""
+    """A vector (2,), turned in its plane by the angle q."""
     c, s = np.cos(q), np.sin(q)
     return np.stack([c * x[0] - s * x[1], s * x[0] + c * x[1]])
 
@@ -226,14 +226,14 @@ def _planar_integrate(joint: Joint, q: Array, u: Array) -> Array:
 
 
 def _planar_difference(joint: Joint, a: Array, b: Array) -> Array:
-    """The screw from a to b; after whole turns none leads to another place, and there is no number for it."""
+    """The screw from a to b; after whole turns none leads to another place, and the result is not a number."""
     d = _turn(-a[0], b[1:] - a[1:])
     J = rotation.left_jacobian_inverse(vector(0.0, 0.0, b[0] - a[0]))
     return np.concatenate([b[:1] - a[:1], J[:2, :2] @ d])
 
 
 def _planar_strain(joint: Joint, q: Array, rest: Array) -> Array:
-    """The angle and the straight way to the rest, in the child's axes; a screw leads there too, but not after 2 pi."""
+    """The angle and the straight line to the rest position, in the child's axes; a screw would not do after 2 pi."""
     return np.concatenate([rest[:1] - q[:1], _turn(-q[0], rest[1:] - q[1:])])
 
 
@@ -242,7 +242,7 @@ def _free_pose(joint: Joint, q: Array) -> Pose:
 
 
 def _free_integrate(joint: Joint, q: Array, u: Array) -> Array:
-    """A screw motion; how far it goes, J(phi) v as in `Pose.exp`, by the functions of half the angle that turn q."""
+    """A screw motion; its translation J(phi) v, as in `Pose.exp`, by the functions of half the angle that turn q."""
     phi, v = u[:3], u[3:]
     c2, c3 = stumpff_by_halves(phi @ phi)
     across = np.cross(phi, v)
@@ -257,7 +257,7 @@ def _free_difference(joint: Joint, a: Array, b: Array) -> Array:
 
 
 def _between(a: Array, b: Array) -> Array:
-    """The rotation vector, in the axes that a gives, that turns a into b."""
+    """The rotation vector from a to b, in the axes of a."""
     return quaternion.log(quaternion.product(quaternion.conjugate(a), b))
 
 

@@ -1,4 +1,4 @@
-"""Where the links are and how they move."""
+"""Positions, velocities and accelerations of the links, Jacobians, momentum and energy."""
 
 from collections.abc import Iterator
 
@@ -79,9 +79,9 @@ def jacobian(mech: Mechanism, q: Array, name: str) -> Array:
 
 
 def jacobian_rate(mech: Mechanism, q: Array, v: Array, name: str) -> Array:
-    """dJ/dt (6, nv): each column is a twist that rides on its own link, seen from the link B.
+    """dJ/dt (6, nv): each column is a twist fixed to its own link A, in the frame of the link B.
 
-    d/dt (Ad(X_BA) S_A) = Ad(X_BA) (ad(V_A) S_A + S_A') - ad(V_B) Ad(X_BA) S_A, all in the axes that they are given in.
+    d/dt (Ad(X_BA) S_A) = Ad(X_BA) (ad(V_A) S_A + S_A') - ad(V_B) Ad(X_BA) S_A, with V_A, S_A in A's axes, V_B in B's.
     """
     S, X, V = subspaces(mech, q), joint_poses(mech, q), twists(mech, q, v)
     b = mech.index(name)
@@ -151,7 +151,7 @@ def position_rate(mech: Mechanism, q: Array, v: Array) -> Array:
 
 
 def normalize(mech: Mechanism, q: Array) -> Array:
-    """q (nq,) with every quaternion in it made one of length 1 again."""
+    """q (nq,) with every quaternion in it normalized to the length 1."""
     (q,) = sized(mech, unit=False, q=q)
     parts = zip(mech.links, mech.q_slices, strict=True)
     return np.concatenate([link.joint.type.normalize(link.joint, q[sq]) for link, sq in parts])

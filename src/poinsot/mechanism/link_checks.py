@@ -1,4 +1,4 @@
-"""What a link must be made of, and the errors that name the link where it is not."""
+"""Checks of a link: types and numbers of its parts, with errors that name the link."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ RESISTING = ("stiffness", "rest", "damping", "friction", "armature")
 
 
 def check_link(link: Any) -> None:
-    """Raise an error that says what a link is made of and should not be. What is being traced has no numbers yet."""
+    """Raise an error if a part of a link is not what it should be. Traced values have no numbers yet to check."""
     if not isinstance(link.name, str):
         raise TypeError(f"the name of a link must be a text, not {link.name!r}.")
     for part, (kind, fix) in PARTS.items():
@@ -43,7 +43,7 @@ def check_link(link: Any) -> None:
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:
-    """One for all degrees of freedom or one for each, and finite but for limits."""
+    """One number for all degrees of freedom or one for each; finite, except for limits."""
     single = dict.fromkeys(joint.parameters, ())
     numbers = {name: _known(joint, name, owner) for name in (*joint.parameters, *RESISTING, *LIMITS)}
     for name, array in numbers.items():
@@ -63,7 +63,7 @@ def _check_numbers(joint: Joint, owner: str) -> None:
 
 
 def _known(joint: Joint, name: str, owner: str) -> Array:
-    """The numbers as an array; zero in the place of those that are being traced."""
+    """The numbers as an array; zero for those that are being traced."""
     value = getattr(joint, name)
     try:
         return np.zeros(()) if is_traced(value) else np.asarray(value, dtype=float)

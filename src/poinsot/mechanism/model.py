@@ -21,9 +21,9 @@ class Link:
     """One body of a tree.
 
     `inertia`: in the link's own frame; None for a frame without mass.
-    `parent`: the name of the link that it hangs on; None for the world.
+    `parent`: the name of the link that carries it; None for the world.
     `joint`: how it moves relative to its parent; by default not at all.
-    `placement`: X_PJ, the pose of the joint's frame in the parent's; where q is neutral, the link's frame lies on it.
+    `placement`: X_PJ, the pose of the joint's frame in the parent's; at the neutral q, it is that of the link's frame.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Mechanism:
         return self.links[self.index(name)]
 
     def is_traced(self, gravity: bool = True) -> bool:
-        """Whether any number of the description (and gravity) is being traced: left free, to be given at run time."""
+        """Whether any number of the description (and gravity) is being traced: left free until run time."""
         for link in self.links:
             inertia, joint = link.inertia, link.joint
             if inertia is not None and is_traced(inertia.mass, inertia.com, inertia.moment):
@@ -105,7 +105,7 @@ class Mechanism:
         return gravity and is_traced(self.gravity)
 
     def neutral(self) -> Array:
-        """The q (nq,) at which every link lies on its joint's frame."""
+        """The q (nq,) at which every link's frame coincides with its joint's."""
         parts = [link.joint.type.neutral(link.joint) for link in self.links]
         return np.concatenate([np.zeros(0), *parts])
 
@@ -114,7 +114,7 @@ class Mechanism:
 
 
 def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The links, parents first, in the order given otherwise; or an error that names what is wrong with the tree."""
+    """The links, parents first, otherwise in their order; or an error that says what is wrong with the tree."""
     if not links:
         raise ValueError("a mechanism needs at least one link.")
     for link in links:
@@ -142,7 +142,7 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def _circle(parent: Mapping[str, str]) -> list[str]:
-    """The names on the circle that one comes to from the first link, the last the same as the first."""
+    """The names on the circle that the first link leads to, the last name the same as the first."""
     path = [next(iter(parent))]
     while path[-1] not in path[:-1]:
         path.append(parent[path[-1]])
@@ -165,7 +165,7 @@ def _check_masses(mech: Mechanism) -> None:
             carried[mech.parents[i]] = True
     if mech.is_traced():
         return
-    # A generic configuration, so that a lucky alignment does not hide or fake a singularity.
+    # A generic configuration, so that no alignment by chance hides or fakes a singularity.
     rng = np.random.default_rng(0)
     q = mech.neutral()
     for link, sq in zip(mech.links, mech.q_slices, strict=True):
@@ -183,15 +183,15 @@ def _check_masses(mech: Mechanism) -> None:
 
 
 def _has_motor(joint: Joint) -> bool:
-    """Whether the motor has inertia in all directions, or may have."""
+    """Whether the motor has inertia in all directions, or may have it at run time."""
     return is_traced(joint.armature) or bool(np.all(plain(joint.armature) > 0))
 
 
 def _first_singular(mech: Mechanism, q: Array) -> str | None:
-    """The last link whose joint feels no inertia, once the joints behind it give way as they can.
+    """The last link whose joint-space inertia is singular, with all joints beyond it free to move; None without one.
 
-    That is the pivot of the mass matrix, S^T IA S with the articulated inertia IA, next to its diagonal S^T I S, with
-    the inertia I of all that the joint carries.
+    That is the pivot of the mass matrix, S^T IA S with the articulated inertia IA, compared with its diagonal S^T I S,
+    with the composite inertia I of all that the joint carries.
     """
     from poinsot.mechanism.form import canonical, screws, visits
 
@@ -213,12 +213,12 @@ def _first_singular(mech: Mechanism, q: Array) -> str | None:
 
 
 def plain(x: ArrayLike) -> Array:
-    """An array as NumPy has it, also while a function is traced, where constants lie in traced arrays too."""
+    """A plain NumPy array, also while a function is traced, where constants may be in traced arrays."""
     return np.asarray(x).__array__()
 
 
 def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
-    """Of each entry of "q" or "v": the name of its link, and its place "[k]" in the joint, "" if it is alone there."""
+    """The name of the link of each entry of "q" or "v", and its place "[k]" in the joint, "" if it is the only one."""
     slices = mech.q_slices if letter == "q" else mech.v_slices
     sizes = [(link.name, where.stop - where.start) for link, where in zip(mech.links, slices, strict=True)]
     return [(name, f"[{k}]" if n > 1 else "") for name, n in sizes for k in range(n)]
@@ -227,7 +227,7 @@ def coordinates(mech: Mechanism, letter: str) -> list[tuple[str, str]]:
 def sized(mech: Mechanism, unit: bool = True, **vectors: ArrayLike) -> list[Array]:
     """The vectors as arrays: one called q has nq entries, any other nv; or an error that names it.
 
-    `unit`: quaternions in q must have about the length 1; not exactly, for the stages of a step leave it a little.
+    `unit`: quaternions in q must have about the length 1; not exactly, for the stages of a step change it a little.
     """
     arrays = []
     for name, x in vectors.items():
@@ -246,7 +246,7 @@ def _check_quaternions(mech: Mechanism, name: str, q: Array) -> None:
         if link.joint.type.attitude and abs((length := np.linalg.norm(q[where][:4])) - 1) > 0.5:
             raise ValueError(
                 f"the quaternion of link {link.name!r} in {name} has the length {length:.6g}, not 1. Start from "
-                "mech.neutral(), where there is no turn, or give it the length 1: kinematics.normalize(mech, q)."
+                "mech.neutral(), without rotation, or give it the length 1: kinematics.normalize(mech, q)."
             )
 
 

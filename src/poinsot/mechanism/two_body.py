@@ -37,7 +37,7 @@ def J(b: TwoBodies) -> Array:
 
 
 def K(b: TwoBodies) -> Array:
-    """(23): (3, 3) [kg m^2]; K s alpha is the couple about C1 that it takes to accelerate the joint by alpha."""
+    """(23): (3, 3) [kg m^2]; K s alpha is the couple about C1 that accelerates the joint by alpha."""
     return J(b) + b.m2 * skew(b.r1) @ skew(b.r2)
 
 

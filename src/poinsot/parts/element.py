@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,25 @@ Value: TypeAlias = ArrayLike | Callable[[Array, Scene], ArrayLike]
 """A constant, or a function of the time [s] and the scene."""
 
 Deferred: TypeAlias = Any
-"""A number or array; or a function of the `Motion`, if accelerations or reactions are needed to compute it."""
+"""A number or array; or a function of the `Dynamics`, if accelerations or reactions are needed to compute it."""
+
+
+class Dynamics(Protocol):
+    """One instant with its accelerations, as elements see it: the `Motion` of a world."""
+
+    @property
+    def scene(self) -> Scene:
+        """The poses and velocities."""
+
+    @property
+    def effects(self) -> "Mapping[str, Effect]":
+        """The effects of all elements, by name."""
+
+    def acceleration(self, name: str) -> Array:
+        """dV_WB_B/dt (6,) of a body."""
+
+    def reaction(self, name: str) -> Array:
+        """F_B (6,) on a body through its joint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +67,7 @@ class Effect:
     outside: Mapping[str, Array] | None = None
     mass: Array | None = None
 
-    def evaluated(self, motion: Any) -> "Effect":
+    def evaluated(self, motion: Dynamics) -> "Effect":
         """The same effect, with the functions of the motion evaluated."""
         if not any(callable(x) for x in (self.power, *self.rates.values(), *self.shown.values())):
             return self
@@ -97,7 +115,7 @@ class Element:
         """The joints, by body, that may separate: 1 while the element holds one together, 0 once it has released it."""
         return {}
 
-    def settle(self, motion: Any, states: Mapping[str, Array]) -> Mapping[str, Array]:
+    def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
         """Its own states after a step, where they do not follow from their rates alone, as for latches."""
         return states
 

@@ -19,7 +19,16 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
+from poinsot.parts.element import (
+    Dynamics,
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_not_negative,
+    require_points,
+    value_of,
+)
 from poinsot.parts.loads import Tabulated
 from poinsot.parts.scene import BodyState, Scene
 from poinsot.parts.tank import Tank
@@ -234,7 +243,7 @@ class _FlowTerms:
         work = sum((twists[name] @ F for name, F in self.wrenches.items()), self.gained)
         work = sum((twists[name] @ h_rate for name, h_rate in self.carried_rate.items()), work)
 
-        def power(m: Any) -> Array:
+        def power(m: Dynamics) -> Array:
             return sum((m.acceleration(name) @ h for name, h in self.carried.items()), work)
 
         return Effect(self.wrenches, {}, stored, power, self.rates, {}, self.carried, self.outside, self.mass)

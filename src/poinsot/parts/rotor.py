@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.parts.element import Dynamics, Effect, Element, Value, require_finite, require_not_negative, value_of
 from poinsot.parts.loads import limited
 from poinsot.parts.scene import Scene
 from poinsot.spatial import motion
@@ -77,7 +77,7 @@ class Rotor(Element):
         return (self.body,)
 
     def states(self) -> Mapping[str, Array]:
-        own: dict[str, Any] = {}
+        own: dict[str, Array] = {}
         if self.is_driven or callable(self.speed):
             own["speed"] = as_array(0.0 if callable(self.speed) else self.speed)
         if self.angle is not None:
@@ -116,7 +116,7 @@ class Rotor(Element):
             change = (value_of(self.speed, scene, (), "speed", f"rotor {self.name!r}") - sigma) / self.lag
         h = _moment(J * sigma * s)
 
-        def torque(m: Any) -> Array:
+        def torque(m: Dynamics) -> Array:
             return J * (change + s @ m.acceleration(self.body)[:3]) - load
 
         return Effect(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
+
+if TYPE_CHECKING:
+    from poinsot.parts.element import Element
 
 WORLD = "world"  # the name of the frame that does not move
 MOUNT = ".mount"  # the end of the names of links that are not bodies: the mounts of joints that may separate
@@ -97,7 +100,7 @@ class Scene:
     v: Array
     inputs: Mapping[str, Array] = field(default_factory=dict)
     states: Mapping[str, Array] = field(default_factory=dict)
-    elements: Mapping[str, Any] = field(default_factory=dict)
+    elements: "Mapping[str, Element]" = field(default_factory=dict)
 
     @cached_property
     def poses(self) -> list[Pose]:
@@ -130,7 +133,7 @@ class Scene:
         k = self.mechanism.index(name)
         return self.q[self.mechanism.q_slices[k]], self.v[self.mechanism.v_slices[k]]
 
-    def element(self, name: str, body: str = "") -> Any:
+    def element(self, name: str, body: str = "") -> "Element":
         """The element with this name, or with the name of a body in front of it."""
         for full in (name, f"{body}.{name}"):
             if full in self.elements:

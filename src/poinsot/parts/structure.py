@@ -13,7 +13,7 @@ from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, require_points
+from poinsot.parts.element import Dynamics, Effect, Element, require_points
 from poinsot.parts.scene import Scene
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, motion
@@ -61,12 +61,12 @@ class Cut(Element):
         shown = {name: self._component(name) for name in COMPONENTS}
         return Effect(power=np.zeros(()), shown={"wrench": self.wrench, **shown})
 
-    def wrench(self, m: Any) -> Array:
-        """F (6,) [N m, N] on the outer part, in a `Motion`."""
+    def wrench(self, m: Dynamics) -> Array:
+        """F (6,) [N m, N] on the outer part, at an instant of the motion."""
         F = m.reaction(self.body) if self.piece is None else self._inside(m, self.piece)
         return motion.wrench_at(F, as_array(self.at))
 
-    def components(self, m: Any) -> dict[str, Array]:
+    def components(self, m: Dynamics) -> dict[str, Array]:
         """Axial force and shear [N], bending and torsion [N m]; axial is positive in tension."""
         n = as_array(self.axis) / np.linalg.norm(as_array(self.axis))
         F = self.wrench(m)
@@ -75,10 +75,10 @@ class Cut(Element):
         shear, bend = np.sqrt(transverse @ transverse), np.sqrt(bending @ bending)
         return {"axial": f @ n, "shear": shear, "bending": bend, "torsion": moment @ n}
 
-    def _component(self, name: str) -> Callable[[Any], Array]:
+    def _component(self, name: str) -> Callable[[Dynamics], Array]:
         return lambda m: self.components(m)[name]
 
-    def _inside(self, m: Any, piece: Inertia) -> Array:
+    def _inside(self, m: Dynamics, piece: Inertia) -> Array:
         scene, body = m.scene, m.scene[self.body]
         for name in self.carries:
             if isinstance(tank := scene.elements.get(name), Tank) and tank.body == self.body:
@@ -157,7 +157,7 @@ class Limit(Element):
             self._check(scene, cut)
         return Effect(power=np.zeros(()), shown={"margin": lambda m: 1.0 - self.loads(m)[0]})
 
-    def loads(self, m: Any) -> tuple[Array, Array]:
+    def loads(self, m: Dynamics) -> tuple[Array, Array]:
         """The load, 1 at the limit, and the number of the limit concerned."""
         cut = self._cut(m.scene)
         if self.load is not None:
@@ -171,7 +171,7 @@ class Limit(Element):
                 squares = squares + ratio * ratio
         return (np.sqrt(squares) if self.combined else most), case
 
-    def settle(self, motion: Any, states: Mapping[str, Array]) -> Mapping[str, Array]:
+    def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
         t, (load, case) = motion.scene.t, self.loads(motion)
         passed = (load >= 1.0) & (states["latched"] < 0.5)
         rise = load - states["last"]

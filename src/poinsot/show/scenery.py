@@ -172,13 +172,13 @@ def _darker(colour: Colour) -> Colour:
 
 
 def frames(picture: "Picture") -> Iterator[Mark]:
-    """The frames of bodies that can turn."""
+    """The frames of bodies that can rotate."""
     records = picture.records
-    turning = [
+    rotating = [
         k for k, link in enumerate(records.mechanism.links) if not link.joint.type.position or link.joint.type.attitude
     ]
-    if turning:
-        yield Axes("frames", records.positions[:, 0, turning], records.wxyz[:, 0, turning], 0.9 * picture.unit)
+    if rotating:
+        yield Axes("frames", records.positions[:, 0, rotating], records.wxyz[:, 0, rotating], 0.9 * picture.unit)
 
 
 def centres(picture: "Picture") -> Iterator[Mark]:

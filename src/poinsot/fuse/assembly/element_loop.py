@@ -24,7 +24,7 @@ from poinsot.fuse.llvm.values import Ref
 
 @dataclass(frozen=True)
 class _Shape:
-    """What an element takes and gives: `nodes` many, of each a row of every one of these widths, and a row of sums."""
+    """Arguments and results of an element: for each of its nodes, one row of each of these widths, and one of sums."""
 
     nodes: int
     widths: Sequence[int]

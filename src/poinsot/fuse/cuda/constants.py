@@ -48,7 +48,7 @@ class Tables:
         return 8 if self.float64 else 4
 
     def packed(self) -> "PackedTables":
-        """Those of floats, for shared memory; none, if they are so few that constant memory is better, or too many."""
+        """Tables of floats for shared memory; none, if they are so few that constant memory is better, or too many."""
         packed, floats = PackedTables(), [(data, name) for (type_, data), name in self.names.items() if type_ == "f"]
         for length in dict.fromkeys(len(data) for data, _ in floats):
             packed.add([(data, name) for data, name in floats if len(data) == length])

@@ -1,4 +1,4 @@
-"""Derivatives of kernels, as kernels again; of plain functions, as functions that can be used inside kernels."""
+"""Derivatives of kernels, which are kernels again, and of plain functions, for use inside kernels."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,23 +10,24 @@ from poinsot.fuse.derive.forward import Dual, push, replay
 from poinsot.fuse.derive.reverse import pull
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.nodes import Graph, Value, current, tracing, tracing_into
-from poinsot.fuse.kernels import Kernel, _arguments
+from poinsot.fuse.kernels import Kernel, nested_arguments
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 Wrt = int | Sequence[int]
+Sides = list[signature.Dims]  # the core dimensions of the arguments or results of a kernel
 
 
 def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
-    """f and its derivative along given directions: (x ..., dx ...) -> (y ..., dy ...).
+    """f and its Jacobian-vector product: (x ..., dx ...) -> (y ..., dy ...).
 
-    The directions dx follow the arguments, one for each argument of `wrt`.
+    The tangents dx follow the arguments, one per argument in `wrt`.
     """
     places = _places(wrt)
 
     def derived(*args: Any) -> Any:
         args, along = args[: len(args) - len(places)], args[len(args) - len(places) :]
-        inner = _Traced(function, args)
+        inner = _TracedFunction(function, args)
         tangents = dict(zip(places, along, strict=True))
         duals = []
         for k, leaf in enumerate(inner.leaves):
@@ -35,42 +36,42 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
         ends = push(inner.graph, [*duals, *(Dual(c, (0.0,)) for c in inner.graph.captures)], 1)
         return *inner.arrays([d.value for d in ends]), *inner.arrays([d.tangent[0] for d in ends])
 
-    def text(ins: list[Any], outs: list[Any]) -> tuple[list[Any], list[Any]]:
+    def text(ins: Sides, outs: Sides) -> tuple[Sides, Sides]:
         return ins + [ins[k] for k in places], outs + outs
 
     return _derive(function, derived, text, f"jvp of {_name(function)}")
 
 
 def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
-    """f and the derivative of sum(w * y): (x ..., w ...) -> (y ..., d/dx ...), one weight w for each output.
+    """f and its vector-Jacobian product, the gradient of sum(w * y): (x ..., w ...) -> (y ..., d/dx ...).
 
-    The derivatives are by the arguments of `wrt`.
+    There is one cotangent w per output, and one derivative per argument in `wrt`.
     """
     places = _places(wrt)
 
     def derived(*args: Any) -> Any:
         count = _outputs_of(function, args)
         args, weights = args[: len(args) - count], args[len(args) - count :]
-        inner = _Traced(function, args)
+        inner = _TracedFunction(function, args)
         flat = [w for weight in weights for w in as_objects(weight).ravel()]
         values, shares = pull(inner.graph, inner.inputs(), flat)
         return *inner.arrays(values), *(inner.share(shares, k) for k in places)
 
-    def text(ins: list[Any], outs: list[Any]) -> tuple[list[Any], list[Any]]:
+    def text(ins: Sides, outs: Sides) -> tuple[Sides, Sides]:
         return ins + outs, outs + [ins[k] for k in places]
 
     return _derive(function, derived, text, f"vjp of {_name(function)}")
 
 
 def jacobian(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
-    """dy/dx, of shape y.shape + x.shape; one for each output and each argument of `wrt`, outputs first.
+    """dy/dx, of shape y.shape + x.shape; one per output and argument in `wrt`, outputs first.
 
-    Forward, reverse: whichever takes fewer operations is used.
+    It is computed in forward or reverse mode, whichever takes fewer operations.
     """
     places = _places(wrt)
 
     def derived(*args: Any) -> Any:
-        inner = _Traced(function, args)
+        inner = _TracedFunction(function, args)
         starts = np.cumsum([0] + [leaf.size for leaf in inner.leaves])
         columns = [int(starts[k]) + e for k in places for e in range(inner.leaves[k].size)]
         rows = sum(int(np.prod(shape)) for shape in inner.out_shapes)
@@ -86,18 +87,18 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
             row += size
         return tuple(results) if len(results) > 1 else results[0]
 
-    def text(ins: list[Any], outs: list[Any]) -> tuple[list[Any], list[Any]]:
+    def text(ins: Sides, outs: Sides) -> tuple[Sides, Sides]:
         return ins, [out + ins[k] for out in outs for k in places]
 
     return _derive(function, derived, text, f"jacobian of {_name(function)}")
 
 
 def gradient(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
-    """dy/dx of a function with one scalar result, of the shape of x; one for each argument of `wrt`."""
+    """dy/dx of a function with one scalar result, of the shape of x; one per argument in `wrt`."""
     places = _places(wrt)
 
     def derived(*args: Any) -> Any:
-        inner = _Traced(function, args)
+        inner = _TracedFunction(function, args)
         if [int(np.prod(shape)) for shape in inner.out_shapes] != [1]:
             raise ValueError(
                 f"the gradient of {_name(function)} is not defined: it returns shapes {inner.out_shapes}, not one "
@@ -107,7 +108,7 @@ def gradient(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
         results = tuple(inner.share(shares, k) for k in places)
         return results if len(results) > 1 else results[0]
 
-    def text(ins: list[Any], outs: list[Any]) -> tuple[list[Any], list[Any]]:
+    def text(ins: Sides, outs: Sides) -> tuple[Sides, Sides]:
         return ins, [ins[k] for k in places]
 
     return _derive(function, derived, text, f"gradient of {_name(function)}")
@@ -126,8 +127,8 @@ def _name(function: Any) -> str:
     return getattr(function, "__name__", "function")
 
 
-class _Traced:
-    """A function traced on its own, between the values that it is called with and those that it returns."""
+class _TracedFunction:
+    """The graph of a function on its own, with the values that it is called with and the shapes of its results."""
 
     def __init__(self, function: Any, args: Sequence[Any]) -> None:
         plain: Callable[..., Any] = function.function if isinstance(function, Kernel) else function  # type: ignore[assignment]
@@ -139,7 +140,7 @@ class _Traced:
                 Traced(objects([self.graph.param("f") for _ in range(leaf.size)], leaf.shape)) for leaf in self.leaves
             ]
             flat_call = isinstance(function, Kernel)
-            result = plain(*(_arguments(plain, inside) if flat_call else rebuild(inside)))
+            result = plain(*(nested_arguments(plain, inside) if flat_call else rebuild(inside)))
             ends, _ = pytree.flatten(result)
             arrays = [as_objects(end) for end in ends]
             self.graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
@@ -162,11 +163,11 @@ class _Traced:
         return Traced(objects(list(shares[start : start + leaf.size]), leaf.shape))
 
 
-Columns = Sequence[int]  # numbers of the parameters to differentiate by
+Columns = Sequence[int]  # numbers of the parameters to differentiate with respect to
 
 
 def _by_columns(graph: Graph, inputs: Sequence[Value], columns: Columns) -> list[Value]:
-    """All derivatives, row by row, from one forward sweep with a direction for each column."""
+    """The Jacobian, row by row, from one forward sweep with a direction per column."""
     direction = {k: c for c, k in enumerate(columns)}
     duals = [
         Dual(v, tuple(1.0 if direction.get(i) == c else 0.0 for c in range(len(columns)))) for i, v in enumerate(inputs)
@@ -175,7 +176,7 @@ def _by_columns(graph: Graph, inputs: Sequence[Value], columns: Columns) -> list
 
 
 def _by_rows(graph: Graph, inputs: Sequence[Value], columns: Columns) -> list[Value]:
-    """All derivatives, row by row, from one reverse sweep for each row."""
+    """The Jacobian, row by row, from one reverse sweep per row."""
     flat: list[Value] = []
     for row in range(len(graph.outputs)):
         weights = [1.0 if k == row else 0.0 for k in range(len(graph.outputs))]
@@ -184,8 +185,8 @@ def _by_rows(graph: Graph, inputs: Sequence[Value], columns: Columns) -> list[Va
     return flat
 
 
-def _cheapest(inner: "_Traced", columns: Columns, *ways: Callable[..., list[Value]]) -> list[Value]:
-    """Try each way on the side, count its operations, and build the shortest."""
+def _cheapest(inner: _TracedFunction, columns: Columns, *ways: Callable[..., list[Value]]) -> list[Value]:
+    """Build the Jacobian in each way in a graph of its own, and use the one with the fewest operations."""
     trials: list[tuple[int, Graph]] = []
     for way in ways:
         trial = Graph(name="trial")
@@ -193,7 +194,7 @@ def _cheapest(inner: "_Traced", columns: Columns, *ways: Callable[..., list[Valu
             params = [trial.param(p.type) for p in inner.graph.params]
             try:
                 trial.outputs = [lift(value, "f") for value in way(inner.graph, params, columns)]
-            except TypeError:  # a loop with a run-time count has no reverse
+            except TypeError:  # a loop with a run-time trip count has no reverse mode
                 if not trials:
                     raise
                 continue
@@ -208,8 +209,10 @@ def _outputs_of(function: Any, args: Sequence[Any]) -> int:
     raise TypeError("pt.vjp needs a kernel: decorate the function with pt.kernel(signature)")
 
 
-def _derive(function: Any, derived: Callable[..., Any], text: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The derived function: a kernel if the original is one; else for use inside of kernels, or on plain arrays."""
+def _derive(
+    function: Any, derived: Callable[..., Any], text: Callable[[Sides, Sides], tuple[Sides, Sides]], name: str
+) -> Callable[..., Any]:
+    """The derivative: a kernel if the function is one, otherwise a function for use inside kernels."""
     if isinstance(function, Kernel):
         ins, outs = text(list(function._in), list(function._out))
         sides = (",".join(map(signature.text, side)) for side in (ins, outs))
@@ -219,7 +222,7 @@ def _derive(function: Any, derived: Callable[..., Any], text: Callable[..., Any]
     def call(*args: Any) -> Any:
         if tracing():
             return derived(*args)
-        raise TypeError(f"the {name} can be used inside of a kernel; to call it on arrays, derive a pt.kernel")
+        raise TypeError(f"the {name} can be used inside a kernel; to call it on arrays, derive a pt.kernel")
 
     call.__name__ = name.replace(" ", "_")
     return call

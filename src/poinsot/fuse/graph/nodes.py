@@ -213,7 +213,7 @@ _local = threading.local()
 
 def current() -> Graph:
     """The graph that this thread is tracing into."""
-    stack = getattr(_local, "stack", None)
+    stack: list[Graph] = getattr(_local, "stack", [])
     if not stack:
         raise RuntimeError("a traced value escaped from the function that it was traced in")
     return stack[-1]

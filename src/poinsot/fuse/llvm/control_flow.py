@@ -280,7 +280,7 @@ class _Carried:
         self.inside |= {p: Ref(text, p.type, False) for p, text in (self.buffers | self._names).items()}
 
     def return_arrays(self) -> None:
-        """An array that ends up elsewhere goes back to its place, by a detour in case two change places."""
+        """Copy an array that ends up elsewhere back to its place, by a detour in case two change places."""
         f, ends = self.f, {p: self.inside[self.ends[p]] for p in self.buffers}
         moved = {p: end for p, end in ends.items() if end.text != self.buffers[p]}
         detours = {p: f.allocate(p.size) for p in moved}

@@ -118,7 +118,7 @@ class Emitter:
         self.line(f"store {'volatile ' * volatile}{kind} {value}, {where}")
 
     def store_nontemporal(self, kind: str, value: str, address: str, align: int) -> None:
-        """Straight to memory, past the caches."""
+        """Straight to memory: it leaves no copy in the caches."""
         self.declarations["!1"] = "!1 = !{i32 1}"
         self.line(f"store {kind} {value}, ptr {address}, align {align}, !nontemporal !1")
 
@@ -226,7 +226,7 @@ class LoopHead:
         return self._carried[-1][0]
 
     def close(self, *ends: Operand) -> None:
-        """What the values are in the next iteration, to which the present block leads."""
+        """End the loop: the next iteration follows the present block, and begins with these values."""
         self.f.lines[self._position : self._position] = [
             f"  {name} = {_phi(kind, [(start, self._before), (end, self.f.block)])}"
             for (name, kind, start), end in zip(self._carried, ends, strict=True)

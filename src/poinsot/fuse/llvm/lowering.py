@@ -73,7 +73,7 @@ class Function(VectorEmitter):
         self.contract = contract
         self.mask: str | None = None  # the active lanes, inside a loop whose trip count differs between lanes
         self.homes: dict[Node, Callable[[], str]] = {}  # values that are in memory, and how to write their address
-        self.always = ""  # a truth that the compiler cannot see through; if not, control goes to %never
+        self.always = ""  # a test that is always true, which the compiler cannot know; else control goes to %never
         self.capacity = self.target.registers - 4 if module.is_long else _ENDLESS
         self.registers = Registers({}, self.capacity, _Spills(self, {}))
 

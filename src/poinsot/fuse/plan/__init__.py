@@ -1,1 +1,1 @@
-"""How much code a machine likes, and which values it keeps in registers."""
+"""How much straight-line code suits a machine, and which values it keeps in registers."""

@@ -1,6 +1,7 @@
 """Tables on constant grids, in any number of dimensions: aerodynamic coefficients, thrust curves, atmospheres."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -122,7 +123,7 @@ def _cell(x: Any, grid: np.ndarray) -> tuple[Any, Any, Any]:
     return i, np.asarray(grid)[i], np.asarray(steps)[i]
 
 
-_WEIGHTS = {
+_WEIGHTS: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
     "linear": lambda t, h: (1 - t, t),
     # Hermite's cubics: for the values at both ends, then for the slopes.
     "cubic": lambda t, h: (

@@ -4,6 +4,7 @@ The elements are in a NumPy object array, so shapes, slices, views, stacking, `e
 work. Whatever depends on values (comparisons, `where`, `linalg`) is in the tables of `ufuncs` and `functions`.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -93,13 +94,33 @@ class Traced:
         return self._data
 
     # Attributes of arrays.
-    shape = property(lambda self: self._shape)
-    ndim = property(lambda self: len(self._shape))
-    size = property(lambda self: int(np.prod(self._shape)))
-    T = property(lambda self: self._moved(lambda a: a.T))
-    mT = property(lambda self: self._moved(lambda a: a.mT))
-    flat = property(lambda self: iter(self.ravel()))
-    real = property(lambda self: self)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self._shape)
+
+    @property
+    def T(self) -> "Traced":
+        return self._moved(lambda a: a.T)
+
+    @property
+    def mT(self) -> "Traced":
+        return self._moved(lambda a: a.mT)
+
+    @property
+    def flat(self) -> Iterator["Traced"]:
+        return iter(self.ravel())
+
+    @property
+    def real(self) -> "Traced":
+        return self
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -135,7 +156,7 @@ class Traced:
         """The elements at an index."""
         static, moving = self._split(index)
         if self._memory is None and not moving:
-            return self.data[static]
+            return _asarray(self.data[static])
         offsets, base = self._offsets(static, moving)
         array = self._in_memory()
         return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel().tolist()], offsets.shape)

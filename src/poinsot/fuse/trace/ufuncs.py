@@ -127,4 +127,5 @@ _IDENTITY = {np.add: 0.0, np.multiply: 1.0, np.logical_and: True, np.logical_or:
 def on_objects(ufunc: np.ufunc) -> np.ufunc:
     """The same ufunc on object arrays of values, with `reduce`, `outer` and the rest."""
     identity = {"identity": _IDENTITY[ufunc]} if ufunc in _IDENTITY else {}
-    return np.frompyfunc(SCALAR_RULES[ufunc], ufunc.nin, 1, **identity)
+    same: np.ufunc = np.frompyfunc(SCALAR_RULES[ufunc], ufunc.nin, 1, **identity)
+    return same

@@ -214,12 +214,12 @@ class _Screw:
 
 
 def _sine(X: Pose) -> float:
-    """Of the angle between the z axes of two frames."""
+    """The sine of the angle between the z axes of two frames."""
     return float(np.hypot(*X.R[:2, 2]))
 
 
 def _screw(X: Pose) -> _Screw:
-    """How the z axis of one frame lies to that of another: along their common normal, if that is not too far away."""
+    """The way from the z axis of one frame to that of another: along their common normal, unless that is far away."""
     z, p, sine = X.R[:, 2], X.p, _sine(X)
     tilt = np.arctan2(sine, z[2])
     if sine < ROUNDING:  # parallel: shifts cost less than a turn, and least of all along the second axis, at the joint
@@ -288,7 +288,7 @@ def _regroup(stages: Sequence[_Stage], stage: _Stage) -> None:
     if stage.direction == 2:  # mass, its first and second moments along z: those of a rod there
         along = np.diag([0.0, 0.0, 1.0])
         free = stage.mass, along @ stage.h, along @ stage.E @ along
-    elif stage.direction == 5:  # all that turns
+    elif stage.direction == 5:  # all moments of inertia
         free = 0.0, np.zeros(3), stage.E
     else:
         return

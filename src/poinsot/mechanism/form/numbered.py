@@ -61,8 +61,8 @@ class Screws:
         self.width = 6 + (self.known is None)
         self.q, self.indices = q, np.array([body.q.start for body in bodies], dtype=int)
         self.turns = bool(np.any(self.about) or np.any(self.numbers[:, 7]))
-        again = budget().recompute and KEPT * len(bodies) > budget().live_values
-        self.places = np.empty((len(bodies), 2 if self.turns and not again else 0))
+        recompute = budget().recompute and KEPT * len(bodies) > budget().live_values
+        self.places = np.empty((len(bodies), 2 if self.turns and not recompute else 0))
 
     def enter(self, i: Array, places: Array) -> Here:
         """The body, as `at`; keep the cosine and the sine of the joint's angle."""

@@ -1,11 +1,11 @@
-"""The small moves that lead from one frame to the next, and what they do to twists, wrenches and inertias.
+"""Moves from one frame to the next, and how they transform twists, wrenches and inertias.
 
 A frame is reached from its parent by shifts and turns along coordinate axes, or by a general pose. Each move has these
 methods: `motion` takes a twist (6,) of the parent's frame to the child's, `force` takes a wrench (6,) or several
 (6, k) of the child's frame to the parent's, `inertia` a symmetric inertia (6, 6), and `moments` that of a rigid body.
 One simple move after the other costs about half of what one general transformation does.
 
-`rates` continues what the laws of Newton and Euler need to know of a rigid motion, `Rates`.
+`rates` transforms the rates of a rigid motion that the laws of Newton and Euler need, `Rates`.
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))  # the axes, from each on
 
 
 def mirrored(A: Array) -> Array:
-    """A symmetric matrix made exactly so, from its upper triangle: the lower one need not be computed."""
+    """A matrix that is symmetric but for rounding, made symmetric from its upper triangle: half of it is computed."""
     return np.triu(np.ones(A.shape)) * A + np.triu(np.ones(A.shape), 1).T * A.T
 
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """How a frame moves, in its own axes: angular velocity w (3,) [rad/s], angular acceleration alpha (3,) [rad/s^2],
+    """The motion of a frame in its axes: angular velocity w (3,) [rad/s], angular acceleration alpha (3,) [rad/s^2],
     acceleration a (3,) of its origin [m/s^2], and U (3, 3) = (alpha x) + (w x)(w x): a point at r accelerates with
     a + U r."""
 
@@ -38,7 +38,7 @@ class Rates:
 
     @classmethod
     def of(cls, w: Array, alpha: Array, a: Array) -> "Rates":
-        """With the U that follows."""
+        """With U from w and alpha."""
         P = np.outer(w, w)
         U = np.zeros((3, 3))
         for i, j, k in CYCLES:
@@ -58,7 +58,7 @@ class Rates:
         return cls(w, alpha, a, U)
 
     def packed(self) -> Array:
-        """w, alpha and a, as (3, 3): what the rest follows from."""
+        """w, alpha and a, as (3, 3); U follows from them."""
         return np.stack([self.w, self.alpha, self.a])
 
 

@@ -36,7 +36,7 @@ class Here:
 
     @property
     def hinge(self) -> Turn | None:
-        """The last move, if it is a turn and that is all that the joint does."""
+        """The last move, if it is a turn and the joint does nothing else."""
         last = self.moves[-1]
         return last if isinstance(last, Turn) and last.axis == self.direction else None
 

@@ -64,7 +64,7 @@ def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape
 
 @dataclass(frozen=True)
 class _LoopArgument:
-    """What holds for all blocks: `dense` if the instances are contiguous, `same` if there is one for all."""
+    """An argument in all blocks: `dense` if the instances are contiguous, `same` if there is one for all."""
 
     base: str
     lane_step: str
@@ -121,7 +121,7 @@ def _blocks(f: Function, graph: Graph, total: str, arguments: Sequence[_LoopArgu
 
 
 def _transfers(f: Function, arguments: Sequence[_LoopArgument], first: str, left: str) -> list[Transfer]:
-    """Those of the block that begins with instance number `first`; so many are left."""
+    """The transfers of the block that begins with instance number `first`; `left` instances are left."""
     full = f.icmp("sge", left, f.target.width)
     lanes, transfers = f.select(full, f.target.width, left), []
     for a in arguments:

@@ -22,9 +22,9 @@ from poinsot.fuse.llvm.values import Ref, VectorEmitter
 class StreamedOutput:
     """An output of `size` elements per instance that is streamed if `streams`; `base` is the address of the first.
 
-    `before`: how many elements precede the first line that begins in an instance, for each lane, or once if all are
-    alike. Where they differ, `numbers` are before, before + 1, ... for each lane: where the elements of a line are in
-    two vectors. `pending`: memory for the last line of the previous block.
+    `before`: how many elements precede the first line that begins in an instance, for each lane, or once if that is the
+    same for all. Where they differ, `numbers` are before, before + 1, ... for each lane: the places of a line's
+    elements in two vectors. `pending`: memory for the last line of the previous block.
     """
 
     f: VectorEmitter
@@ -139,11 +139,11 @@ class StreamedOutput:
         self.f.store(kind, self.f.load(kind, source), sink)
 
     def _bytes(self, lane: int) -> str:
-        """Those before the first line."""
+        """The bytes before the first line."""
         return self.f.mul(self.before[lane], self.f.target.itemsize)
 
     def _lines(self, first: Operand, count: int) -> list[list[str]]:
-        """So many lines of each lane, from the one on that begins so many elements after its first."""
+        """`count` lines of each lane, from the one that begins `first` elements after its first line."""
         f, width = self.f, self.f.target.width
         if not self.numbers:
             first = f.add(first, self.before[0])
@@ -172,17 +172,17 @@ def streamed_output(
 ) -> StreamedOutput | None:
     """An output with these steps along the batch and its own axes, streamed if it is `much`; None if it cannot be."""
     t, size = f.target, math.prod(shape)
-    alike = size % t.width == 0
-    if size < 5 * t.width or t.size < 32 or not (alike or (t.processor == "x86" and t.size == 64)):
+    whole_lines = size % t.width == 0
+    if size < 5 * t.width or t.size < 32 or not (whole_lines or (t.processor == "x86" and t.size == 64)):
         return None
     before, numbers, begin = [], [], f.ptrtoint(base)
     odd = f.and_(begin, t.itemsize - 1, "i64")
     streams = f.and_(is_in_c_order(f, steps, (1, *shape), much), f.icmp("eq", odd, 0))
-    for lane in range(1 if alike else t.width):
+    for lane in range(1 if whole_lines else t.width):
         place = f.add(begin, lane * size * t.itemsize)
         left = f.and_(f.sub(0, place), t.size - 1, "i64")
         before.append(f.udiv(left, t.itemsize))
-        if not alike:
+        if not whole_lines:
             first = before[-1] if t.float64 else f.trunc(before[-1], "i64", "i32")
             following = literal_vector(t.scalar("i"), range(t.width))
             numbers.append(f.add(f.vector(Ref(first, "i", True)), following, t.vector("i")))
@@ -197,6 +197,6 @@ def runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def fence(f: VectorEmitter) -> None:
-    """What was streamed is visible to other threads from now on."""
+    """Streamed results are visible to other threads from now on."""
     if f.target.processor == "x86":
         f.intrinsic("void", "x86.sse.sfence")

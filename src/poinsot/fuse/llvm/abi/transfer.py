@@ -78,7 +78,7 @@ class Transfer:
             self._transfer_elements(0, outside, inside, 0, f.target.scalar("f"))
 
     def _transfer_elements(self, axis: int, outside: str, buffer: str, number: Operand, kind: str) -> None:
-        """Those along the other axes, of which the first is at this place and has this number."""
+        """The elements along the axes from this one on; the first is at this place and has this number."""
         f = self.f
         if axis == len(self.shape):
             inside = self._in_buffer(buffer, number)

@@ -1,0 +1,83 @@
+"""Run the fuzzers: `python fuzz/run.py [names] --minutes 5 --seed 1`, or `make fuzz`.
+
+Every trial has a number of its own, from which all of its random choices follow. A finding is printed with the command
+that repeats that one trial: `python fuzz/run.py programs --trial 123456`. Each fuzzer runs in a process of its own, so
+that a crash is a finding as well.
+"""
+
+import argparse
+import importlib
+import secrets
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+FUZZERS = {
+    "programs": "random NumPy programs and their derivatives, against NumPy",
+    "layouts": "strides, overlaps and batch shapes of arguments and results",
+    "worlds": "random worlds: ledger, halved steps, batches",
+    "texts": "mutated scenario, URDF, MJCF and result files",
+    "kills": "kill -9 and full disks during runs, streams and sweeps",
+    "leaks": "memory, memory maps and open files over many worlds and runs",
+}
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("names", nargs="*", choices=[*FUZZERS, []], help="fuzzers to run; by default all of them")
+    arguments.add_argument("--minutes", type=float, default=1.0, help="how long each of them runs")
+    arguments.add_argument("--seed", type=int, default=None, help="the first trial's number; by default a random one")
+    arguments.add_argument("--trial", type=int, default=None, help="repeat one trial, in this process")
+    options = arguments.parse_args()
+    names = options.names or list(FUZZERS)
+    if options.trial is not None:
+        return 0 if all(run_trial(name, options.trial) for name in names) else 1
+    seed = secrets.randbelow(2**48) if options.seed is None else options.seed
+    print(f"seed {seed}, {options.minutes:g} minutes per fuzzer", flush=True)
+    return 0 if all([in_a_process(name, seed, options.minutes) for name in names]) else 1
+
+
+def run_trial(name: str, number: int) -> bool:
+    """One trial; if it finds something, the traceback and the command that repeats it."""
+    try:
+        importlib.import_module(name).trial(np.random.default_rng(number))
+    except Exception:
+        traceback.print_exc()
+        print(f"repeat it by: python fuzz/run.py {name} --trial {number}", flush=True)
+        return False
+    return True
+
+
+def in_a_process(name: str, seed: int, minutes: float) -> bool:
+    """The fuzzer in a child process, until its time is over; a line with how many trials it made."""
+    command = [sys.executable, str(HERE / "child.py"), name, str(seed), str(60 * minutes)]
+    started = time.monotonic()
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent)
+    assert child.stdout is not None
+    last, done, findings = seed, 0, 0
+    for line in child.stdout:
+        word, _, number = line.partition(" ")
+        if word == "trial":
+            last = int(number)
+        elif word == "done":
+            done = int(number)
+        elif word == "finding":
+            findings += 1
+        else:
+            print(line, end="", flush=True)
+    code = child.wait()
+    if code < 0:
+        findings += 1
+        print(f"{name}: killed by signal {-code}; repeat it by: python fuzz/run.py {name} --trial {last}")
+    seconds = time.monotonic() - started
+    print(f"{name:10s} {done:8,d} trials in {seconds:6.0f} s, {findings} findings  ({FUZZERS[name]})", flush=True)
+    return not findings and code == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Mutated files: scenarios, URDF, MJCF and results. Bad input is an error that says so, soon, and never a traceback."""
+
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from trial import Finding
+
+import poinsot as pt
+from poinsot.files import ScenarioError
+
+Rng = np.random.Generator
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SECONDS = 20  # for one file, on a busy machine
+WORDS = (
+    "nan inf -inf 1e400 -1e400 1e-400 0 -0 -1 1e308 5e-324 99999999999999999999 9.9e999 true false [] {} [[]] '' \"\" "
+    '"1 m" "30 deg" "1 parsec" "-5 kg" "x**99" "0/0" "\'" [1,2] [1,2,3,4] {a=1} world . .. ../x é 漢 \\u0000'
+).split()
+
+
+@contextmanager
+def time_limit(what: str) -> Iterator[None]:
+    def late(*_: object) -> None:
+        raise Finding(f"{what} took more than {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def mutated(rng: Rng, text: str) -> str:
+    """The text after one to three random changes of the kinds that people and programs make."""
+    for _ in range(int(rng.integers(1, 4))):
+        lines = text.split("\n")
+        k = int(rng.integers(len(lines)))
+        way = rng.integers(9)
+        tokens = lines[k].replace("=", " = ").replace('"', ' " ').replace(",", " , ").split(" ")
+        j = int(rng.integers(len(tokens)))
+        word = WORDS[rng.integers(len(WORDS))]
+        if way == 0:
+            lines[k] = ""
+        elif way == 1:
+            lines.insert(k, lines[rng.integers(len(lines))])
+        elif way == 2:
+            other = int(rng.integers(len(lines)))
+            lines[k], lines[other] = lines[other], lines[k]
+        elif way in (3, 4, 5):
+            tokens[j] = word
+            lines[k] = " ".join(tokens).replace(' " ', '"')
+        elif way == 6:
+            place = int(rng.integers(len(text) + 1))
+            text = text[:place] + chr(int(rng.integers(1, 0x250))) + text[place:]
+            continue
+        elif way == 7:
+            a, b = sorted(int(x) for x in rng.integers(len(text) + 1, size=2))
+            text = text[:a] + text[min(b, a + 40) :]
+            continue
+        else:
+            lines[k] = lines[k] * int(rng.integers(2, 200))
+        text = "\n".join(lines)
+    return text
+
+
+@cache
+def scenarios() -> list[tuple[str, str]]:
+    return [(path.name, path.read_text()) for path in sorted(EXAMPLES.glob("*.toml"))]
+
+
+URDF = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><origin xyz="0 0 0.2" rpy="0 0 0.1"/><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0.01" iyy="0.1" iyz="0" izz="0.02"/></inertial></link>
+<link name="lower"><inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.02"/></inertial>
+<visual><geometry><box size="1 1 1"/></geometry></visual></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 1"/>
+<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="3"/><dynamics damping="0.1" friction="0.2"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><axis xyz="1 0 0"/>
+<mimic joint="shoulder" multiplier="2"/></joint></robot>"""
+MJCF = """<mujoco><compiler angle="degree"/><option gravity="0 0 -9.81" timestep="0.002"/><worldbody>
+<body name="a" pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.2 0.3" mass="1"/>
+<body name="b" pos="0.2 0 0" quat="1 0 0 0"><joint name="h" type="hinge" axis="0 1 0" range="-30 30" damping="0.1"/>
+<inertial pos="0 0 0.1" mass="1" diaginertia="0.1 0.1 0.1"/></body></body></worldbody>
+<actuator><motor joint="h" gear="2" ctrlrange="-1 1"/></actuator></mujoco>"""
+
+
+@cache
+def result_files() -> dict[str, bytes]:
+    """One small saved run in each format that is one file."""
+    world = pt.World()
+    body = world.add_body("box", pt.Inertia.box(mass=1.0, size=(0.1, 0.2, 0.3)), angular_velocity=(1.0, 2.0, 3.0))
+    body.add(pt.Rotor("wheel", axis=(0, 0, 1), inertia=0.01, speed=10.0))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.nc"
+        world.simulate(0.02).save(path)
+        return {".nc": path.read_bytes()}
+
+
+def clean(error: BaseException) -> bool:
+    """Whether an error is one that a user can read: of a known kind, with words, from our own checks."""
+    text = str(error)
+    return bool(text.strip()) and "Traceback" not in text and "0x7f" not in text
+
+
+def attempt(what: str, load: Callable[[], object], allowed: tuple[type[BaseException], ...]) -> None:
+    with time_limit(what):
+        try:
+            load()
+        except allowed as error:
+            if not clean(error):
+                raise Finding(f"{what}: an error without words: {error!r}") from error
+
+
+def trial(rng: Rng) -> None:
+    way = rng.random()
+    with tempfile.TemporaryDirectory() as folder:
+        if way < 0.6:
+            name, text = scenarios()[rng.integers(len(scenarios()))]
+            path = EXAMPLES / f".fuzzed-{rng.integers(2**40)}.toml"
+            try:
+                path.write_text(mutated(rng, text), encoding="utf-8", errors="surrogatepass")
+                attempt(name, lambda: pt.load_scenario(path), (ScenarioError,))
+            finally:
+                path.unlink(missing_ok=True)
+        elif way < 0.75:
+            path = Path(folder) / "robot.urdf"
+            path.write_text(mutated(rng, URDF))
+            attempt("URDF", lambda: pt.load_urdf(path), (ValueError, OSError))
+        elif way < 0.9:
+            path = Path(folder) / "robot.xml"
+            path.write_text(mutated(rng, MJCF))
+            attempt("MJCF", lambda: pt.load_mjcf(path), (ValueError, OSError))
+        else:
+            suffix, content = list(result_files().items())[0]
+            raw = bytearray(content)
+            for _ in range(int(rng.integers(1, 20))):
+                raw[rng.integers(len(raw))] = rng.integers(256)
+            if rng.random() < 0.3:
+                raw = raw[: rng.integers(len(raw))]
+            path = Path(folder) / f"run{suffix}"
+            path.write_bytes(bytes(raw))
+            attempt("result", lambda: pt.load_run(path).data, (ValueError, OSError, KeyError))

@@ -1,0 +1,123 @@
+"""Every public function of NumPy inside a kernel: right against NumPy for numbers it was not traced with, or TraceError."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+
+# Not functions of arrays of numbers: types, settings, files, printing, strings, dates, indices that are made of integers.
+NOT_OF_NUMBERS = set(
+    "array_repr array_str array2string asarray_chkfinite base_repr binary_repr busday_count busday_offset can_cast "
+    "datetime_as_string datetime_data errstate finfo format_float_positional format_float_scientific frombuffer fromfile "
+    "fromiter fromregex fromstring from_dlpack frompyfunc genfromtxt get_include get_printoptions getbufsize geterr "
+    "geterrcall iinfo info is_busday isdtype iterable load loadtxt may_share_memory min_scalar_type mintypecode "
+    "mask_indices nditer nested_iters packbits printoptions promote_types result_type save savetxt savez "
+    "savez_compressed set_printoptions setbufsize seterr seterrcall shares_memory show_config show_runtime test typename "
+    "unpackbits vectorize require matrix bmat asmatrix astype byte_bounds issubdtype issubsctype isfortran dtype "
+    "diag_indices_from ix_ tril_indices tril_indices_from triu_indices triu_indices_from unravel_index ravel_multi_index "
+    "diag_indices indices fromfunction copyto put put_along_axis place putmask fill_diagonal common_type "
+    "LinAlgError add_newdoc add_docstring deprecate disp who safe_eval lookfor source test".split()
+)
+
+
+def functions() -> dict[str, Callable]:
+    chosen = {}
+    for prefix, module in (("", np), ("linalg.", np.linalg)):
+        for name in sorted(dir(module)):
+            f = getattr(module, name)
+            if not name.startswith("_") and callable(f) and not isinstance(f, type) and name not in NOT_OF_NUMBERS:
+                chosen[prefix + name] = f
+    return chosen
+
+
+# Ways to call a function of a, b (3,), A, B (3, 3) and s, c ().
+WAYS = [
+    lambda f, a, b, A, B, s, c: f(a),
+    lambda f, a, b, A, B, s, c: f(a, b),
+    lambda f, a, b, A, B, s, c: f(A),
+    lambda f, a, b, A, B, s, c: f(A, a),
+    lambda f, a, b, A, B, s, c: f(A, B),
+    lambda f, a, b, A, B, s, c: f(s),
+    lambda f, a, b, A, B, s, c: f(s, c),
+    lambda f, a, b, A, B, s, c: f(a, b, b),
+    lambda f, a, b, A, B, s, c: f(a, s, c),
+    lambda f, a, b, A, B, s, c: f([a, b]),
+    lambda f, a, b, A, B, s, c: f([A, B]),
+    lambda f, a, b, A, B, s, c: f((a, s)),
+    lambda f, a, b, A, B, s, c: f(a, 1),
+    lambda f, a, b, A, B, s, c: f(A, 1),
+    lambda f, a, b, A, B, s, c: f(A, 0, 1),
+    lambda f, a, b, A, B, s, c: f(a, (2, 3)),
+    lambda f, a, b, A, B, s, c: f(A, axis=0),
+    lambda f, a, b, A, B, s, c: f(a, axis=0),
+    lambda f, a, b, A, B, s, c: f(a, 0.5),
+    lambda f, a, b, A, B, s, c: f(a < b),
+    lambda f, a, b, A, B, s, c: f(a < b, b < a),
+    lambda f, a, b, A, B, s, c: f(a < b, a, b),
+    lambda f, a, b, A, B, s, c: f([a < b], [a], 0.0),
+    lambda f, a, b, A, B, s, c: f(a, [a < b], [0.5, 1.0]),
+    lambda f, a, b, A, B, s, c: f(a, np.array([0, 2])),
+    lambda f, a, b, A, B, s, c: f(A, np.array([[0, 1, 2]]), 0),
+    lambda f, a, b, A, B, s, c: f("i,ij->j", a, A),
+    lambda f, a, b, A, B, s, c: f(np.sum, 0, A),
+    lambda f, a, b, A, B, s, c: f(np.sum, A, [0]),
+    lambda f, a, b, A, B, s, c: f(3, s),
+    lambda f, a, b, A, B, s, c: f((3,), s),
+    lambda f, a, b, A, B, s, c: f(a.astype(int), (b + 3.0).astype(int)),
+    lambda f, a, b, A, B, s, c: f(a.astype(int)),
+]
+SIZE = 26
+POINTS = np.random.default_rng(0).normal(size=(4, SIZE)) * 1.7
+POINTS[1, :6] = [0.5, -0.5, 0.5, 0.5, -0.5, 2.0]  # equal entries
+POINTS[2, 2] = np.nan
+POINTS[3, :3] = [2.0, 0.0, -1.0]
+
+
+def parts(x):
+    return x[:3], x[3:6], x[6:15].reshape(3, 3), x[15:24].reshape(3, 3), x[24], x[25]
+
+
+def flat(result) -> list:
+    """All numbers of a result, one after the other."""
+    if isinstance(result, (tuple, list)) or type(result).__module__.startswith("numpy.linalg"):
+        return [number for item in result for number in flat(item)]
+    return [np.asarray(result).astype(float).ravel() if not hasattr(result, "__traced__") else np.ravel(result)]
+
+
+def expected(f, way, x) -> np.ndarray | None:
+    """What NumPy gives, as one vector; None if this is not a way to call the function with numbers."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = way(f, *parts(x.copy()))
+            if result is None or np.iscomplexobj(result) or isinstance(result, (str, np.dtype, type)):
+                return None
+            if getattr(result, "dtype", None) == np.float16:  # of conditions; kernels know no such short numbers
+                return None
+            return np.concatenate([np.zeros(0), *flat(result)])
+    except Exception:
+        return None
+
+
+@pytest.mark.parametrize("name", functions())
+def test_right_or_refused(name):
+    f = functions()[name]
+    for number, way in enumerate(WAYS):
+        wanted = [expected(f, way, x) for x in POINTS]
+        if wanted[0] is None or len({None if w is None else w.shape for w in wanted}) > 1:
+            continue
+        kernel = pt.kernel(f"({SIZE})->({wanted[0].size})")(
+            lambda x, way=way: np.concatenate([np.zeros(0), *flat(way(f, *parts(x)))])
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                results = kernel(POINTS)
+        except pt.TraceError as error:
+            assert "test_every_numpy_function.py:" in str(error), error
+            continue
+        for x, result, want in zip(POINTS, results, wanted, strict=True):
+            np.testing.assert_allclose(result, want, rtol=1e-9, atol=1e-12, err_msg=f"way {number} at {x[:6]}")
