@@ -312,11 +312,7 @@ def test_the_ledger_closes() -> None:
         m = system.motion(h, State(q, start.v + h * slope.v, start.parts))
         return ledger.conserved_quantities(m.scene, m.effects)
 
-<<<<<<< HEAD
-    same(rate(held, 1e-3), flows.sum(axis=0), DIFFERENCES)
-=======
     same(rate(conserved, 1e-3), inflow.sum(axis=0), DIFFERENCES)
->>>>>>> house
     assert world.simulate(1.0, 1e-3).ledger.relative_residual.max() < 1e-6
 
 
