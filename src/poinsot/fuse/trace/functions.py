@@ -14,8 +14,9 @@ from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.trace import linalg
 from poinsot.fuse.trace.table import interp
 from poinsot.fuse.trace.traced import Traced, as_objects
-from poinsot.fuse.trace.ufuncs import on_objects
+from poinsot.fuse.trace.ufuncs import on_objects, truth
 
+_truths = np.frompyfunc(truth, 1, 1)
 _where = np.frompyfunc(lambda condition, a, b: build("where", condition, a, b), 3, 1)
 
 
@@ -37,6 +38,8 @@ def _np_clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, m
 def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
     def reduce(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Traced:
         result = as_objects(a)
+        if ufunc in (np.logical_and, np.logical_or):
+            result = as_objects(_truths(result))
         axes = tuple(range(result.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         for k in axes:  # one by one: NumPy does not know that their order does not matter
             result = on_objects(ufunc).reduce(result, axis=k, keepdims=True)
@@ -58,6 +61,29 @@ def _like(value: Any) -> Callable[..., Any]:
     )
 
 
+def _full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
+    values = np.broadcast_to(as_objects(fill_value), np.shape(a) if shape is None else shape).copy()
+    return Traced(values) if dtype is None else Traced(values).astype(dtype)
+
+
+def _np_size(a: Any, axis: int | None = None) -> int:
+    return a.size if axis is None else a.shape[axis]
+
+
+def _np_var(a: Any, axis: Any = None, dtype: None = None, out: None = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    mean = np.mean(a, axis=axis, keepdims=True)
+    count = a.size // mean.size
+    return np.sum((a - mean) ** 2, axis=axis, keepdims=keepdims) / (count - ddof)
+
+
+def _np_diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:
+    if isinstance(a, Traced) and a.dtype.kind == "b":
+        raise refused(np.diff, " of conditions")
+    return Traced(np.diff(as_objects(a), n, axis, **{name: as_objects(end) for name, end in ends.items()}))
+
+
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.where: _np_where,
     np.clip: _np_clip,
@@ -66,12 +92,13 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.amax: _reduction(np.maximum), np.amin: _reduction(np.minimum),
     np.any: _reduction(np.logical_or), np.all: _reduction(np.logical_and),
     np.zeros_like: _like(0.0), np.ones_like: _like(1.0), np.empty_like: _like(0.0),
-    np.full_like: lambda a, fill, **kw: Traced(np.full(a.shape, fill, object)),
+    np.full_like: _full_like,
+    np.diff: _np_diff,
     np.copy: lambda a, **_: a.copy(),
-    np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: lambda a: a.size,
+    np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: _np_size,
     np.linalg.norm: linalg.norm, np.linalg.solve: linalg.solve, np.linalg.inv: linalg.inv,
     np.linalg.det: linalg.det, np.linalg.cholesky: linalg.cholesky,
-    np.interp: interp,
+    np.interp: interp, np.var: _np_var, np.std: lambda *args, **kw: np.sqrt(_np_var(*args, **kw)),
 }  # fmt: skip
 
 # NumPy's own code serves, on arrays of objects.
@@ -81,9 +108,9 @@ STRUCTURAL: frozenset[Callable[..., Any]] = frozenset(
         (
             np,
             "append array_split atleast_1d atleast_2d atleast_3d block broadcast_to column_stack concatenate "
-            "concat cross cumprod cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal diff dot dsplit "
+            "concat cross cumprod cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal dot dsplit "
             "dstack ediff1d einsum einsum_path expand_dims flip fliplr flipud gradient hsplit hstack inner insert "
-            "kron matrix_transpose mean moveaxis outer pad permute_dims prod ravel repeat reshape resize roll rollaxis "
+            "kron matrix_transpose mean moveaxis outer pad permute_dims polyval prod ravel repeat reshape resize roll rollaxis "
             "rot90 row_stack split squeeze stack sum swapaxes take take_along_axis tensordot tile trace transpose "
             "trapezoid trapz tril triu unstack vander vdot vsplit vstack",
         ),
@@ -100,7 +127,8 @@ INSTEAD = {
     **dict.fromkeys("nansum nanprod nanmean nancumsum nancumprod nanvar nanstd nanmin nanmax".split(),
                     "np.where(np.isnan(x), 0.0, x), and the function without 'nan'"),
     "nan_to_num": "np.where(np.isfinite(x), x, 0.0)",
-    **dict.fromkeys("array_equal array_equiv allclose".split(), "np.all(a == b), or np.all(np.abs(a - b) <= tolerance)"),
+    **dict.fromkeys("array_equal array_equiv".split(), "np.all(a == b)"),
+    **dict.fromkeys("allclose isclose".split(), "np.abs(a - b) <= tolerance"),
     **dict.fromkeys("isin in1d".split(), "np.any(x == values)"),
     **dict.fromkeys("nonzero flatnonzero argwhere unique compress extract trim_zeros".split(),
                     "np.where(mask, a, b): the shape of a result must not depend on values"),

@@ -4,21 +4,24 @@ from typing import Any
 
 import numpy as np
 
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.trace.traced import is_traced
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Vector norms of order 2, 1 and inf, and the Frobenius norm of matrices."""
+    if not isinstance(ord, (int, float, str, type(None))) or is_traced(axis):
+        raise TraceError("the order or the axis of a norm is not a known number", "use the order 1, 2 or inf")
     of_matrix = isinstance(axis, tuple) or (axis is None and x.ndim == 2)
     if of_matrix and ord not in (None, "fro"):
-        raise NotImplementedError(f"np.linalg.norm(ord={ord!r}) of a matrix is not traced; only the Frobenius norm is")
+        raise TraceError(f"np.linalg.norm(ord={ord!r}) of a matrix cannot be traced", "use the Frobenius norm, or det")
     if ord in (None, 2, "fro"):
         return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
     if ord == 1:
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == np.inf:
         return np.max(np.abs(x), axis=axis, keepdims=keepdims)
-    raise NotImplementedError(f"np.linalg.norm(ord={ord!r}) is not traced; use 1, 2 or inf")
+    raise TraceError(f"np.linalg.norm(ord={ord!r}) cannot be traced", "use the order 1, 2 or inf")
 
 
 def _cofactors(A: Any) -> Any:

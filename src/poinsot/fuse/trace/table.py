@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.fuse.trace.traced import Traced, _asarray
+from poinsot.fuse.graph.errors import TraceError
+from poinsot.fuse.trace.traced import Traced, _asarray, as_objects
 
 _METHODS, _POLICIES = ("linear", "cubic"), ("clamp", "extrapolate", "nan")
 
@@ -156,13 +157,18 @@ def _spline_slopes(x: np.ndarray) -> np.ndarray:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """np.interp on a constant grid; the values may be traced."""
     if period is not None:
-        raise NotImplementedError("np.interp(period=...) is not traced; wrap x with np.mod first")
-    grid = _asarray(xp)
+        raise TraceError("np.interp(period=...) cannot be traced", "wrap x first: np.mod(x, period)")
+    points = Traced(as_objects(xp))
+    if not points.is_known():
+        raise TraceError("the grid of np.interp is traced", "use a constant grid; the values may be traced")
+    grid = _asarray(points.__array__(), dtype=float)
+    if grid.ndim != 1 or len(grid) < 2 or np.any(np.diff(grid) <= 0):
+        raise TraceError("the grid of np.interp does not ascend", "give at least two points in ascending order")
     if np.ndim(x):
         return np.stack([interp(point, xp, fp, left, right) for point in x])
     inside = np.clip(x, grid[0], grid[-1])
     i, start, width = _cell(inside if isinstance(inside, Traced) else Traced(float(inside)), grid)
-    values = np.asarray(fp)
+    values = Traced(as_objects(fp))
     t = (inside - start) / width
     result = values[i] + t * (values[i + 1] - values[i])
     result = result if left is None else np.where(x < grid[0], left, result)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from poinsot.fuse.graph.build import build
+from poinsot.fuse.graph.build import build, is_number
+from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Value, type_of
 
 
@@ -41,7 +42,26 @@ def _rounded(name: str) -> Callable[[Value], Value]:
 
 
 def _ceil(a: Value) -> Value:
-    return build("neg", build("floor", build("neg", a)))
+    return a if _is_whole(a) else build("neg", build("floor", build("neg", a)))
+
+
+def _real(a: Value) -> Value:
+    return build("to_float", a) if _is_whole(a) else a
+
+
+def truth(a: Value) -> Value:
+    """Whether a value is not zero; NaN is not."""
+    return a if type_of(a) == "b" else build("truth", a)
+
+
+def _logic(name: str) -> Callable[..., Value]:
+    return lambda *args: build(name, *map(truth, args))
+
+
+def _reciprocal(a: Value) -> Value:
+    if _is_whole(a):
+        raise TraceError("np.reciprocal of integers cannot be traced", "use 1.0 / x")
+    return build("div", 1.0, a)
 
 
 def _sign(a: Value) -> Value:
@@ -50,20 +70,30 @@ def _sign(a: Value) -> Value:
 
 
 def _floor_divide(a: Value, b: Value) -> Value:
+    """floor(a / b) from the remainder, which is exact; a / b where b is 0."""
     if _is_whole(a) and _is_whole(b):
         return build("floordiv", a, b)
-    return build("rint", build("div", build("sub", a, _remainder(a, b)), b))
+    whole = build("rint", build("div", build("sub", a, _remainder(a, b)), b))
+    unbounded = build("equal", build("abs", b), math.inf)
+    whole = build("where", unbounded, build("where", _opposite_signs(a, b), -1.0, 0.0), whole)
+    return build("where", build("equal", b, 0), build("div", a, b), whole)
+
+
+def _opposite_signs(a: Value, b: Value) -> Value:
+    return build("less", build("mul", build("copysign", 1.0, b), a), 0)
 
 
 def _remainder(a: Value, b: Value) -> Value:
-    """a - floor(a/b) b, with the sign of b. The quotient is rounded, so the fused remainder may be off by one b."""
+    """a - floor(a/b) b, with the sign of b. The quotient may be rounded up, so the fused remainder may lack one b."""
     if _is_whole(a) and _is_whole(b):
         return build("modulo", a, b)
+    if type_of(b) == "f" and is_number(b, 0):
+        return math.nan
     r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
-    outside = build("less", build("mul", build("copysign", 1.0, b), r), 0)
-    r = build("where", outside, build("add", r, b), r)
-    beyond = build("less_equal", build("abs", b), build("abs", r))
-    return build("where", beyond, build("sub", r, b), r)
+    r = build("where", _opposite_signs(r, b), build("add", r, b), r)
+    unbounded = build("equal", build("abs", b), math.inf)
+    inside = build("and", unbounded, _finite(a))
+    return build("where", inside, build("where", _opposite_signs(a, b), b, a), r)
 
 
 def _fmod(a: Value, b: Value) -> Value:
@@ -102,14 +132,14 @@ SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
     np.float_power: _op("power"), np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
     np.fmin: _skipping_nan("minimum"), np.fmax: _skipping_nan("maximum"),
     np.negative: _op("neg"), np.positive: lambda a: a, np.absolute: _op("abs"),
-    np.fabs: _op("abs"), np.conjugate: lambda a: a,
-    np.square: lambda a: build("mul", a, a), np.reciprocal: lambda a: build("div", 1.0, a),
+    np.fabs: lambda a: build("abs", _real(a)), np.conjugate: lambda a: a,
+    np.square: lambda a: build("mul", a, a), np.reciprocal: _reciprocal,
     np.floor: _rounded("floor"), np.rint: _rounded("rint"),
     np.trunc: _rounded("trunc"), np.ceil: _ceil,
     np.sign: _sign, np.heaviside: _heaviside,
     np.remainder: _remainder, np.fmod: _fmod, np.floor_divide: _floor_divide,
-    np.logical_and: _op("and"), np.logical_or: _op("or"), np.logical_xor: _op("xor"),
-    np.logical_not: _op("not"), np.invert: _invert,
+    np.logical_and: _logic("and"), np.logical_or: _logic("or"), np.logical_xor: _logic("xor"),
+    np.logical_not: _logic("not"), np.invert: _invert,
     np.bitwise_and: _by_type("and", "bit_and"), np.bitwise_or: _by_type("or", "bit_or"),
     np.bitwise_xor: _by_type("xor", "bit_xor"),
     np.left_shift: _op("shift_left"), np.right_shift: _op("shift_right"),
