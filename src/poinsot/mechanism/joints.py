@@ -153,12 +153,14 @@ def _axes(*axes: ArrayLike) -> Array:
 
 # The table.
 
+COORDINATE_AXES = np.eye(3)  # plain numbers, also while a function is traced
+
 
 def _about(axis: Array, angle: Array) -> Array:
     """R, the rotation about a unit axis: cos E + sin (n x) + (1 - cos) n n^T; simpler for a coordinate axis."""
     if not is_traced(axis):
         for k, turn in enumerate((rotation.about_x, rotation.about_y, rotation.about_z)):
-            if np.array_equal(axis, np.eye(3)[k]):
+            if np.array_equal(axis, COORDINATE_AXES[k]):
                 return turn(angle)
     c, s = np.cos(angle), np.sin(angle)
     return c * np.eye(3) + s * rotation.skew(axis) + (1 - c) * np.outer(axis, axis)

@@ -23,7 +23,7 @@ def entry(table: Array, i: Array) -> Array:
     """table[i] of a constant table; a constant if all its entries are the same, first + i if each is one more."""
     if np.all(table == table[0]):
         return table[0]
-    if table.dtype == int and np.array_equal(table, table[0] + np.arange(len(table))):
+    if table.dtype == int and np.all(table[1:] - table[:-1] == 1):
         return table[0] + i
     return np.asarray(table)[i]
 
