@@ -6,7 +6,6 @@ import warnings
 
 from run import run_trial
 
-
 ENOUGH = 5  # findings, after which a fuzzer stops
 
 

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from trial import require
 
 import poinsot as pt
+from trial import require
 
 WORK = """
 import sys, warnings

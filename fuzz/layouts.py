@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from trial import require
 
 import poinsot as pt
+from trial import require
 
 Array = np.ndarray
 

@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 import numpy as np
-from trial import require
 
 import poinsot as pt
+from trial import require
 
 WORLDS, RUNS = 60, 600
 

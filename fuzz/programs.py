@@ -10,9 +10,9 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from trial import Finding, require
 
 import poinsot as pt
+from trial import Finding, require
 
 Array = np.ndarray
 SMOOTH: dict[str, tuple[int, Callable[..., Any]]] = {

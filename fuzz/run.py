@@ -39,7 +39,8 @@ def main() -> int:
         return 0 if all(run_trial(name, options.trial) for name in names) else 1
     seed = secrets.randbelow(2**48) if options.seed is None else options.seed
     print(f"seed {seed}, {options.minutes:g} minutes per fuzzer", flush=True)
-    return 0 if all([in_a_process(name, seed, options.minutes) for name in names]) else 1
+    clean = [in_a_process(name, seed, options.minutes) for name in names]
+    return 0 if all(clean) else 1
 
 
 def run_trial(name: str, number: int) -> bool:

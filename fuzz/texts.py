@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from trial import Finding
 
 import poinsot as pt
 from poinsot.files import ScenarioError
+from trial import Finding
 
 Rng = np.random.Generator
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -77,10 +77,12 @@ def scenarios() -> list[tuple[str, str]]:
 URDF = """<robot name="arm"><link name="base"/>
 <link name="upper"><inertial><origin xyz="0 0 0.2" rpy="0 0 0.1"/><mass value="2"/>
 <inertia ixx="0.1" ixy="0" ixz="0.01" iyy="0.1" iyz="0" izz="0.02"/></inertial></link>
-<link name="lower"><inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.02"/></inertial>
+<link name="lower"><inertial><mass value="1"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.02"/></inertial>
 <visual><geometry><box size="1 1 1"/></geometry></visual></link>
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 1"/>
-<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="3"/><dynamics damping="0.1" friction="0.2"/></joint>
+<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="3"/>
+<dynamics damping="0.1" friction="0.2"/></joint>
 <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><axis xyz="1 0 0"/>
 <mimic joint="shoulder" multiplier="2"/></joint></robot>"""
 MJCF = """<mujoco><compiler angle="degree"/><option gravity="0 0 -9.81" timestep="0.002"/><worldbody>
@@ -137,7 +139,7 @@ def trial(rng: Rng) -> None:
             path.write_text(mutated(rng, MJCF))
             attempt("MJCF", lambda: pt.load_mjcf(path), (ValueError, OSError))
         else:
-            suffix, content = list(result_files().items())[0]
+            suffix, content = next(iter(result_files().items()))
             raw = bytearray(content)
             for _ in range(int(rng.integers(1, 20))):
                 raw[rng.integers(len(raw))] = rng.integers(256)

@@ -55,7 +55,7 @@ def _hints(cls: Any, annotated: bool) -> dict[str, Any]:
 
 
 def _notes(annotation: Any) -> Iterator[Any]:
-    """What a type, or a part of a union, is annotated with."""
+    """The annotations of a type, and of the parts of a union."""
     if get_origin(annotation) is Annotated:
         yield from annotation.__metadata__
     elif not isinstance(annotation, str):

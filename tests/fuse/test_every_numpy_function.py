@@ -1,4 +1,4 @@
-"""Every public function of NumPy inside a kernel: right against NumPy for numbers it was not traced with, or TraceError."""
+"""Every public function of NumPy inside a kernel: it agrees with NumPy, or it is a TraceError."""
 
 import warnings
 from collections.abc import Callable
@@ -8,18 +8,19 @@ import pytest
 
 import poinsot as pt
 
-# Not functions of arrays of numbers: types, settings, files, printing, strings, dates, indices that are made of integers.
+# Not functions of arrays of numbers: types, settings, files, printing, strings, dates, indices made of integers.
 NOT_OF_NUMBERS = set(
-    "array_repr array_str array2string asarray_chkfinite base_repr binary_repr busday_count busday_offset can_cast "
-    "datetime_as_string datetime_data errstate finfo format_float_positional format_float_scientific frombuffer fromfile "
-    "fromiter fromregex fromstring from_dlpack frompyfunc genfromtxt get_include get_printoptions getbufsize geterr "
-    "geterrcall iinfo info is_busday isdtype iterable load loadtxt may_share_memory min_scalar_type mintypecode "
-    "mask_indices nditer nested_iters packbits printoptions promote_types result_type save savetxt savez "
-    "savez_compressed set_printoptions setbufsize seterr seterrcall shares_memory show_config show_runtime test typename "
-    "unpackbits vectorize require matrix bmat asmatrix astype byte_bounds issubdtype issubsctype isfortran dtype "
-    "diag_indices_from ix_ tril_indices tril_indices_from triu_indices triu_indices_from unravel_index ravel_multi_index "
-    "diag_indices indices fromfunction copyto put put_along_axis place putmask fill_diagonal common_type "
-    "LinAlgError add_newdoc add_docstring deprecate disp who safe_eval lookfor source test".split()
+    "LinAlgError add_docstring add_newdoc array2string array_repr array_str asarray_chkfinite asmatrix astype "
+    "base_repr binary_repr bmat busday_count busday_offset byte_bounds can_cast common_type copyto "
+    "datetime_as_string datetime_data deprecate diag_indices diag_indices_from disp dtype errstate "
+    "fill_diagonal finfo format_float_positional format_float_scientific from_dlpack frombuffer fromfile "
+    "fromfunction fromiter frompyfunc fromregex fromstring genfromtxt get_include get_printoptions getbufsize "
+    "geterr geterrcall iinfo indices info is_busday isdtype isfortran issubdtype issubsctype iterable ix_ load "
+    "loadtxt lookfor mask_indices matrix may_share_memory min_scalar_type mintypecode nditer nested_iters "
+    "packbits place printoptions promote_types put put_along_axis putmask ravel_multi_index require "
+    "result_type safe_eval save savetxt savez savez_compressed set_printoptions setbufsize seterr seterrcall "
+    "shares_memory show_config show_runtime source test tril_indices tril_indices_from triu_indices "
+    "triu_indices_from typename unpackbits unravel_index vectorize who".split()
 )
 
 
@@ -117,7 +118,8 @@ def test_right_or_refused(name):
                 warnings.simplefilter("ignore")
                 results = kernel(POINTS)
         except pt.TraceError as error:
-            assert "test_every_numpy_function.py:" in str(error), error
-            continue
+            if "test_every_numpy_function.py:" in str(error):
+                continue
+            raise
         for x, result, want in zip(POINTS, results, wanted, strict=True):
             np.testing.assert_allclose(result, want, rtol=1e-9, atol=1e-12, err_msg=f"way {number} at {x[:6]}")

@@ -1,4 +1,4 @@
-"""Where scenarios and results are: files, examples, folders."""
+"""The places of scenarios and results: files, examples, folders."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -18,7 +18,7 @@ FAILURES = (ValueError, KeyError, TypeError, OSError, ImportError)  # the scenar
 
 @dataclass
 class CheckedData:
-    """What a file says, and the problems found in it so far."""
+    """The data of a file, and its problems so far."""
 
     data: dict[str, Any]
     problems: list[Problem] = field(default_factory=list)

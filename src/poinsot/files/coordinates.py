@@ -159,7 +159,7 @@ def _joints(mech: Mechanism, kinds: dict[str, Kind], order: list[int]) -> Iterat
 
 
 def _coordinates_of(joint: Joint) -> str:
-    """What q holds; a hinge without limits is continuous, as URDF says."""
+    """The kind of its coordinates; a hinge without limits is continuous, as URDF says."""
     if joint.type.is_group:
         return "free" if joint.type.is_free else "spherical" if joint.type.is_rotation else "planar"
     turns = joint.type.screw is not None and tuple(joint.type.screw(joint)) == (1.0, 0.0) and not joint.parameters

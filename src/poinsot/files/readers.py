@@ -25,7 +25,7 @@ NUMBER_OR_TEXT = [{"type": "number"}, {"type": "string"}]
 
 @dataclass(frozen=True)
 class Context:
-    """What readers must know about the scenario around a key."""
+    """The scenario around a key, as far as readers need it."""
 
     folder: Path = Path()
     constants: dict[str, float] = field(default_factory=dict)

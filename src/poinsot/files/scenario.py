@@ -87,7 +87,7 @@ def _syntax(source: str, error: tomllib.TOMLDecodeError) -> ScenarioError:
 
 
 def _changed(data: dict[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """Set values at their paths in the data; paths that are not keys, but may be numbers of the world, come back."""
+    """Set values at their paths in the data; return those whose paths are not keys but may be numbers of the world."""
     later: dict[str, Any] = {}
     problems = []
     for path, value in changes.items():

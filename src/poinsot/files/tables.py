@@ -100,7 +100,7 @@ def _kind_shown(run: "Run", name: str, k: int, size: int) -> int:
 
 
 def _unit(units: str, kind: int) -> str:
-    """Of "rad, m, 1" or "N m, N", the unit of this kind."""
+    """The unit of this kind in a list such as "rad, m, 1" or "N m, N"."""
     choice = units.split(", ")
     return choice[kind] if kind < len(choice) else choice[-1]
 

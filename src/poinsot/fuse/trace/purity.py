@@ -17,7 +17,21 @@ from poinsot.fuse.graph.nodes import Graph
 SAFE_PACKAGES = ("numpy", "poinsot", "math", "operator", "functools", "cmath")
 UNSAFE_NAMES = {"random", "next", "input", "open", "id", "hash", "time", "iter"}
 MUTATORS = {"append", "extend", "insert", "pop", "popleft", "popitem", "clear", "update", "add", "remove", "setdefault"}
-SAFE_TYPES = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype, range, slice)
+SAFE_TYPES = (
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    range,
+    slice,
+    np.generic,
+    np.dtype,
+    np.ndarray,
+)
 
 
 def may_vary(function: Callable[..., Any], seen: set[int] | None = None) -> bool:
@@ -29,9 +43,8 @@ def may_vary(function: Callable[..., Any], seen: set[int] | None = None) -> bool
     wrapped = getattr(function, "func", None) or getattr(function, "__func__", None)
     if wrapped is not None:  # a partial, or a method
         bound = (*getattr(function, "args", ()), *getattr(function, "keywords", {}).values())
-        return any(_is_unsafe(x, seen) for x in (*bound, getattr(function, "__self__", None))) or may_vary(
-            wrapped, seen
-        )
+        bound = (*bound, getattr(function, "__self__", None))
+        return any(_is_unsafe(value, seen) for value in bound) or may_vary(wrapped, seen)
     code = getattr(function, "__code__", None)
     if code is None:
         return not _is_from_safe_package(function)
@@ -48,9 +61,7 @@ def may_vary(function: Callable[..., Any], seen: set[int] | None = None) -> bool
 
 def _is_unsafe(value: Any, seen: set[int]) -> bool:
     """Whether a value that a function uses may change from call to call."""
-    if isinstance(value, SAFE_TYPES) or isinstance(value, (types.ModuleType, type)):
-        return False  # what is taken from a module has a name of its own
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (*SAFE_TYPES, types.ModuleType, type)):  # what is taken from a module has a name of its own
         return False
     if isinstance(value, (tuple, list, frozenset, set)):
         return any(_is_unsafe(item, seen) for item in value)
