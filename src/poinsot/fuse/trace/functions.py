@@ -72,7 +72,9 @@ def _np_size(a: Any, axis: int | None = None) -> int:
     return a.size if axis is None else a.shape[axis]
 
 
-def _np_var(a: Any, axis: Any = None, dtype: None = None, out: None = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def _np_var(
+    a: Any, axis: Any = None, dtype: None = None, out: None = None, ddof: int = 0, keepdims: bool = False
+) -> Any:
     mean = np.mean(a, axis=axis, keepdims=True)
     count = a.size // mean.size
     return np.sum((a - mean) ** 2, axis=axis, keepdims=keepdims) / (count - ddof)

@@ -341,11 +341,18 @@ class Traced:
 
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)
+<<<<<<< HEAD
         if func not in STRUCTURAL:
             known = _plain((args, kwargs))
             if known is None:
                 raise refused(func)
             return _traced(func(*known[0], **known[1]))
+=======
+        if func not in STRUCTURAL:  # on known numbers NumPy's own serves
+            if not _is_known((args, kwargs)):
+                raise refused(func)
+            return func(*_plain(args), **_plain(kwargs))
+>>>>>>> h4
         try:
             return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
         except TraceError:
@@ -406,6 +413,26 @@ def _unwrap(x: Any) -> Any:
         return type(x)(map(_unwrap, x))
     if isinstance(x, dict):
         return {key: _unwrap(value) for key, value in x.items()}
+    return x
+
+
+def _is_known(x: Any) -> bool:
+    """Whether all numbers in the arguments of a function are known."""
+    if isinstance(x, Traced):
+        return x.is_known()
+    if isinstance(x, (list, tuple)):
+        return all(map(_is_known, x))
+    return not isinstance(x, dict) or all(map(_is_known, x.values()))
+
+
+def _plain(x: Any) -> Any:
+    """The arguments of a function with NumPy's own arrays for traced ones, whose numbers are known."""
+    if isinstance(x, Traced):
+        return x.__array__()
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_plain, x))
+    if isinstance(x, dict):
+        return {key: _plain(value) for key, value in x.items()}
     return x
 
 
