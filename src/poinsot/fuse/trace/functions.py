@@ -112,9 +112,9 @@ STRUCTURAL: frozenset[Callable[..., Any]] = frozenset(
             "append array_split atleast_1d atleast_2d atleast_3d block broadcast_to column_stack concatenate "
             "concat cross cumprod cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal dot dsplit "
             "dstack ediff1d einsum einsum_path expand_dims flip fliplr flipud gradient hsplit hstack inner insert "
-            "kron matrix_transpose mean moveaxis outer pad permute_dims polyval prod ravel repeat reshape resize roll rollaxis "
-            "rot90 row_stack split squeeze stack sum swapaxes take take_along_axis tensordot tile trace transpose "
-            "trapezoid trapz tril triu unstack vander vdot vsplit vstack",
+            "kron matrix_transpose mean moveaxis outer pad permute_dims polyval prod ravel repeat reshape resize roll "
+            "rollaxis rot90 row_stack split squeeze stack sum swapaxes take take_along_axis tensordot tile trace "
+            "transpose trapezoid trapz tril triu unstack vander vdot vsplit vstack",
         ),
         (np.linalg, "cross diagonal matmul matrix_power matrix_transpose multi_dot outer tensordot trace vecdot"),
     )

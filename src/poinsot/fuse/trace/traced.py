@@ -341,18 +341,10 @@ class Traced:
 
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)
-<<<<<<< HEAD
         if func not in STRUCTURAL:
-            known = _plain((args, kwargs))
-            if known is None:
-                raise refused(func)
-            return _traced(func(*known[0], **known[1]))
-=======
-        if func not in STRUCTURAL:  # on known numbers NumPy's own serves
             if not _is_known((args, kwargs)):
                 raise refused(func)
-            return func(*_plain(args), **_plain(kwargs))
->>>>>>> h4
+            return _traced(func(*_plain(args), **_plain(kwargs)))  # NumPy's own function serves
         try:
             return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
         except TraceError:
@@ -441,20 +433,6 @@ def _wrap(x: Any) -> Any:
         return Traced(x)
     if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
         return type(x)(map(_wrap, x))
-    return x
-
-
-def _plain(x: Any) -> Any:
-    """Arguments with arrays of known numbers in place of traced ones; None if not all numbers are known."""
-    if isinstance(x, Traced):
-        return x.__array__() if x.is_known() else None
-    if isinstance(x, (list, tuple)):
-        parts = [_plain(part) for part in x]
-        unknown = any(new is None and old is not None for new, old in zip(parts, x, strict=True))
-        return None if unknown else type(x)(parts)
-    if isinstance(x, dict):
-        values = _plain(list(x.values()))
-        return None if values is None else dict(zip(x, values, strict=True))
     return x
 
 
