@@ -5,7 +5,7 @@
 
 A polynomial is fitted by Remez exchange on a Chebyshev grid (Muller, Elementary Functions, 3rd ed., section 3.5).
 Coefficients are rounded to the machine format one after the other, lowest degree first, and the rest is fitted again
-after each rounding, so that the rounding of one is repaired by the others. The error quoted is that of the rounded
+after each rounding, so that the others compensate the rounding of each. The error quoted is that of the rounded
 polynomial, relative to the function which it builds, evaluated exactly.
 """
 
@@ -24,7 +24,7 @@ TARGET = Path(__file__).parents[1] / "src" / "poinsot" / "fuse" / "math" / "coef
 
 
 class Fit(NamedTuple):
-    """f(t) ~ sum c_k t^k on (low, high), with |error| * weight(t) as small as can be."""
+    """f(t) ~ sum c_k t^k on (low, high), with |error| * weight(t) minimal."""
 
     name: str
     meaning: str
@@ -87,7 +87,7 @@ def fit(job: Fit, n: int, rounding: Callable[[Any], Any]) -> tuple[list[Any], An
     w = [job.weight(ti) for ti in t]
     rest, c = list(exact), []
     best = remez(t, rest, w, 0, n)
-    if job.low < 0:  # powers of t are no Chebyshev system about 0; here the factor t^2 makes the rounding harmless
+    if job.low < 0:  # powers of t are not a Chebyshev system about 0; here the factor t^2 makes the rounding harmless
         c = [rounding(ck) for ck in best]
     while len(c) < n:
         c.append(rounding(best[0]))
@@ -186,13 +186,13 @@ FITS = [
 
 
 def chop(x: Any, bits: int) -> Any:
-    """x rounded to so many significant bits."""
+    """x rounded to a number of significant bits."""
     scale = mp.mpf(2) ** (bits - 1 - mp.floor(mp.log(abs(x), 2)))
     return mp.nint(x * scale) / scale
 
 
 def split(x: Any, *bits: int) -> list[Any]:
-    """x as a sum of parts with the given numbers of bits, each the rounding of what the parts before it left."""
+    """x as a sum of parts with these numbers of bits, each the rounding of the remainder after those before it."""
     parts = []
     for b in bits:
         parts.append(chop(x, b))

@@ -1,4 +1,4 @@
-"""Mechanics in plain NumPy for the compiler to chew on: written for one instance, and safe for complex steps."""
+"""Mechanics in plain NumPy as input for the compiler: written for one instance, and safe for complex steps."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The CUDA source, where there may be no GPU: its operations, and that a C++ compiler makes the right numbers of it."""
+"""The CUDA source, without a GPU: its operations, and its results when compiled as C++ for the host."""
 
 import ctypes
 import math

@@ -1,4 +1,4 @@
-"""Derivatives where a branch was not taken: what happens there, infinite or NaN, must not be seen."""
+"""Derivatives where a branch was not taken: infinities and NaN in that branch must not show."""
 
 import numpy as np
 import pytest

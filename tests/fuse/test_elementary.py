@@ -235,7 +235,7 @@ def test_special_values_are_those_of_numpy(name, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", sorted(EXACT))
-def test_a_lane_does_not_feel_its_neighbours(name, dtype):
+def test_a_lane_does_not_depend_on_its_neighbours(name, dtype):
     """Alone, in any order, or beside arguments that need the slow path: the same bits."""
     rng = np.random.default_rng(3)
     arrays = [a[:200] for a in samples(name, dtype, rng)]

@@ -1,4 +1,4 @@
-"""Kernels away from home: in xarray and Dask, through pickle into other processes, and from many threads at once."""
+"""Kernels elsewhere: in xarray and Dask, through pickle into other processes, and from many threads at once."""
 
 import os
 import pickle

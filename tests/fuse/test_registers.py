@@ -283,6 +283,19 @@ def test_an_array_that_lies_in_memory_is_a_result_as_it_is():
     assert np.isnan(results[7, :, 4]).all()
 
 
+def test_a_carried_value_that_a_call_spills_is_itself_after_the_loop():
+    """A call spills all registers; the body reloads the value, and its name is another one then."""
+
+    def function(x):
+        weighted = pt.fuse.once(lambda row, s: pt.fori_loop(3, lambda k, total: total + row[k] * s, 0.0))
+        total = pt.fori_loop(4, lambda k, s: s + weighted(x * k, s), x[0])
+        return total + x[1]
+
+    kernel = pt.kernel("(3)->()")(function)
+    x = np.random.default_rng(6).uniform(-1, 1, (11, 3))
+    np.testing.assert_allclose(kernel(x), kernel.to("numpy")(x), rtol=1e-14, atol=1e-14)
+
+
 def test_products_of_large_matrices_are_those_of_numpy():
     A, B = np.random.default_rng(4).standard_normal((2, 6, 11, 13))
     A[:, 3], A[:, :, 5] = 0, 0

@@ -1,4 +1,4 @@
-"""What cannot be traced is refused with the file, the line and a fix; and NumPy is left as it was found."""
+"""Code that cannot be traced is refused with the file, the line and a fix; and NumPy is left unchanged."""
 
 import re
 import threading
@@ -111,7 +111,7 @@ def eigenvalues(v):
 
 
 def untraceable_ufunc(v):
-    return np.logaddexp(v[0], v[1])  # here
+    return np.nextafter(v[0], v[1])  # here
 
 
 def assign_into_plain(v):

@@ -365,5 +365,11 @@ def test_an_entry_that_would_go_wrong_is_refused() -> None:
     entry = NEW["cam"]
     with pytest.raises(TypeError, match="cam: a joint with a rate of its own needs integrate and a constant S"):
         replace(entry, rate=lambda j, q, v: 2 * v)
+    with pytest.raises(TypeError, match="arc: a constant S has no rate"):
+        replace(NEW["arc"], subspace_rate=lambda j, q, v: np.zeros((6, 1)))
+    with pytest.raises(ValueError, match=r"cam: the unit of each degree of freedom is 'rad' or 'm', not \('deg',\)"):
+        replace(entry, units=("deg",))
+    with pytest.raises(TypeError, match="cam does not take height, which its entry names"):
+        replace(entry, parameters={"height": "m"})
     with pytest.raises(ValueError, match="cam joint of link 'a' has the parameters none; it needs lift"):
         pt.Link("a", joint=Joint("cam", np.eye(3)[2:]))

@@ -1,8 +1,8 @@
 """A joint type: everything that is known of a kind of joint, in one entry of `joints.TYPES`."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,12 @@ def _strain(joint: Any, q: Array, rest: Array) -> Array:
     return t.difference(joint, q, t.integrate(joint, t.neutral(joint), rest))
 
 
+def _subspace_rate(joint: Any, q: Array, v: Array) -> Array:
+    """S' (6, nv) = dS/dq v, derived by the compiler."""
+    t = joint.type
+    return np.zeros((6, t.nv)) if t.is_constant else directional(lambda q: t.subspace(joint, q), q, v)
+
+
 def _unit_rows(axes: Array) -> Array:
     return np.stack([row / np.sqrt(row @ row) for row in as_array(axes)])
 
@@ -71,7 +77,7 @@ class JointType:
     position: bool = False
     screw: Function | None = None
     parts: Function | None = None
-    subspace_rate: Function = None  # type: ignore[assignment]  # (joint, q, v) -> S' (6, nv); derived if None
+    subspace_rate: Function = _subspace_rate  # (joint, q, v) -> S' (6, nv); cheaper if given than derived
     neutral: Function = lambda joint: np.zeros(joint.nq)  # the q at which X_JC is the identity
     rate: Function = _dq_is_v  # (joint, q, v) -> dq/dt (nq,)
     integrate: Function = _sum  # (joint, q, u) -> q after one unit of time at the constant velocity u
@@ -81,11 +87,16 @@ class JointType:
     unit_axes: Function = _unit_rows  # (k, 3) -> axes that such a joint can have: of unit length
 
     def __post_init__(self) -> None:
+        name = self.make.__name__
         if self.is_group and (self.integrate is _sum or not self.is_constant):
-            raise TypeError(f"{self.make.__name__}: a joint with a rate of its own needs integrate and a constant S.")
-        if self.subspace_rate is None:
-            derived = _no_rate if self.is_constant else partial(_derived_rate, self.subspace)
-            object.__setattr__(self, "subspace_rate", derived)
+            raise TypeError(f"{name}: a joint with a rate of its own needs integrate and a constant S.")
+        if self.is_constant and self.subspace_rate is not _subspace_rate:
+            raise TypeError(f"{name}: a constant S has no rate; leave out subspace_rate, or Constant.")
+        if not set(self.units) <= {"rad", "m"}:
+            raise ValueError(f"{name}: the unit of each degree of freedom is 'rad' or 'm', not {self.units}.")
+        unknown = {*self.axes, *self.parameters} - set(inspect.signature(self.make).parameters)
+        if unknown:
+            raise TypeError(f"{name} does not take {', '.join(sorted(unknown))}, which its entry names.")
 
     @property
     def nv(self) -> int:
@@ -130,15 +141,6 @@ class JointType:
         It is for plain coordinates; for a rotation vector, if the stiffness is the same about all axes.
         """
         return not self.is_group or (self.is_rotation and np.ndim(joint.stiffness) == 0)
-
-
-def _no_rate(joint: Any, q: Array, v: Array) -> Array:
-    return np.zeros((6, joint.nv))
-
-
-def _derived_rate(subspace: Function, joint: Any, q: Array, v: Array) -> Array:
-    """S' (6, nv) = dS/dq v, derived by the compiler."""
-    return directional(lambda q: subspace(joint, q), q, v)
 
 
 def directional(function: Callable[[Array], Array], q: Array, u: Array) -> Array:

@@ -198,6 +198,8 @@ def _links(context: StepContext) -> list[Any]:
 
 
 def _splitting(order: int, rotate: FreeRotation) -> Method:
+    """Kicks and drifts of all bodies together, composed by Strang and Suzuki."""
+
     def make(context: StepContext) -> Step:
         bodies = [link for link, _, _ in _links(context)]
         rotations = [free_attitude(link.inertia, rotate) if link.joint.type.attitude else None for link in bodies]

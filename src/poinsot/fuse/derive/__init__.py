@@ -1,1 +1,1 @@
-"""Derivatives of graphs, forward and reverse, and of kernels."""
+"""Automatic differentiation of graphs, in forward and reverse mode, and of kernels."""

@@ -131,7 +131,7 @@ class _TracedFunction:
     """The graph of a function on its own, with the values that it is called with and the shapes of its results."""
 
     def __init__(self, function: Any, args: Sequence[Any]) -> None:
-        plain: Callable[..., Any] = function.function if isinstance(function, Kernel) else function  # type: ignore[assignment]
+        plain: Any = function.function if isinstance(function, Kernel) else function
         leaves, rebuild = pytree.flatten(tuple(args))
         self.leaves = [leaf if isinstance(leaf, Traced) else Traced(as_objects(leaf)) for leaf in leaves]
         self.graph = Graph(current(), name=_name(function))

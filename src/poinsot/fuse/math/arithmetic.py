@@ -79,7 +79,7 @@ class Arithmetic(Protocol):
 
 
 class Format(NamedTuple):
-    """An IEEE 754 binary format, seen as integers."""
+    """An IEEE 754 binary format, in terms of its bit patterns."""
 
     width: int
     fraction: int  # bits after the binary point
@@ -119,9 +119,9 @@ def format_of(m: Arithmetic) -> Format:
     return BINARY64 if m.float64 else BINARY32
 
 
-def pick(m: Arithmetic, table: Coefficients) -> tuple[float, ...]:
-    """The table's entries for the machine's precision."""
-    return table.float64 if m.float64 else table.float32
+def pick(m: Arithmetic, coefficients: Coefficients) -> tuple[float, ...]:
+    """The coefficients for the precision of m."""
+    return coefficients.float64 if m.float64 else coefficients.float32
 
 
 def pattern(m: Arithmetic, value: float) -> int:
@@ -137,7 +137,7 @@ def within(m: Arithmetic, x: Vector, low: float, high: float) -> Vector:
 
 
 def horner(m: Arithmetic, x: Vector, c: Sequence[float]) -> Vector:
-    """c[0] + c[1] x + c[2] x^2 + ..., with one FMA a coefficient."""
+    """c[0] + c[1] x + c[2] x^2 + ..., with one FMA per coefficient."""
     value = m.fma(x, c[-1], c[-2])
     for ck in reversed(c[:-2]):
         value = m.fma(x, value, ck)
@@ -145,7 +145,7 @@ def horner(m: Arithmetic, x: Vector, c: Sequence[float]) -> Vector:
 
 
 def two_halves(m: Arithmetic, x: Vector, xx: Vector, c: Sequence[float]) -> Vector:
-    """As `horner`, even and odd powers apart, with xx = x^2: one more operation, half the latency."""
+    """As `horner`, with even and odd powers separate and xx = x^2: one more operation, half the latency."""
     return m.fma(x, horner(m, xx, c[1::2]), horner(m, xx, c[0::2]))
 
 

@@ -100,7 +100,7 @@ def log_special(m: Arithmetic, x: Vector, reduced: Reduced = log_reduced, shift:
 
 
 def logarithm(m: Arithmetic, x: Vector, reduced: Reduced) -> Vector:
-    """The logarithm whose base `reduced` knows."""
+    """The logarithm to the base of `reduced`."""
     k, y, _ = split_exponent(m, x)
     normal = within(m, x, format_of(m).smallest_normal, INFINITY)
     return m.slow_path(~normal, reduced(m, k, y - 1.0), lambda m, x: log_special(m, x, reduced), x)

@@ -2,7 +2,7 @@
 
 power: x^y = 2^(y log2 x), where log2 x and its product with y are double-double. With s = f/(2 + f) as in `logarithm`,
 log2 x = k + (2/ln 2) s (1 + s^2/3 + s^4 q(s^2)); everything but q is a pair, which gives some 10 bits more than the
-format has: enough for exponents up to the largest. Cases: C99, annex F.9.4.4.
+format has, enough for the largest exponents. Cases: C99, annex F.9.4.4.
 
 cbrt: x = 2^(3q) w with 1 <= w < 8; a polynomial and one step of third order give w^(-1/3), and one more of Newton
 corrects c = w (w^(-1/3))^2 by the remainder w - c^3.

@@ -1,8 +1,8 @@
 """sin, cos and tan.
 
 The argument is reduced to |r| <= pi/4 by subtracting n pi/2 in three parts with FMA (Cody and Waite, Software Manual
-for the Elementary Functions, 1980); what the last rounding loses is kept as a second number. Two short polynomials
-then give the sine and the cosine of r, and n mod 4 says which is which and with what sign. Arguments of 2^20 and more
+for the Elementary Functions, 1980); the error of the last rounding is kept as a second number. Two short polynomials
+then give the sine and the cosine of r, and n mod 4 selects between them and sets the sign. Arguments of 2^20 and more
 take the slow path: Payne and Hanek, SIGNUM Newsletter 18 (1983), in floating-point arithmetic.
 
 Largest errors found, in ulp of float64 (some 20 million arguments each) and float32 (one of 19 of all arguments):
@@ -33,8 +33,8 @@ LARGE = 2.0**20
 def reduce_quarter_turns(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     """x = n pi/2 + r + r_low for x >= 0; n is in the low bits of the third result.
 
-    x - n p1 is exact: it is a multiple of the last place of p1 and less than 1. So are, in float64, n p2, for p2 is
-    kept short, and what its subtraction loses. In float32 that would need more parts, so n p2 is taken as an exact
+    x - n p1 is exact: it is a multiple of the last place of p1 and less than 1. In float64, n p2 is exact, since p2 is
+    short, and so is the rounding error of its subtraction. In float32 that would need more parts, so n p2 is an exact
     pair.
     """
     n, quadrant = nearest_integer(m, x, pick(m, TWO_OVER_PI)[0])
@@ -81,16 +81,16 @@ def reduce_large(m: Arithmetic, x: Vector) -> tuple[Vector, Vector, Vector]:
     terms = distil(terms)
     n = m.rint(terms[0])
     terms[0] = terms[0] - n
-    turn, turn_low = distil(distil(terms))[:2]
+    quarters, quarters_low = distil(distil(terms))[:2]
     half_pi, half_pi_low = pick(m, PI_2)
-    r = turn * half_pi
-    r_low = m.fma(turn, half_pi, -r) + m.fma(turn, half_pi_low, turn_low * half_pi)
+    r = quarters * half_pi
+    r_low = m.fma(quarters, half_pi, -r) + m.fma(quarters, half_pi_low, quarters_low * half_pi)
     r, r_low = fast_two_sum(r, r_low)
     return m.where(x < INFINITY, r, NAN), r_low, m.bits(n + f.shifter)
 
 
 def distil(terms: list[Vector]) -> list[Vector]:
-    """The same sum, with the terms pushed to the front: the first is the sum, rounded; the others are what it lacks."""
+    """The same sum in other terms: the first is the rounded sum, the others are its error."""
     result, s = [], terms[-1]
     for t in reversed(terms[:-1]):
         s, e = two_sum(t, s)
@@ -101,7 +101,7 @@ def distil(terms: list[Vector]) -> list[Vector]:
 def sine_and_cosine_parts(m: Arithmetic, r: Vector, r_low: Vector) -> tuple[Vector, Vector, Vector, Vector]:
     """sin(r + r_low) and cos(r + r_low) for |r| <= pi/4, each as a large part and a small one still to be added.
 
-    1 - r^2/2 = c + (what its rounding lost), both by FMA.
+    1 - r^2/2 = c + lost, its rounding error, both by FMA.
     """
     z, h = r * r, 0.5 * r
     c = m.fma(-h, r, 1.0)
@@ -132,9 +132,9 @@ def sincos(m: Arithmetic, x: Vector) -> tuple[Vector, Vector]:
         s, c = m.fma(z * r, s_tail, r), m.fma(z * z, c_tail, m.fma(z, -0.5, 1.0))
     odd = (n & 1) != 0
     top = f.width - 2  # moves bit 1 of the quadrant onto the sign bit
-    turned = n << top
-    sine = flip(m, m.where(odd, c, s), (m.bits(x) ^ turned) & f.sign)
-    cosine = flip(m, m.where(odd, s, c), (turned + (1 << top)) & f.sign)  # by the next quadrant
+    quadrant = n << top
+    sine = flip(m, m.where(odd, c, s), (m.bits(x) ^ quadrant) & f.sign)
+    cosine = flip(m, m.where(odd, s, c), (quadrant + (1 << top)) & f.sign)  # by the next quadrant
     return sine, cosine
 
 

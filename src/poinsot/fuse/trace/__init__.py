@@ -1,1 +1,1 @@
-"""NumPy code run once on traced arrays: what it does becomes a graph."""
+"""Tracing: NumPy code runs once on traced arrays, and its operations become a graph."""

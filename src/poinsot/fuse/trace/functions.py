@@ -1,7 +1,7 @@
 """NumPy's functions on traced arrays: one row of `FUNCTIONS` each.
 
-A function that is not listed runs on the object arrays as it is, which serves every function that only moves, adds or
-multiplies elements (`stack`, `einsum`, `cross`, `trace`, ...).
+Functions that only move, add or multiply elements, the `STRUCTURAL` ones, run on the object arrays as they are. Any
+other function is refused: it might look at values that are not known yet, and be wrong in silence.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,3 +73,47 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.det: linalg.det, np.linalg.cholesky: linalg.cholesky,
     np.interp: interp,
 }  # fmt: skip
+
+# NumPy's own code serves, on arrays of objects.
+STRUCTURAL: frozenset[Callable[..., Any]] = frozenset(
+    getattr(module, name)
+    for module, names in (
+        (
+            np,
+            "append array_split atleast_1d atleast_2d atleast_3d block broadcast_to column_stack concatenate "
+            "concat cross cumprod cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal diff dot dsplit "
+            "dstack ediff1d einsum einsum_path expand_dims flip fliplr flipud gradient hsplit hstack inner insert "
+            "kron matrix_transpose mean moveaxis outer pad permute_dims prod ravel repeat reshape resize roll rollaxis "
+            "rot90 row_stack split squeeze stack sum swapaxes take take_along_axis tensordot tile trace transpose "
+            "trapezoid trapz tril triu unstack vander vdot vsplit vstack",
+        ),
+        (np.linalg, "cross diagonal matmul matrix_power matrix_transpose multi_dot outer tensordot trace vecdot"),
+    )
+    for name in names.split()
+    if hasattr(module, name)
+)
+
+# What to write instead of a function that cannot be traced.
+INSTEAD = {
+    **dict.fromkeys("sort argsort partition argpartition lexsort sort_complex".split(), "np.minimum and np.maximum"),
+    **dict.fromkeys("argmax argmin nanargmax nanargmin".split(), "np.where on comparisons with np.max or np.min"),
+    **dict.fromkeys("nansum nanprod nanmean nancumsum nancumprod nanvar nanstd nanmin nanmax".split(),
+                    "np.where(np.isnan(x), 0.0, x), and the function without 'nan'"),
+    "nan_to_num": "np.where(np.isfinite(x), x, 0.0)",
+    **dict.fromkeys("array_equal array_equiv allclose".split(), "np.all(a == b), or np.all(np.abs(a - b) <= tolerance)"),
+    **dict.fromkeys("isin in1d".split(), "np.any(x == values)"),
+    **dict.fromkeys("nonzero flatnonzero argwhere unique compress extract trim_zeros".split(),
+                    "np.where(mask, a, b): the shape of a result must not depend on values"),
+    **dict.fromkeys("searchsorted digitize".split(), "pt.Table, or np.interp on a constant grid"),
+    **dict.fromkeys("piecewise".split(), "np.where or np.select"),
+    **dict.fromkeys("eig eigh eigvals eigvalsh svd svdvals qr lstsq pinv matrix_rank cond slogdet".split(),
+                    "np.linalg.solve, inv, det or cholesky, or compute it outside of the kernel"),
+}  # fmt: skip
+
+
+def refused(func: Callable[..., Any], why: str = "") -> TraceError:
+    """The error for a function of NumPy that cannot be traced."""
+    name = f"{func.__module__}.{func.__name__}".replace("numpy.", "np.")
+    instead = INSTEAD.get(func.__name__)
+    fix = f"use {instead}" if instead else "write it with the functions listed in docs/compiler.md"
+    return TraceError(f"{name} cannot be traced{why}", fix)

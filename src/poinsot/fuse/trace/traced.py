@@ -337,19 +337,18 @@ class Traced:
 
     @np.errstate(all="ignore")
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        from poinsot.fuse.trace.functions import FUNCTIONS  # which are written for traced arrays
+        from poinsot.fuse.trace.functions import FUNCTIONS, STRUCTURAL, refused  # which are written for traced arrays
 
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)
+        if func not in STRUCTURAL:
+            raise refused(func)
         try:
             return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
         except TraceError:
             raise
-        except TypeError as error:
-            name = f"{func.__module__}.{func.__name__}".replace("numpy.", "np.")
-            raise TraceError(
-                f"{name} cannot be traced ({error})", "see the list of NumPy functions in the docs"
-            ) from None
+        except (TypeError, AttributeError) as error:
+            raise refused(func, f" like this ({error})") from None
 
 
 _TILE = 4  # rows and columns of a tile
