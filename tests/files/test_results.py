@@ -263,7 +263,7 @@ def test_where_a_run_cannot_go(tmp_path: Path) -> None:
     run = world().simulate(0.1)
     with pytest.raises(FileNotFoundError, match=r"the folder '.*nowhere' does not exist"):
         run.save(tmp_path / "nowhere" / "x.nc")
-    with pytest.raises(ValueError, match=r"stored as .nc \(NetCDF\) or .zarr, not as '.csv'. Tables .* run.export"):
+    with pytest.raises(ValueError, match=r"stored as .nc \(NetCDF\) or .zarr, not as '.csv'. run.export writes tables"):
         run.save(tmp_path / "x.csv")
     with pytest.raises(ValueError, match="not as ''"):
         run.save(tmp_path / "x")
