@@ -98,6 +98,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.diff: _np_diff,
     np.copy: lambda a, **_: a.copy(),
     np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim, np.size: _np_size,
+    np.iscomplexobj: lambda a: False, np.isrealobj: lambda a: True,
     np.linalg.norm: linalg.norm, np.linalg.solve: linalg.solve, np.linalg.inv: linalg.inv,
     np.linalg.det: linalg.det, np.linalg.cholesky: linalg.cholesky,
     np.interp: interp, np.var: _np_var, np.std: lambda *args, **kw: np.sqrt(_np_var(*args, **kw)),
@@ -109,7 +110,7 @@ STRUCTURAL: frozenset[Callable[..., Any]] = frozenset(
     for module, names in (
         (
             np,
-            "append array_split atleast_1d atleast_2d atleast_3d block broadcast_to column_stack concatenate "
+            "append array_split average atleast_1d atleast_2d atleast_3d block broadcast_to column_stack concatenate "
             "concat cross cumprod cumsum cumulative_prod cumulative_sum delete diag diagflat diagonal dot dsplit "
             "dstack ediff1d einsum einsum_path expand_dims flip fliplr flipud gradient hsplit hstack inner insert "
             "kron matrix_transpose mean moveaxis outer pad permute_dims polyval prod ravel repeat reshape resize roll "

@@ -21,7 +21,7 @@ _asarray, _empty = np.asarray, np.empty  # the originals, also while `creation` 
 
 def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[["Traced", Any], Any]:
     def apply(self: "Traced", other: Any) -> Any:
-        if getattr(other, "__array_ufunc__", ufunc) is None:  # a class that takes no part in ufuncs, as Pose
+        if isinstance(other, str) or getattr(other, "__array_ufunc__", ufunc) is None:  # a class that takes no part in ufuncs, as Pose
             return NotImplemented
         return ufunc(other, self) if swap else ufunc(self, other)
 
@@ -341,12 +341,12 @@ class Traced:
 
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)
-        if func not in STRUCTURAL:
-            if not _is_known((args, kwargs)):
-                raise refused(func)
-            return _traced(func(*_plain(args), **_plain(kwargs)))  # NumPy's own function serves
+        if func not in STRUCTURAL and not _is_known((args, kwargs)):
+            raise refused(func)
         try:
-            return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
+            if func in STRUCTURAL:
+                return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
+            return _traced(func(*_plain(args), **_plain(kwargs)))  # of known numbers
         except TraceError:
             raise
         except (TypeError, AttributeError) as error:
