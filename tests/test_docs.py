@@ -11,7 +11,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(page, tmp_path, monkeypatch):
     """Every ```python block of a page runs, top to bottom, in one namespace."""
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {}
@@ -20,13 +20,13 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert missing == []
 
 
-def test_files_named_in_documents_exist() -> None:
+def test_files_named_in_documents_exist():
     """`tests/...`, `docs/...` and the like in back quotes are files of this project."""
     missing = []
     for page in PAGES:

@@ -21,7 +21,7 @@ def python(code: str) -> str:
     return result.stdout
 
 
-def test_import_needs_numpy_alone() -> None:
+def test_import_needs_numpy_alone():
     out = python(
         "import sys\n"
         "class Nothing:\n"
@@ -34,22 +34,22 @@ def test_import_needs_numpy_alone() -> None:
     assert out.strip() == pt.__version__
 
 
-def test_import_takes_less_than_300_ms() -> None:
+def test_import_takes_less_than_300_ms():
     code = "import time; t = time.perf_counter(); import poinsot; print(time.perf_counter() - t)"
     assert min(float(python(code)) for _ in range(5)) < 0.3
 
 
-def test_a_missing_package_names_its_extra() -> None:
+def test_a_missing_package_names_its_extra():
     with pytest.raises(ImportError, match=re.escape("pip install 'poinsot[view]'")):
         _optional.require("no_such_package", "view", "The viewer")
 
 
-def test_extras_and_version_match_pyproject() -> None:
+def test_extras_and_version_match_pyproject():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == pt.__version__
     assert {"view", "cuda", "robots", "cluster", "dev"} <= set(project["optional-dependencies"])
 
 
-def test_public_names_exist_and_are_documented() -> None:
+def test_public_names_exist_and_are_documented():
     for name in pt.__all__:
         assert getattr(pt, name).__doc__, name

@@ -124,3 +124,15 @@ def test_what_is_known_of_a_kind_of_joint_lives_with_the_joints():
                 if isinstance(test, ast.Attribute) and test.attr == "kind" and name in ("joint", "hinge"):
                     deciding.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
     assert deciding == []
+
+
+def test_signatures_of_tests_are_not_typed():
+    """Fixtures and parameters are told by their names; types would stand twice."""
+    typed = []
+    for path in Path(__file__).parent.rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                arguments = [*node.args.args, *node.args.kwonlyargs]
+                if node.returns is not None or any(argument.annotation is not None for argument in arguments):
+                    typed.append(f"{path.name}:{node.name}")
+    assert typed == []

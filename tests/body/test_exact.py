@@ -45,7 +45,7 @@ def integrated(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t: float) -> t
 
 
 @law(examples=30, I=moments, q0=orientations, omega0=vectors, turned=orientations)
-def test_against_integration(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, turned: np.ndarray) -> None:
+def test_against_integration(I, q0, omega0, turned):
     R = quaternion.to_matrix(turned)
     tensor = R @ np.diag(I) @ R.T
     tensor = 0.5 * (tensor + tensor.T)
@@ -74,7 +74,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_accuracy(case: str) -> None:
+def test_accuracy(case):
     """Against Taylor series in 30 digits: errors are of the order of rounding, whatever the regime."""
     I, omega0 = (np.array(x, dtype=float) for x in CASES[case])
     q, omega = top(I, UNTURNED, omega0, 5.0)
@@ -85,7 +85,7 @@ def test_accuracy(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["around the greatest", "around the least", "near the separatrix"])
-def test_accuracy_after_a_million_periods(case: str) -> None:
+def test_accuracy_after_a_million_periods(case):
     """Only the rounding of the phase is left, about 1e-16 of the angle of rotation."""
     I, omega0 = (np.array(x, dtype=float) for x in CASES[case])
     exact = FreeTop(I, UNTURNED, omega0)
@@ -112,7 +112,7 @@ DZHANIBEKOV = """
 """
 
 
-def test_the_dzhanibekov_effect() -> None:
+def test_the_dzhanibekov_effect():
     table = np.array(DZHANIBEKOV.replace(",", " ").split(), dtype=float).reshape(4, 8)
     t, omega, q = table[:, 0], table[:, 1:4], table[:, 4:]
     exact = FreeTop([3, 5, 9], UNTURNED, np.array([0, 2, 0.01]) / [3, 5, 9])
@@ -124,7 +124,7 @@ def test_the_dzhanibekov_effect() -> None:
 
 
 @law(I=moments, q0=orientations, omega0=vectors, t=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
-def test_energy_and_momentum_are_conserved(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t: list[float]) -> None:
+def test_energy_and_momentum_are_conserved(I, q0, omega0, t):
     body = FreeTop(I, q0, omega0)
     omega, q = body.angular_velocity(t), body.orientation(t)
     np.testing.assert_allclose(0.5 * np.sum(I * omega**2, axis=-1), body.energy, rtol=ROUNDING)
@@ -133,7 +133,7 @@ def test_energy_and_momentum_are_conserved(I: np.ndarray, q0: np.ndarray, omega0
     np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1.0, rtol=ROUNDING)
 
 
-def test_accuracy_of_conserved_quantities() -> None:
+def test_accuracy_of_conserved_quantities():
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(100):
         I, omega0, q0 = rng.uniform(0.5, 1, 3), rng.normal(size=3), quaternion.normalize(rng.normal(size=4))
@@ -147,14 +147,14 @@ def test_accuracy_of_conserved_quantities() -> None:
 
 
 @law(I=moments, q0=orientations, omega0=vectors)
-def test_it_starts_at_the_initial_state(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray) -> None:
+def test_it_starts_at_the_initial_state(I, q0, omega0):
     body = FreeTop(I, q0, omega0)
     np.testing.assert_allclose(body.orientation(0.0), q0, atol=ROUNDING)
     np.testing.assert_allclose(body.angular_velocity(0.0), omega0, atol=ROUNDING)
 
 
 @law(I=moments, q0=orientations, omega0=vectors, t1=st.floats(-20, 20), t2=st.floats(-20, 20))
-def test_composition(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t1: float, t2: float) -> None:
+def test_composition(I, q0, omega0, t1, t2):
     """The state at t1, t2 later, is the state at t1 + t2; the rounding of the state grows near the separatrix."""
     body = FreeTop(I, q0, omega0)
     assume(abs(body.side) > 1e-4 or np.ptp(I) == 0.0)
@@ -166,7 +166,7 @@ def test_composition(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t1: floa
 
 @law(I=moments, q0=orientations, omega0=vectors, t=st.floats(-100, 100), axes=st.integers(0, 23))
 @example(I=np.array([0.5, 0.7, 1.0]), q0=UNTURNED, omega0=np.array([1.0, 1e-9, 0.3]), t=3.0, axes=7)
-def test_axes_may_be_renamed(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, t: float, axes: int) -> None:
+def test_axes_may_be_renamed(I, q0, omega0, t, axes):
     """Each of the 24 permutations of the axes gives the same motion."""
     R_BA = np.eye(3)[:, np.roll([[0, 1, 2], [2, 1, 0]][axes % 2], axes // 8)]
     R_BA = R_BA * [(-1) ** (axes // 2), (-1) ** (axes // 4), 1]
@@ -178,7 +178,7 @@ def test_axes_may_be_renamed(I: np.ndarray, q0: np.ndarray, omega0: np.ndarray, 
     np.testing.assert_allclose(R_WA, R_WB @ R_BA, atol=5e-14)
 
 
-def test_it_is_continuous_across_the_separatrix() -> None:
+def test_it_is_continuous_across_the_separatrix():
     """Neighbours diverge by the factor exp(rate t), and not faster."""
     t = np.linspace(-6, 6, 25)
     on = FreeTop([1, 2, 2.25], UNTURNED, [1.5, 0.3, 2])
@@ -194,14 +194,14 @@ def test_it_is_continuous_across_the_separatrix() -> None:
         assert np.all(turned < 20 * abs(nudge) * np.exp(rate * np.abs(t)) + 1e-14)
 
 
-def test_the_separatrix_leads_to_the_intermediate_axis() -> None:
+def test_the_separatrix_leads_to_the_intermediate_axis():
     body = FreeTop([1, 2, 2.25], UNTURNED, [1.5, 0.3, 2])
     end = body.angular_velocity([-100.0, 100.0])
     speed = np.sqrt(2 * body.energy / 2)
     np.testing.assert_allclose(end, [[0, -speed, 0], [0, speed, 0]], atol=ROUNDING)
 
 
-def test_the_quaternion_does_not_jump() -> None:
+def test_the_quaternion_does_not_jump():
     for I, omega0 in CASES.values():
         body = FreeTop(np.array(I, dtype=float), UNTURNED, np.array(omega0, dtype=float))
         t = np.linspace(-60, 60, 6001)
@@ -210,7 +210,7 @@ def test_the_quaternion_does_not_jump() -> None:
 
 @pytest.mark.parametrize("I", [(2, 3, 4), (2, 2, 3), (2, 3, 3), (2, 2, 2)])
 @pytest.mark.parametrize("omega0", [(1, 0, 0), (0, -2, 0), (0, 0, 0.5), (0, 0, 0)])
-def test_steady_rotation(I: tuple, omega0: tuple) -> None:
+def test_steady_rotation(I, omega0):
     body = FreeTop(I, UNTURNED, omega0)
     t = np.linspace(-50, 50, 11)
     np.testing.assert_array_equal(body.angular_velocity(t), np.broadcast_to(omega0, (11, 3)))
@@ -219,7 +219,7 @@ def test_steady_rotation(I: tuple, omega0: tuple) -> None:
     assert body.period == np.inf
 
 
-def test_period() -> None:
+def test_period():
     body = FreeTop([3, 5, 7], UNTURNED, [1, 0.4, 0.1])
     np.testing.assert_allclose(body.angular_velocity(np.arange(5) * body.period), np.tile([1, 0.4, 0.1], (5, 1)))
     half = body.angular_velocity(body.period / 2)
@@ -230,7 +230,7 @@ def test_period() -> None:
 
 
 @law(A=st.floats(0.5, 1), C=st.floats(0.5, 1), q0=orientations, omega0=vectors, t=st.floats(-50, 50))
-def test_symmetric_top_is_a_free_top(A: float, C: float, q0: np.ndarray, omega0: np.ndarray, t: float) -> None:
+def test_symmetric_top_is_a_free_top(A, C, q0, omega0, t):
     simple, general = SymmetricTop(A, C, q0, omega0), FreeTop([A, A, C], q0, omega0)
     np.testing.assert_allclose(simple.angular_velocity(t), general.angular_velocity(t), atol=1e-13)
     np.testing.assert_allclose(simple.orientation(t), general.orientation(t), atol=1e-13)
@@ -238,7 +238,7 @@ def test_symmetric_top_is_a_free_top(A: float, C: float, q0: np.ndarray, omega0:
     assert simple.energy == pytest.approx(general.energy, rel=ROUNDING)
 
 
-def test_symmetric_top_is_a_limit() -> None:
+def test_symmetric_top_is_a_limit():
     t = np.linspace(0, 30, 7)
     limit = SymmetricTop(2, 3, UNTURNED, [1, 0.2, 0.7])
     for small in (1e-5, 1e-9):
@@ -246,7 +246,7 @@ def test_symmetric_top_is_a_limit() -> None:
         np.testing.assert_allclose(near.orientation(t), limit.orientation(t), atol=40 * small)
 
 
-def test_symmetric_top_rates() -> None:
+def test_symmetric_top_rates():
     body = SymmetricTop(2, 3, UNTURNED, [1, 0.2, 0.7])
     turn = 2 * np.pi / body.body_rate
     np.testing.assert_allclose(body.angular_velocity(turn), [1, 0.2, 0.7])
@@ -254,7 +254,7 @@ def test_symmetric_top_rates() -> None:
     np.testing.assert_allclose(axes, np.tile(axes[0], (3, 1)), atol=ROUNDING)
 
 
-def test_inertia_in_any_axes() -> None:
+def test_inertia_in_any_axes():
     R = rotation.exp([0.3, -1.0, 0.5])
     inertia = Inertia(2.0, (1, 2, 3), R @ np.diag([2.0, 3.0, 4.0]) @ R.T)
     q0, omega = quaternion.exp([0.1, 0.2, -0.7]), np.array([1.0, 0.2, 0.3])
@@ -266,7 +266,7 @@ def test_inertia_in_any_axes() -> None:
     np.testing.assert_allclose(R_WB, R_WP @ R.T, atol=1e-14)
 
 
-def test_times_of_any_shape() -> None:
+def test_times_of_any_shape():
     for body in (FreeTop([2, 3, 4], UNTURNED, [1, 2, 3]), FreeTop([2, 3, 4], UNTURNED, [1, 0, 0])):
         for shape in ((), (0,), (2,), (2, 3)):
             assert body.orientation(np.ones(shape)).shape == (*shape, 4)
@@ -287,11 +287,11 @@ def test_times_of_any_shape() -> None:
         ([1, 2, 2], UNTURNED, [1, 0, 0], [0, np.inf], "t holds inf; every number must be finite"),
     ],
 )
-def test_errors_say_what_is_wrong(I: Any, q0: Any, omega0: Any, t: Any, message: str) -> None:
+def test_errors_say_what_is_wrong(I, q0, omega0, t, message):
     with pytest.raises(ValueError, match=message):
         FreeTop(I, q0, omega0).orientation(t)
 
 
-def test_a_symmetric_top_needs_moments() -> None:
+def test_a_symmetric_top_needs_moments():
     with pytest.raises(ValueError, match=r"axial = -1 kg m\^2 must be positive"):
         SymmetricTop(1, -1, UNTURNED, [1, 0, 0])

@@ -43,7 +43,7 @@ def moments(body: HeavyTop) -> np.ndarray:
 
 
 @law(examples=20, body=tops)
-def test_against_integration(body: HeavyTop) -> None:
+def test_against_integration(body):
     I = moments(body)
 
     def rate(_: float, y: np.ndarray) -> np.ndarray:
@@ -79,7 +79,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_accuracy(case: str) -> None:
+def test_accuracy(case):
     """Against Taylor series in 30 digits: errors are of the order of rounding, whatever the regime."""
     A, C, mgl, q0, omega0 = CASES[case]
     body = HeavyTop(A, C, mgl, q0, np.array(omega0, dtype=float))
@@ -112,7 +112,7 @@ KYNEMA = [
 ]  # fmt: skip
 
 
-def test_the_heavy_top_of_bruels_and_cardona() -> None:
+def test_the_heavy_top_of_bruels_and_cardona():
     q_BP = quaternion.exp([-np.pi / 2, 0, 0])  # our z axis is the benchmark's y axis
     omega0 = quaternion.rotate(quaternion.conjugate(q_BP), [0.0, 150.0, -4.61538])
     body = HeavyTop(0.234375 + 15.0, 0.46875, 15.0 * 9.81, q_BP, omega0)
@@ -134,7 +134,7 @@ def test_the_heavy_top_of_bruels_and_cardona() -> None:
 
 
 @law(body=tops, t=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
-def test_energy_and_momenta_are_conserved(body: HeavyTop, t: list[float]) -> None:
+def test_energy_and_momenta_are_conserved(body, t):
     q, omega, I = body.orientation(t), body.angular_velocity(t), moments(body)
     kinetic, height = 0.5 * np.sum(I * omega**2, axis=-1), quaternion.rotate(q, [0, 0, 1])[..., 2]
     scale = 0.5 * I @ body.omega0**2 + abs(body.mgl)
@@ -145,7 +145,7 @@ def test_energy_and_momenta_are_conserved(body: HeavyTop, t: list[float]) -> Non
     np.testing.assert_allclose(np.linalg.norm(q, axis=-1), 1.0, rtol=ROUNDING)
 
 
-def test_accuracy_of_conserved_quantities() -> None:
+def test_accuracy_of_conserved_quantities():
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(100):
         A, C, mgl, q0 = *rng.uniform(0.3, 3, 2), rng.normal(), quaternion.normalize(rng.normal(size=4))
@@ -161,7 +161,7 @@ def test_accuracy_of_conserved_quantities() -> None:
 
 
 @law(body=tops, t1=st.floats(-5, 5), t2=st.floats(-5, 5))
-def test_composition(body: HeavyTop, t1: float, t2: float) -> None:
+def test_composition(body, t1, t2):
     """The state at t1, t2 later, is the state at t1 + t2; the rounding of the state grows near the vertical."""
     assume(body._nutation.band.mc > 0.1)
     later = HeavyTop(body.transverse, body.axial, body.mgl, body.orientation(t1), body.angular_velocity(t1))
@@ -170,13 +170,13 @@ def test_composition(body: HeavyTop, t1: float, t2: float) -> None:
 
 
 @law(body=tops)
-def test_it_starts_at_the_initial_state(body: HeavyTop) -> None:
+def test_it_starts_at_the_initial_state(body):
     np.testing.assert_allclose(body.orientation(0.0), body.q0, atol=ROUNDING)
     np.testing.assert_allclose(body.angular_velocity(0.0), body.omega0, atol=ROUNDING)
 
 
 @law(body=tops)
-def test_euler_angles_are_those_of_the_orientation(body: HeavyTop) -> None:
+def test_euler_angles_are_those_of_the_orientation(body):
     t = np.linspace(-3, 3, 13)
     phi, theta, psi = np.moveaxis(body.euler_angles(t), -1, 0)
     R = rotation.about_z(phi) @ rotation.about_x(theta) @ rotation.about_z(psi)
@@ -187,7 +187,7 @@ def test_euler_angles_are_those_of_the_orientation(body: HeavyTop) -> None:
     assert np.all(tilt < high + 1e-7)
 
 
-def test_the_tilt_returns_after_a_period() -> None:
+def test_the_tilt_returns_after_a_period():
     body = HeavyTop(2, 1, 3, LEVEL, [0.3, -1, 8])
     theta = body.euler_angles(np.arange(4) * body.period)[:, 1]
     np.testing.assert_allclose(theta, theta[0], rtol=1e-14)
@@ -197,7 +197,7 @@ def test_the_tilt_returns_after_a_period() -> None:
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("tilt", [0.3, 1.0, 2.5])
-def test_steady_precession(which: int, tilt: float) -> None:
+def test_steady_precession(which, tilt):
     A, C, mgl, spin = 2.0, 1.0, 3.0, 10.0
     rate = steady_precession(A, C, mgl, tilt, spin)[which]
     body = HeavyTop.from_euler(A, C, mgl, (0.1, tilt, 0.2), (rate, 0, spin - rate * np.cos(tilt)))
@@ -208,7 +208,7 @@ def test_steady_precession(which: int, tilt: float) -> None:
     np.testing.assert_allclose(psi, 0.2 + (spin - rate * np.cos(tilt)) * t, atol=1e-12)
 
 
-def test_without_gravity_it_is_free() -> None:
+def test_without_gravity_it_is_free():
     t = np.linspace(-20, 20, 9)
     q0, omega0 = quaternion.normalize([0.3, 0.5, 0.1, 0.7]), [1.0, -0.4, 3.0]
     heavy, free = HeavyTop(2, 1, 0, q0, omega0), SymmetricTop(2, 1, q0, omega0)
@@ -216,7 +216,7 @@ def test_without_gravity_it_is_free() -> None:
     np.testing.assert_allclose(heavy.angular_velocity(t), free.angular_velocity(t), atol=1e-13)
 
 
-def test_a_pendulum() -> None:
+def test_a_pendulum():
     """Released at rest at an angle of 0.8, it has the period 4 K(sin(0.4)) sqrt(A / mgl)."""
     body = HeavyTop.from_euler(2.0, 1.0, 3.0, (0, np.pi - 0.8, 0), (0, 0, 0))
     assert 2 * body.period == pytest.approx(4 * ellipk(np.sin(0.4) ** 2) * np.sqrt(2 / 3), rel=1e-14)
@@ -225,21 +225,21 @@ def test_a_pendulum() -> None:
     np.testing.assert_allclose(theta[::2] - np.pi, [-0.8, 0, 0.8, 0, -0.8], atol=1e-13)
 
 
-def test_the_separatrix_leads_to_the_vertical() -> None:
+def test_the_separatrix_leads_to_the_vertical():
     for case in ("pendulum on the separatrix", "spinning on the separatrix"):
         body = HeavyTop(*CASES[case])
         assert body.period == np.inf
         np.testing.assert_allclose(np.cos(body.euler_angles([-30.0, 30.0])[:, 1]), 1.0, rtol=1e-15)
 
 
-def test_the_quaternion_does_not_jump() -> None:
+def test_the_quaternion_does_not_jump():
     for A, C, mgl, q0, omega0 in CASES.values():
         body = HeavyTop(A, C, mgl, q0, np.array(omega0, dtype=float))
         t = np.linspace(-15, 15, 6001)
         assert np.abs(np.diff(body.orientation(t), axis=0)).max() < 0.06
 
 
-def test_from_euler_rates() -> None:
+def test_from_euler_rates():
     body = HeavyTop.from_euler(2, 1, 3, (0.1, 1.2, -0.4), (0.5, -0.6, 7.0))
     h = 1e-5
     after, before = body.euler_angles(h), body.euler_angles(-h)
@@ -247,7 +247,7 @@ def test_from_euler_rates() -> None:
     np.testing.assert_allclose(body.euler_angles(0), [0.1, 1.2, -0.4], atol=1e-14)
 
 
-def test_times_of_any_shape() -> None:
+def test_times_of_any_shape():
     for omega0 in ([1, 2, 3], [0, 0, 3]):
         body = HeavyTop(2, 1, 3, UP, omega0)
         for shape in ((), (0,), (2, 3)):
@@ -256,7 +256,7 @@ def test_times_of_any_shape() -> None:
             assert body.euler_angles(np.ones(shape)).shape == (*shape, 3)
 
 
-def test_errors_say_what_is_wrong() -> None:
+def test_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match=r"transverse = 0 kg m\^2 must be positive"):
         HeavyTop(0, 1, 3, UP, [0, 0, 1])
     with pytest.raises(ValueError, match="mgl holds nan"):

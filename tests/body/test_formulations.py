@@ -21,7 +21,7 @@ ROUNDING = 1e-12  # of accelerations of bodies of about one metre, kilogram and 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=lambda f: f.__name__)
 @given(seed=SEEDS)
-def test_conversion_from_and_to_motion(formulation: ModuleType, seed: int) -> None:
+def test_conversion_from_and_to_motion(formulation, seed):
     rng = np.random.default_rng(seed)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     X, V = formulation.to_motion(formulation.from_motion(body, X_WB, V_WB_B), body)
@@ -46,7 +46,7 @@ def acceleration(formulation: ModuleType, t: float, body: Inertia, X_WB: Pose, V
 
 
 @given(seed=SEEDS, t=st.floats(0, 10))
-def test_accelerations_agree_under_random_loads(seed: int, t: float) -> None:
+def test_accelerations_agree_under_random_loads(seed, t):
     rng = np.random.default_rng(seed)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     load = random_load(rng, body)
@@ -57,7 +57,7 @@ def test_accelerations_agree_under_random_loads(seed: int, t: float) -> None:
 
 
 @given(seed=SEEDS)
-def test_de_nivelle_6_and_7_are_the_wrench_of_lynch_and_park(seed: int) -> None:
+def test_de_nivelle_6_and_7_are_the_wrench_of_lynch_and_park(seed):
     rng = np.random.default_rng(seed)
     body, V, Vdot = random_body(rng), rng.standard_normal(6), rng.standard_normal(6)
     F, tau = body_frame.force_and_torque(body, V[3:], V[:3], Vdot[3:], Vdot[:3])
@@ -65,7 +65,7 @@ def test_de_nivelle_6_and_7_are_the_wrench_of_lynch_and_park(seed: int) -> None:
 
 
 @given(seed=SEEDS)
-def test_the_twist_equation_holds_in_any_frame(seed: int) -> None:
+def test_the_twist_equation_holds_in_any_frame(seed):
     """F_a = G_a V_a' - ad(V_a)^T G_a V_a for every frame {a} fixed to the body. Lynch & Park 2.3."""
     rng = np.random.default_rng(seed)
     body, V, Vdot = random_body(rng), rng.standard_normal(6), rng.standard_normal(6)
@@ -81,7 +81,7 @@ def test_the_twist_equation_holds_in_any_frame(seed: int) -> None:
 
 
 @pytest.mark.parametrize("formulation", [momentum, body_frame, twist], ids=lambda f: f.__name__)
-def test_derivative_is_the_rate_of_integrate(formulation: ModuleType) -> None:
+def test_derivative_is_the_rate_of_integrate(formulation):
     """(integrate(y, k, h) - y)/h tends to dY/dt, and Rdot = omega* R."""
     rng = np.random.default_rng(1)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
@@ -95,7 +95,7 @@ def test_derivative_is_the_rate_of_integrate(formulation: ModuleType) -> None:
         np.testing.assert_allclose(difference, getattr(exact, name), atol=1e-7)
 
 
-def test_attitude_as_matrix_or_quaternion() -> None:
+def test_attitude_as_matrix_or_quaternion():
     rng = np.random.default_rng(2)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     load = random_load(rng, body)
@@ -108,7 +108,7 @@ def test_attitude_as_matrix_or_quaternion() -> None:
     np.testing.assert_allclose(Rdot, rotation.skew(kR.omega) @ R.attitude, atol=1e-14)
 
 
-def test_all_rates_can_be_traced() -> None:
+def test_all_rates_can_be_traced():
     rng = np.random.default_rng(3)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     load = random_load(rng, body)
@@ -130,7 +130,7 @@ def test_all_rates_can_be_traced() -> None:
 
 
 @given(seed=SEEDS)
-def test_forces_add_up_to_peskins_totals(seed: int) -> None:
+def test_forces_add_up_to_peskins_totals(seed):
     """Force and torque about the centre of mass, (17) and (19), for forces in any axes."""
     rng = np.random.default_rng(seed)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
@@ -146,7 +146,7 @@ def test_forces_add_up_to_peskins_totals(seed: int) -> None:
         np.testing.assert_allclose(tau, np.cross(arms, f).sum(axis=0) + couple, atol=1e-11)
 
 
-def test_weight_has_no_torque_about_the_centre_of_mass() -> None:
+def test_weight_has_no_torque_about_the_centre_of_mass():
     """De Nivelle, theorem 3.10."""
     rng = np.random.default_rng(4)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
@@ -155,7 +155,7 @@ def test_weight_has_no_torque_about_the_centre_of_mass() -> None:
     np.testing.assert_allclose(tau, 0, atol=1e-14)
 
 
-def test_unknown_axes_are_rejected() -> None:
+def test_unknown_axes_are_rejected():
     with pytest.raises(ValueError, match="axes of a force must be 'world' or 'body', not 'earth'"):
         AppliedForce((0, 0, 1), axes="earth")
     with pytest.raises(ValueError, match="axes of a torque"):

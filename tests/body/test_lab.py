@@ -17,7 +17,7 @@ def points(seed: int = 0):
     return 0.1 + rng.random(5), rng.standard_normal((5, 3)), rng.standard_normal(3), rng.standard_normal(3)
 
 
-def test_both_ways_to_update_the_inertia_agree() -> None:
+def test_both_ways_to_update_the_inertia_agree():
     """(59), summed over all points, and (62), rotated, over a thousand steps under forces."""
     masses, x, v, omega = points()
     turned = summed = lab.from_points(masses, x, v, omega)
@@ -33,7 +33,7 @@ def test_both_ways_to_update_the_inertia_agree() -> None:
     np.testing.assert_allclose(turned.I, Inertia.points(masses, turned.X).moment, rtol=1e-11, atol=1e-11)
 
 
-def test_one_step_is_that_of_the_text() -> None:
+def test_one_step_is_that_of_the_text():
     masses, x, v, omega = points(1)
     state, dt = lab.from_points(masses, x, v, omega), 0.1
     F = np.random.default_rng(2).standard_normal((5, 3))
@@ -47,7 +47,7 @@ def test_one_step_is_that_of_the_text() -> None:
     np.testing.assert_allclose(new.L, state.L + dt * np.cross(X, F).sum(axis=0), rtol=1e-12)
 
 
-def test_only_points_with_forces_need_to_be_tracked() -> None:
+def test_only_points_with_forces_need_to_be_tracked():
     """A body of many points, pulled at two of them, moves like the body with its inertia and those two points alone."""
     masses, x, v, omega = points(3)
 
@@ -68,7 +68,7 @@ def test_only_points_with_forces_need_to_be_tracked() -> None:
     np.testing.assert_allclose(few.X, every.X[:2], rtol=1e-11, atol=1e-11)
 
 
-def test_points_of_forces_follow_the_body() -> None:
+def test_points_of_forces_follow_the_body():
     rng = np.random.default_rng(5)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     p = rng.standard_normal((4, 3))
@@ -80,6 +80,6 @@ def test_points_of_forces_follow_the_body() -> None:
     np.testing.assert_allclose(state.X_cm + state.X, X @ p, atol=1e-12)
 
 
-def test_points_on_a_line_are_rejected() -> None:
+def test_points_on_a_line_are_rejected():
     with pytest.raises(ValueError, match="singular"):
         lab.from_points(np.ones(3), np.outer([0.0, 1.0, 2.0], [1.0, 1.0, 0.0]), np.zeros(3), np.ones(3))

@@ -41,7 +41,7 @@ samples = 20
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """Every test in a folder of its own, with a scenario, on a screen of 80 columns."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
@@ -60,7 +60,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 # run
 
 
-def test_the_default_is_the_t_handle_that_flips(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_the_default_is_the_t_handle_that_flips(capsys, here):
     out = said(capsys, "run", "--no-html")
     assert re.search(r"It flipped 6 times, every 10\.\d+ s", out)
     assert "●" in out
@@ -68,7 +68,7 @@ def test_the_default_is_the_t_handle_that_flips(capsys: pytest.CaptureFixture[st
     assert np.all(run.ledger.relative_residual < 1e-12)  # rounding of 60,000 steps
 
 
-def test_run_writes_results_and_tells_where(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_run_writes_results_and_tells_where(capsys, here):
     out = said(capsys, "run", "spin.toml", "--out", "x.nc", "--plot", "--no-html")
     assert "results  x.nc" in out
     assert "picture  x.png" in out
@@ -77,13 +77,13 @@ def test_run_writes_results_and_tells_where(capsys: pytest.CaptureFixture[str], 
     assert pt.load_run("x.nc").time[-1] == 0.5
 
 
-def test_run_writes_a_replay(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_run_writes_a_replay(capsys, here):
     pytest.importorskip("viser")
     assert "replay   results/spin.html" in said(capsys, "run", "spin.toml", "--html")
     assert (here / "results" / "spin.html").stat().st_size > 100_000
 
 
-def test_numbers_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_can_be_set(capsys):
     said(
         capsys, "run", "spin.toml", "-q", "--set", "run.duration=200 ms", "--set", "box.mass=3 kg", "--set", "gravity=0"
     )
@@ -93,11 +93,11 @@ def test_numbers_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert run.data.velocity.values[-1, 0, 2] == pytest.approx(2.0, rel=1e-14)
 
 
-def test_quiet_prints_names_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_prints_names_alone(capsys):
     assert said(capsys, "run", "spin.toml", "--quiet") == "results/spin.nc\n"
 
 
-def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_one_object(capsys):
     data = json.loads(said(capsys, "run", "spin.toml", "--json"))
     assert data["stop"]["reason"] == "duration"
     assert data["ledger"]["mass"]["initial"] == 2.0
@@ -106,7 +106,7 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert pt.load_run(data["results"]).data.position.values[-1, 0, 2] == z
 
 
-def test_a_run_that_breaks_ends_with_1(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_a_run_that_breaks_ends_with_1(capsys, here):
     (here / "wild.toml").write_text(
         SPIN.partition("[sweep]")[0] + '[[body.force]]\nname = "f"\nvalue = "1e3*velocity*speed**3"\n'
     )
@@ -114,7 +114,7 @@ def test_a_run_that_breaks_ends_with_1(capsys: pytest.CaptureFixture[str], here:
     assert re.search(r"The run ended: .* became (nan|inf|-inf) at t = ", out)
 
 
-def test_a_limit_that_is_passed_ends_with_1(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_a_limit_that_is_passed_ends_with_1(capsys, here):
     (here / "limit.toml").write_text(
         SPIN.partition("[sweep]")[0]
         + '[[body]]\nname = "arm"\nparent = "box"\nplacement = [0.2, 0, 0]\n'
@@ -124,12 +124,12 @@ def test_a_limit_that_is_passed_ends_with_1(capsys: pytest.CaptureFixture[str], 
     assert "weld" in said(capsys, "run", "limit.toml", code=1)
 
 
-def test_a_condition_ends_a_run_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_condition_ends_a_run_with_0(capsys):
     out = said(capsys, "run", "spin.toml", "--set", "run.until=altitude < 0", "--no-html")
     assert "The run ended: the condition was met at t = 0.4077" in out  # 2 v/g
 
 
-def test_wrong_input_ends_with_2_and_tells_all(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_wrong_input_ends_with_2_and_tells_all(capsys, here):
     (here / "bad.toml").write_text(SPIN.replace("mass = 2", "mass = -2").replace("duration", "durration"))
     err = said(capsys, "run", "bad.toml", code=2)
     assert len(err.splitlines()) == 3
@@ -137,7 +137,7 @@ def test_wrong_input_ends_with_2_and_tells_all(capsys: pytest.CaptureFixture[str
     assert not (here / "results").exists()
 
 
-def test_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_as_json(capsys):
     assert main(["run", "spin.toml", "--json", "--set", "run.step=3 kg"]) == 2
     [message] = json.loads(capsys.readouterr().out)["errors"]
     assert message.endswith('run.step = "3 kg": that is a mass; expected a time [s], such as "20 ms".')
@@ -166,14 +166,14 @@ def test_errors_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (("run", "--fast"), "No such option"),
     ],
 )  # fmt: skip
-def test_wrong_use_is_told(arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_is_told(arguments, message, capsys):
     assert message in said(capsys, *arguments, code=2).replace("\n", " ")
 
 
 # check, new, examples, schema
 
 
-def test_check_shows_the_system(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_the_system(capsys):
     out = said(capsys, "check", "spin.toml")
     assert "box  free, 2 kg" in out
     assert "a step of 0.01 s is fine" in " ".join(out.split())
@@ -182,20 +182,20 @@ def test_check_shows_the_system(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["step"]["fine"] is True
 
 
-def test_check_tells_of_a_long_step(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_tells_of_a_long_step(capsys):
     out = said(capsys, "check", "double-pendulum", "--set", "run.step=0.05", code=1)
     assert "is too long; take" in out
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_every_template_can_be_run(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_template_can_be_run(kind, capsys):
     assert said(capsys, "new", "mine", "--kind", kind, "-q") == "mine.toml\n"
     said(capsys, "run", "mine.toml", "-q", "--set", "run.duration=0.05")
     lines = Path("mine.toml").read_text().splitlines()
     assert sum("#" in line for line in lines) >= 3
 
 
-def test_examples_are_listed_and_copied(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_examples_are_listed_and_copied(capsys, here):
     assert said(capsys, "examples", "-q").split() == list(examples())
     assert len(examples()) >= 12
     said(capsys, "examples", "robot-arm", "--copy")
@@ -203,7 +203,7 @@ def test_examples_are_listed_and_copied(capsys: pytest.CaptureFixture[str], here
     said(capsys, "run", "robot-arm.toml", "-q", "--set", "run.duration=0.01")
 
 
-def test_schema(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_schema(capsys, here):
     assert json.loads(said(capsys, "schema"))["title"] == "Scenario"
     said(capsys, "schema", "--out", "s.json")
     assert "spring" in json.loads((here / "s.json").read_text())["properties"]
@@ -212,7 +212,7 @@ def test_schema(capsys: pytest.CaptureFixture[str], here: Path) -> None:
 # results
 
 
-def test_info_plot_and_convert(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_info_plot_and_convert(capsys, here):
     said(capsys, "run", "spin.toml", "-q")
     out = said(capsys, "info", "results/spin.nc")
     assert "51 records" in out
@@ -228,7 +228,7 @@ def test_info_plot_and_convert(capsys: pytest.CaptureFixture[str], here: Path) -
     assert np.array_equal(pt.load_run("spin.zarr").y, pt.load_run("results/spin.nc").y)
 
 
-def test_plots_of_margins_and_polhodes(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_plots_of_margins_and_polhodes(capsys, here):
     said(capsys, "run", "breaking-wing", "-q", "--set", "run.duration=0.1")
     said(capsys, "plot", "results/breaking-wing.nc", "margins", "polhode", "--out", "p.png")
     assert (here / "p.png").stat().st_size > 10_000
@@ -236,14 +236,14 @@ def test_plots_of_margins_and_polhodes(capsys: pytest.CaptureFixture[str], here:
     assert "this world has no limits" in said(capsys, "plot", "results/spin.nc", "margins", code=2)
 
 
-def test_convert_a_robot(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_convert_a_robot(capsys, here):
     source = examples()["robot-arm"].with_name("arm.urdf")
     said(capsys, "convert", str(source), "arm.toml", "-q")
     said(capsys, "run", "arm.toml", "-q", "--set", "run.duration=0.05")
     assert pt.load_run("results/arm.nc").world.mechanism.nv == 3
 
 
-def test_a_run_needs_no_sweeps(here: Path) -> None:
+def test_a_run_needs_no_sweeps(here):
     """Nor the packages that sweeps need: Zarr, Dask."""
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('zarr', 'dask', 'distributed')))\n"  # as if not installed
@@ -255,7 +255,7 @@ def test_a_run_needs_no_sweeps(here: Path) -> None:
     assert not {"poinsot.study.sweeps", "poinsot.study.swept", "poinsot.show.quantiles"} & set(modules)
 
 
-def test_help_loads_no_physics() -> None:
+def test_help_loads_no_physics():
     program = "import sys; from poinsot.cli import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     rooms = {name.split(".")[1] for name in done.stdout.splitlines()[-1].split() if name.startswith("poinsot.")}
@@ -265,7 +265,7 @@ def test_help_loads_no_physics() -> None:
 # sweep, bench
 
 
-def test_sweep(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_sweep(capsys, here):
     out = said(capsys, "sweep", "spin.toml", "--samples", "10")
     assert "30 of 30 runs over box.mass, box.velocity[2]" in " ".join(out.split())
     assert (here / "results" / "spin.png").stat().st_size > 10_000
@@ -282,9 +282,7 @@ def test_sweep(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     assert (here / "q.png").is_file()
 
 
-def test_a_sweep_on_the_gpu_needs_one(
-    capsys: pytest.CaptureFixture[str], here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_on_the_gpu_needs_one(capsys, here, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
     out = said(capsys, "sweep", "spin.toml", "--device", "cuda", code=2)
     assert "needs the package 'cupy': pip install 'poinsot[cuda]'" in out.replace("\n", " ")
@@ -295,7 +293,7 @@ def test_a_sweep_on_the_gpu_needs_one(
     assert not list((here / "results").glob("*.zarr"))  # nothing was begun
 
 
-def test_a_sweep_names_its_device(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_names_its_device(capsys, monkeypatch):
     given: list[Any] = []
 
     def swept(*_: Any, **options: Any) -> None:
@@ -309,7 +307,7 @@ def test_a_sweep_names_its_device(capsys: pytest.CaptureFixture[str], monkeypatc
     assert given == [None, None, "cuda"]
 
 
-def test_a_sweep_that_was_killed_goes_on(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_a_sweep_that_was_killed_goes_on(capsys, here):
     arguments = [
         "sweep",
         "spin.toml",
@@ -336,9 +334,7 @@ def test_a_sweep_that_was_killed_goes_on(capsys: pytest.CaptureFixture[str], her
     assert np.isfinite(whole.data.position.values).all()
 
 
-def test_a_sweep_that_is_interrupted_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_that_is_interrupted_says_so(capsys, monkeypatch):
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
@@ -347,7 +343,7 @@ def test_a_sweep_that_is_interrupted_says_so(
     assert "the same command continues from there" in " ".join(capsys.readouterr().err.split())
 
 
-def test_view_waits_for_the_viewer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_view_waits_for_the_viewer(capsys, monkeypatch):
     seen: list[str] = []
 
     class Viewer:
@@ -360,15 +356,13 @@ def test_view_waits_for_the_viewer(capsys: pytest.CaptureFixture[str], monkeypat
     assert seen == ["51 records", "waited"] * 2
 
 
-def test_view_writes_one_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_view_writes_one_file(capsys):
     said(capsys, "run", "spin.toml", "-q", "--no-html")
     said(capsys, "view", "results/spin.nc", "--html", "replay.html")
     assert "<html" in Path("replay.html").read_text(encoding="utf-8")[:2000].lower()
 
 
-def test_live_gives_the_world_and_its_free_numbers(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_live_gives_the_world_and_its_free_numbers(capsys, monkeypatch):
     seen: dict[str, Any] = {}
     monkeypatch.setattr("poinsot.show.live", lambda world, **options: seen.update(options, world=world))
     said(capsys, "run", "spin.toml", "--live", "--free", "box.mass")
@@ -378,7 +372,7 @@ def test_live_gives_the_world_and_its_free_numbers(
     assert not Path("results").exists()
 
 
-def test_bench(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bench(capsys):
     data = json.loads(said(capsys, "bench", "spin.toml", "--batch", "8", "--json"))
     assert all(row["steps_per_s"] > 1e4 for row in data["measured"])
 
@@ -387,7 +381,7 @@ def test_bench(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_every_help_has_an_example_and_fits(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_help_has_an_example_and_fits(command, capsys):
     out = said(capsys, *([command] if command else []), "--help")
     assert f"Example: poinsot {command}".strip() in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
@@ -395,9 +389,7 @@ def test_every_help_has_an_example_and_fits(command: str, capsys: pytest.Capture
 
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize("example", ["t-handle", "robot-arm", "fuel-transfer"])
-def test_screens_fit(
-    example: str, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_screens_fit(example, columns, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     out = said(capsys, "run", example, "--no-html", "--set", "run.duration=5")
     main(["check", example])
@@ -406,15 +398,15 @@ def test_screens_fit(
     assert max(map(len, out.splitlines())) <= columns
 
 
-def test_no_colours_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_colours_where_there_is_no_terminal(capsys):
     assert "\x1b" not in said(capsys, "run", "spin.toml", "--no-html")
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version(capsys):
     assert said(capsys, "--version") == f"poinsot {pt.__version__}\n"
 
 
-def test_the_shell_command_and_its_exit_code(here: Path) -> None:
+def test_the_shell_command_and_its_exit_code(here):
     command = [sys.executable, "-m", "poinsot.cli", "run", "nothing.toml"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -1,7 +1,6 @@
 """The examples: the command runs each of them for a short while, and its ledger balances."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,7 @@ from poinsot.files.scenario import load_scenario
 
 
 @pytest.mark.parametrize("name", examples())
-def test_example(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_example(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     options = load_scenario(examples()[name]).options
     duration = min(options["duration"], 300 * options["step"])
@@ -28,7 +25,7 @@ def test_example(
 
 
 @pytest.mark.parametrize("name", examples())
-def test_what_an_example_draws_was_recorded(name: str) -> None:
+def test_what_an_example_draws_was_recorded(name):
     from poinsot.study.quantities import pick
 
     scenario = load_scenario(examples()[name])

@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ def world(force: Any = (1.0, 0.1, 0.0)) -> pt.World:
     return w
 
 
-def test_a_world_comes_back_to_the_bit() -> None:
+def test_a_world_comes_back_to_the_bit():
     description = world().description
     back = through_json(description)
     assert same(description, back)
@@ -79,7 +78,7 @@ def test_a_world_comes_back_to_the_bit() -> None:
     assert same(a.derivative(0.1, a.start()).v, b.derivative(0.1, b.start()).v)
 
 
-def test_parts_come_back() -> None:
+def test_parts_come_back():
     w = pt.World()
     craft = w.add_body("craft", pt.Inertia.box(100, (1, 2, 3)))
     craft.add(pt.Rotor("prop", axis=(1, 0, 0), inertia=1.1, speed=250.0))
@@ -91,13 +90,13 @@ def test_parts_come_back() -> None:
     assert same(through_json(w.description), w.description)
 
 
-def test_central_gravity_comes_back() -> None:
+def test_central_gravity_comes_back():
     w = pt.World(pt.CentralGravity(mu=1.5, centre=(1, 2, 3)))
     w.add_body("box", pt.Inertia.box(1, (1, 2, 3)), position=(0, 0, 9))
     assert same(through_json(w.description), w.description)
 
 
-def test_every_element_and_shape_is_known() -> None:
+def test_every_element_and_shape_is_known():
     names = known()
     for cls in (
         pt.Spring,
@@ -123,7 +122,7 @@ def test_every_element_and_shape_is_known() -> None:
         max_leaves=20,
     )
 )
-def test_anything_plain_comes_back(x: Any) -> None:
+def test_anything_plain_comes_back(x):
     assert same(through_json(x), x) or "nan" in repr(x)
     assert repr(through_json(x)) == repr(x)
 
@@ -140,11 +139,11 @@ def test_anything_plain_comes_back(x: Any) -> None:
         np.random.default_rng(0).normal(size=(3, 4, 5)),
     ],
 )
-def test_arrays_come_back(array: np.ndarray) -> None:
+def test_arrays_come_back(array):
     assert same(through_json(array), array)
 
 
-def test_a_quaternion_is_not_rounded_again() -> None:
+def test_a_quaternion_is_not_rounded_again():
     rng = np.random.default_rng(1)
     for _ in range(50):
         body = pt.World().add_body("a", pt.Inertia.sphere(1, 1), orientation=_unit(rng.normal(size=4)))
@@ -159,7 +158,7 @@ def _unit(q: np.ndarray) -> np.ndarray:
 # Functions.
 
 
-def test_a_function_comes_back_only_if_code_is_allowed() -> None:
+def test_a_function_comes_back_only_if_code_is_allowed():
     w = world(drag)
     lost = through_json(w.description)
     assert [m.name for m in missing(lost)] == ["Force 'f'"]
@@ -171,14 +170,14 @@ def test_a_function_comes_back_only_if_code_is_allowed() -> None:
     assert hash_of(World.of(back)) == hash_of(w)
 
 
-def test_a_function_without_a_name_does_not_come_back() -> None:
+def test_a_function_without_a_name_does_not_come_back():
     w = world(lambda t, scene: (0.0, 0.0, 1.0))
     with pytest.raises(ValueError, match=r"Force 'f' needs the function .*<lambda>.*define it with def"):
         World.of(through_json(w.description, allow_code=True)).start()
 
 
 @pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def module(tmp_path, monkeypatch):
     """Writes the module `users_own`, which was not imported yet."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -191,7 +190,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     sys.modules.pop("users_own", None)
 
 
-def test_a_function_that_changed_does_not_come_back(module: Callable[[str], None]) -> None:
+def test_a_function_that_changed_does_not_come_back(module):
     module("def push(t, scene):\n    return (0.0, 0.0, 1.0)\n")
     import users_own  # type: ignore[import-not-found]
 
@@ -204,7 +203,7 @@ def test_a_function_that_changed_does_not_come_back(module: Callable[[str], None
         restore(data, allow_code=True)(0.0, None)
 
 
-def test_nothing_is_imported_unless_it_is_allowed(module: Callable[[str], None]) -> None:
+def test_nothing_is_imported_unless_it_is_allowed(module):
     module("raise SystemError('imported')\n")
     function = {"function": "users_own:push", "code": ""}
     element = {"class": "users_own:Push", "name": "p", "size": 1.0}
@@ -214,7 +213,7 @@ def test_nothing_is_imported_unless_it_is_allowed(module: Callable[[str], None])
         assert "imported" in restore(data, allow_code=True).why
 
 
-def test_a_class_of_ones_own(module: Callable[[str], None]) -> None:
+def test_a_class_of_ones_own(module):
     text = "from dataclasses import dataclass\nimport poinsot as pt\n\n@dataclass(frozen=True, eq=False)\n"
     module(text + "class Push(pt.Element):\n    size: float = 0.0\n    def effect(self, scene): return pt.Effect()\n")
     data = {"class": "users_own:Push", "name": "p", "size": 2.0}
@@ -238,20 +237,20 @@ class Ramp:
         return np.stack([self.slope * t, 0.0 * t, 0.0 * t])
 
 
-def test_a_callable_with_numbers() -> None:
+def test_a_callable_with_numbers():
     d = world(Ramp(0.1)).description
     assert same(through_json(d, allow_code=True), d)
     assert next(m.why for m in missing(through_json(d))).startswith("Force 'f' needs the class")
 
 
-def test_what_cannot_be_stored_is_missing() -> None:
+def test_what_cannot_be_stored_is_missing():
     stored = through_json({"a": object(), "b": Ramp(1.0).__call__})
     assert [type(x) for x in stored.values()] == [Missing, Missing]
     with pytest.raises(ValueError, match="holds an object of builtins:object, which a file cannot hold"):
         stored["a"]()
 
 
-def test_fingerprints_see_what_a_function_does() -> None:
+def test_fingerprints_see_what_a_function_does():
     def made(k: float) -> Callable[[float], float]:
         return lambda x: k * x
 
@@ -275,11 +274,11 @@ def test_fingerprints_see_what_a_function_does() -> None:
         ({"class": "Inertia", "mass": {"number": "nan"}, "com": [0, 0, 0], "moment": [[1, 0, 0]] * 3}, "mass = nan"),
     ],
 )
-def test_wrong_data_is_named(data: Any, message: str) -> None:
+def test_wrong_data_is_named(data, message):
     with pytest.raises(ValueError, match=message):
         restore(data)
 
 
-def test_defaults_may_be_left_out() -> None:
+def test_defaults_may_be_left_out():
     spring = restore({"class": "Spring", "name": "s", "a": "box", "stiffness": 5.0})
     assert (spring.b, spring.stiffness, spring.tension) == ("world", 5.0, None)

@@ -39,7 +39,7 @@ def formulas() -> st.SearchStrategy[str]:
 
 
 @given(formulas(), st.floats(-3, 3))
-def test_formulas_mean_what_python_means(text: str, t: float) -> None:
+def test_formulas_mean_what_python_means(text, t):
     try:
         expected = eval(text, {"__builtins__": {}, "pi": math.pi, "t": t, **NUMBERS})
     except (ZeroDivisionError, OverflowError):
@@ -50,7 +50,7 @@ def test_formulas_mean_what_python_means(text: str, t: float) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_is_the_same_traced(name: str) -> None:
+def test_every_function_is_the_same_traced(name):
     count = {"atan2": 2, "hypot": 2, "min": 3, "max": 3, "clip": 3, "where": 3}.get(name, 1)
     arguments = ", ".join(["0.3*t", "0.5", "0.75"][:count])
     text = {
@@ -66,7 +66,7 @@ def test_every_function_is_the_same_traced(name: str) -> None:
         assert float(kernel(t)) == pytest.approx(float(formula(t, None)), rel=4e-16)  # type: ignore[arg-type]
 
 
-def test_quantities_of_bodies_joints_and_inputs() -> None:
+def test_quantities_of_bodies_joints_and_inputs():
     here = scene()
     own = Expression("speed + altitude + mass", body="box")
     assert own(0.0, here) == 5.0 + 3.0 + 2.0
@@ -114,7 +114,7 @@ def test_quantities_of_bodies_joints_and_inputs() -> None:
         ("\x00", "the formula cannot be parsed"),
     ],
 )
-def test_nothing_else_can_be_said(text: str, message: str) -> None:
+def test_nothing_else_can_be_said(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Expression(text, NUMBERS, body="box")
 
@@ -122,7 +122,7 @@ def test_nothing_else_can_be_said(text: str, message: str) -> None:
 NODES = [n for n in vars(ast).values() if isinstance(n, type) and issubclass(n, ast.expr) and n is not ast.expr]
 
 
-def test_kinds_of_syntax_that_are_allowed() -> None:
+def test_kinds_of_syntax_that_are_allowed():
     """A new kind of expression in Python is not let in by accident."""
     allowed = {
         "Constant",
@@ -150,7 +150,7 @@ def test_kinds_of_syntax_that_are_allowed() -> None:
             Expression(text, NUMBERS)
 
 
-def test_a_law_is_a_function_of_its_arguments() -> None:
+def test_a_law_is_a_function_of_its_arguments():
     law = Law("k*max(length - rest, 0)**3", ("length", "rest"), {"k": 2.0})
     assert law(3.0, 1.0) == 16.0
     assert law(0.5, 1.0) == 0.0
@@ -160,7 +160,7 @@ def test_a_law_is_a_function_of_its_arguments() -> None:
         Law('position("box")', ("length",))
 
 
-def test_a_force_as_a_formula_is_the_force_as_a_function() -> None:
+def test_a_force_as_a_formula_is_the_force_as_a_function():
     """The same bits, compiled, as the same force written in Python."""
     runs = []
     for force in (

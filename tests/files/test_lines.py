@@ -35,7 +35,7 @@ joint = { kind = "revolute", axis = [
 radius = 3'''
 
 
-def test_every_key_has_its_line() -> None:
+def test_every_key_has_its_line():
     tomllib.loads(TEXT)
     lines = lines_of(TEXT)
     assert lines["title",] == 1
@@ -55,7 +55,7 @@ def test_every_key_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda p: p.stem)
-def test_lines_hold_the_keys_that_they_are_of(path: Path) -> None:
+def test_lines_hold_the_keys_that_they_are_of(path):
     text = path.read_text()
     source = text.splitlines()
     for place, line in lines_of(text).items():

@@ -5,7 +5,6 @@ import sys
 import warnings
 from dataclasses import fields, replace
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,12 +52,12 @@ RUNS = {
 
 
 @pytest.fixture(scope="module", params=RUNS)
-def run(request: pytest.FixtureRequest) -> pt.Run:
+def run(request):
     return world().simulate(0.5, 1e-3, **RUNS[request.param])
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_run_comes_back(run: pt.Run, name: str, tmp_path: Path) -> None:
+def test_a_run_comes_back(run, name, tmp_path):
     run.save(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == [name]
     for lazy in (False, True):
@@ -81,7 +80,7 @@ def test_a_run_comes_back(run: pt.Run, name: str, tmp_path: Path) -> None:
         assert repr(back) == repr(run)
 
 
-def test_a_run_can_be_repeated(run: pt.Run, tmp_path: Path) -> None:
+def test_a_run_can_be_repeated(run, tmp_path):
     run.save(tmp_path / "x.nc")
     for source in (run, pt.load_run(tmp_path / "x.nc")):
         again = source.repeat()
@@ -90,7 +89,7 @@ def test_a_run_can_be_repeated(run: pt.Run, tmp_path: Path) -> None:
         assert len(again.repeat(duration=0.1).time) <= len(run.time)
 
 
-def test_a_run_can_be_repeated_by_another_process(tmp_path: Path) -> None:
+def test_a_run_can_be_repeated_by_another_process(tmp_path):
     run = world().simulate(0.2, 1e-3, seed=1, batch=5, vary={"box.mass": pt.Normal(2, 0.1)})
     run.save(tmp_path / "x.nc")
     code = "import poinsot as pt; pt.load_run('x.nc').repeat().save('y.nc')"
@@ -98,11 +97,11 @@ def test_a_run_can_be_repeated_by_another_process(tmp_path: Path) -> None:
     assert pt.load_run(tmp_path / "y.nc").y.tobytes() == run.y.tobytes()
 
 
-def test_all_options_of_simulate_are_kept() -> None:
+def test_all_options_of_simulate_are_kept():
     assert {f.name for f in fields(RunOptions)} == set(signature(simulate).parameters) - {"world", "progress", "save"}
 
 
-def test_a_loaded_run_can_be_saved_again(run: pt.Run, tmp_path: Path) -> None:
+def test_a_loaded_run_can_be_saved_again(run, tmp_path):
     run.save(tmp_path / "x.nc")
     pt.load_run(tmp_path / "x.nc", lazy=True).save(tmp_path / "y.zarr")
     back = pt.load_run(tmp_path / "y.zarr")
@@ -111,7 +110,7 @@ def test_a_loaded_run_can_be_saved_again(run: pt.Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "engine"), [("x.nc", "h5netcdf"), ("x.zarr", "zarr")])
-def test_everybody_can_read_the_file(name: str, engine: str, tmp_path: Path) -> None:
+def test_everybody_can_read_the_file(name, engine, tmp_path):
     run = world().simulate(0.1, 1e-3, batch=3, vary={"box.mass": pt.Normal(2, 0.1)}, every=0.01)
     run.save(tmp_path / name)
     code = (
@@ -126,7 +125,7 @@ def test_everybody_can_read_the_file(name: str, engine: str, tmp_path: Path) -> 
     assert result.stdout == f"('time', 'batch') m s ('batch',) rk4 duration {z}\nFalse\n"
 
 
-def test_the_world_comes_back(tmp_path: Path) -> None:
+def test_the_world_comes_back(tmp_path):
     w = world()
     run = w.simulate(0.1)
     w["box.mass"] = 99.0  # what happens to the world later does not matter
@@ -138,7 +137,7 @@ def test_the_world_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_broken_runs_are_kept_with_their_reason(name: str, tmp_path: Path) -> None:
+def test_broken_runs_are_kept_with_their_reason(name, tmp_path):
     w = pt.World()
     w.add_particle("a", 1.0)
     w.add_force("push", "a", blow)
@@ -158,7 +157,7 @@ def blow(t: Any, scene: pt.Scene) -> Any:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_states_of_parts(name: str, tmp_path: Path) -> None:
+def test_states_of_parts(name, tmp_path):
     """Contents of a tank that are recorded, and varied at the start."""
     w = pt.World()
     craft = w.add_body("craft", pt.Inertia.box(100, (1, 2, 3)), angular_velocity=(0.1, 0.2, 0.3))
@@ -174,7 +173,7 @@ def test_states_of_parts(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_world_without_freedom(name: str, tmp_path: Path) -> None:
+def test_a_world_without_freedom(name, tmp_path):
     w = pt.World()
     w.add_body("wall", pt.Inertia.box(1, (1, 1, 1)), joint=pt.fixed())
     run = w.simulate(0.1)
@@ -185,7 +184,7 @@ def test_a_world_without_freedom(name: str, tmp_path: Path) -> None:
 # Functions of the user's.
 
 
-def test_a_run_with_a_function(tmp_path: Path) -> None:
+def test_a_run_with_a_function(tmp_path):
     run = world(drag).simulate(0.3, 1e-3, until=low)
     run.save(tmp_path / "x.nc")
     back = pt.load_run(tmp_path / "x.nc", allow_code=True)
@@ -206,7 +205,7 @@ def test_a_run_with_a_function(tmp_path: Path) -> None:
     assert pt.load_run(tmp_path / "y.nc", allow_code=True).repeat().y.tobytes() == run.y.tobytes()
 
 
-def test_a_run_with_a_function_that_has_no_name(tmp_path: Path) -> None:
+def test_a_run_with_a_function_that_has_no_name(tmp_path):
     run = world(lambda t, scene: -0.1 * scene["box"].velocity).simulate(0.1)
     run.save(tmp_path / "x.nc")
     back = pt.load_run(tmp_path / "x.nc", allow_code=True)
@@ -219,7 +218,7 @@ def test_a_run_with_a_function_that_has_no_name(tmp_path: Path) -> None:
 # What can go wrong.
 
 
-def test_a_newer_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newer_file(tmp_path, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(saving, "FORMAT", saving.FORMAT + 1)
         world().simulate(0.1).save(tmp_path / "x.nc")
@@ -227,7 +226,7 @@ def test_a_newer_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pt.load_run(tmp_path / "x.nc")
 
 
-def test_other_versions_are_named(tmp_path: Path) -> None:
+def test_other_versions_are_named(tmp_path):
     run = world().simulate(0.1)
     old = replace(run, settings={**run.settings, "numpy": "1.0"})
     old.save(tmp_path / "x.nc")
@@ -238,7 +237,7 @@ def test_other_versions_are_named(tmp_path: Path) -> None:
         pt.load_run(tmp_path / "x.nc").repeat()
 
 
-def test_what_is_not_a_run(tmp_path: Path) -> None:
+def test_what_is_not_a_run(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file '.*x.nc'"):
         pt.load_run(tmp_path / "x.nc")
     (tmp_path / "x.nc").write_text("nothing")
@@ -259,7 +258,7 @@ def test_what_is_not_a_run(tmp_path: Path) -> None:
             pt.load_run(tmp_path / "z.nc")
 
 
-def test_where_a_run_cannot_go(tmp_path: Path) -> None:
+def test_where_a_run_cannot_go(tmp_path):
     run = world().simulate(0.1)
     with pytest.raises(FileNotFoundError, match=r"the folder '.*nowhere' does not exist"):
         run.save(tmp_path / "nowhere" / "x.nc")
@@ -276,7 +275,7 @@ def test_where_a_run_cannot_go(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(FORMATS)
 
 
-def test_saving_and_loading_warns_of_nothing(tmp_path: Path) -> None:
+def test_saving_and_loading_warns_of_nothing(tmp_path):
     run = world().simulate(0.1)
     for name in FORMATS:
         with warnings.catch_warnings():

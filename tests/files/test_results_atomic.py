@@ -60,7 +60,7 @@ def script(text: str, folder: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize("times", [8, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["x.nc", "x.zarr"])
-def test_a_killed_process_leaves_the_old_file_or_none(name: str, times: int, tmp_path: Path) -> None:
+def test_a_killed_process_leaves_the_old_file_or_none(name, times, tmp_path):
     """At first nothing may be there; as soon as something is, it is always one of the two runs, whole."""
     out = script(
         """
@@ -95,7 +95,7 @@ def test_a_killed_process_leaves_the_old_file_or_none(name: str, times: int, tmp
 
 
 @pytest.mark.parametrize("name", ["x.nc", "x.zarr"])
-def test_processes_that_write_at_the_same_time_do_not_mix(name: str, tmp_path: Path) -> None:
+def test_processes_that_write_at_the_same_time_do_not_mix(name, tmp_path):
     out = script(
         """
         running = {child(lambda: [write(run) for _ in range(3)]) for run in runs for _ in range(2)}
@@ -112,7 +112,7 @@ def test_processes_that_write_at_the_same_time_do_not_mix(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["x.nc", "x.zarr", "x.csv", "x.parquet"])
-def test_a_full_disk_leaves_the_old_file(name: str, tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_file(name, tmp_path):
     out = script(
         """
         import resource
@@ -138,7 +138,7 @@ def fail(path: Path) -> None:
     raise RuntimeError
 
 
-def test_a_file_that_fails_is_removed(tmp_path: Path) -> None:
+def test_a_file_that_fails_is_removed(tmp_path):
     (tmp_path / "x").write_text("old")
     with pytest.raises(RuntimeError), atomic.replacing(tmp_path / "x") as temporary:
         fail(temporary)
@@ -149,9 +149,7 @@ def test_a_file_that_fails_is_removed(tmp_path: Path) -> None:
     assert [p.read_text() for p in tmp_path.iterdir()] == ["new"]
 
 
-def test_folders_change_places_also_where_the_system_cannot_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_change_places_also_where_the_system_cannot_at_once(tmp_path, monkeypatch):
     for platform in (sys.platform, "other"):
         monkeypatch.setattr(atomic.sys, "platform", platform)
         for name in "ab":
@@ -162,7 +160,7 @@ def test_folders_change_places_also_where_the_system_cannot_at_once(
         assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_only_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
+def test_only_what_dead_processes_left_is_removed(tmp_path):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     mine = atomic.beside(tmp_path / "x.nc")
@@ -175,7 +173,7 @@ def test_only_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([mine.name, other.name])
 
 
-def test_ctrl_c_waits_until_a_piece_is_written() -> None:
+def test_ctrl_c_waits_until_a_piece_is_written():
     done = []
 
     def interrupt(word: str) -> None:
@@ -197,7 +195,7 @@ def test_ctrl_c_waits_until_a_piece_is_written() -> None:
     assert done == ["inner", "outer"]
 
 
-def test_a_saved_run_outlives_the_file_it_replaces(tmp_path: Path) -> None:
+def test_a_saved_run_outlives_the_file_it_replaces(tmp_path):
     """A run that reads from a NetCDF file keeps what it has opened."""
     w = pt.World()
     w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(9, 2, 3))

@@ -35,7 +35,7 @@ RUNS = {
 
 
 @pytest.fixture(scope="module", params=RUNS)
-def run(request: pytest.FixtureRequest) -> pt.Run:
+def run(request):
     return world().simulate(2.0, 1e-3, **RUNS[request.param])
 
 
@@ -51,9 +51,7 @@ def streamed(run: pt.Run, path: Path, size: int, stop: Stop | None = None) -> pt
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("piece", [1, 10_000, 2**24])  # bytes that are written together: a record, some, all
-def test_a_streamed_run_is_the_run(
-    run: pt.Run, name: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_streamed_run_is_the_run(run, name, piece, tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "PIECE", piece)
     short = slice(0, 12 if piece == 1 else None)
     part = pt.Run(
@@ -74,19 +72,19 @@ def _some(run: pt.Run, records: slice) -> Any:
     return run.p[records] if run.p.ndim == run.y.ndim else run.p
 
 
-def test_the_quaternions_of_this_test_change_sign() -> None:
+def test_the_quaternions_of_this_test_change_sign():
     q = world().simulate(2.0, 1e-3)["box"].orientation
     assert np.any(q[:, 0] < 0)  # a pose alone gives w >= 0; the others follow on from the record before
 
 
-def test_a_streamed_run_can_be_repeated(run: pt.Run, tmp_path: Path) -> None:
+def test_a_streamed_run_can_be_repeated(run, tmp_path):
     mine = streamed(run, tmp_path / "x.nc", 7)
     assert mine.repeat().y.tobytes() == run.y.tobytes()
     assert pt.load_run(tmp_path / "x.nc").repeat().y.tobytes() == run.y.tobytes()
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_memory_is_bounded(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded(name, tmp_path, monkeypatch):
     """40 MB of records, in pieces of 1 MB: what is made of a piece is a few times as large, the whole is not."""
     monkeypatch.setattr(saving, "PIECE", 2**20)
     run = world().simulate(1.0, 1e-3)
@@ -108,7 +106,7 @@ def test_memory_is_bounded(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert peak < 15e6
 
 
-def test_a_run_larger_than_memory_is_read_in_parts(tmp_path: Path) -> None:
+def test_a_run_larger_than_memory_is_read_in_parts(tmp_path):
     run = world().simulate(2.0, 1e-3)
     run.save(tmp_path / "x.nc")
     back = pt.load_run(tmp_path / "x.nc", lazy=True)
@@ -124,7 +122,7 @@ def test_a_run_larger_than_memory_is_read_in_parts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("reason", ["interrupted", "broken"])
-def test_a_partial_run_is_kept_with_its_reason(name: str, reason: str, tmp_path: Path) -> None:
+def test_a_partial_run_is_kept_with_its_reason(name, reason, tmp_path):
     run = world().simulate(1.0, 1e-3)
     streamed(run, tmp_path / name, 7, Stop(reason, 0.42, f"{reason} at t = 0.42 s"))
     back = pt.load_run(tmp_path / name)
@@ -134,7 +132,7 @@ def test_a_partial_run_is_kept_with_its_reason(name: str, reason: str, tmp_path:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_a_piece_is_written(name, tmp_path, monkeypatch):
     """The piece is finished first; what came before is kept."""
     monkeypatch.setattr(saving, "PIECE", 10_000)
     run = world().simulate(1.0, 1e-3)
@@ -157,7 +155,7 @@ def test_ctrl_c_while_a_piece_is_written(name: str, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_an_abandoned_run_leaves_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_run_leaves_nothing(name, tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "PIECE", 1)
     run = world().simulate(0.1, 1e-3)
     writer = Writer(tmp_path / name, run.world, run.compiled, run.settings)

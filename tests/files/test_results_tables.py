@@ -1,7 +1,5 @@
 """Runs as flat tables: every number in its column, with its unit."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas
 import pytest
@@ -27,7 +25,7 @@ def world() -> pt.World:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_single_run(name: str, tmp_path: Path) -> None:
+def test_a_single_run(name, tmp_path):
     run = world().simulate(0.1, 1e-3)
     run.export(tmp_path / name)
     assert [p.name for p in tmp_path.iterdir()] == [name]
@@ -63,7 +61,7 @@ def test_a_single_run(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_batch(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch(name, tmp_path, monkeypatch):
     vary = {"box.mass": [1.0, 2.0, 3.0], "box.position": np.arange(9.0).reshape(3, 3)}
     run = world().simulate(0.1, 1e-3, vary=vary, every=0.01, record=["position", "reaction", "energy"])
     whole = pandas.concat(list(tables.frames(run)))
@@ -81,7 +79,7 @@ def test_a_batch(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert set(third["box.position[1]"]) == {7.0}
 
 
-def test_a_loaded_run(tmp_path: Path) -> None:
+def test_a_loaded_run(tmp_path):
     run = world().simulate(0.1, 1e-3)
     run.save(tmp_path / "x.nc")
     run.export(tmp_path / "a.csv")
@@ -89,7 +87,7 @@ def test_a_loaded_run(tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
-def test_where_a_table_cannot_go(tmp_path: Path) -> None:
+def test_where_a_table_cannot_go(tmp_path):
     run = world().simulate(0.01, 1e-3)
     with pytest.raises(ValueError, match=r"'x.xls': a table is written as .csv or .parquet, not as '.xls'\.$"):
         run.export("x.xls")

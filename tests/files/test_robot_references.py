@@ -192,7 +192,7 @@ def load(name: str, path: Path) -> pt.Mechanism:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figures(name: str, tmp_path: Path) -> None:
+def test_figures(name, tmp_path):
     mech = load(name, tmp_path / "robot.urdf")
     figures = {key: np.array(text.split(), float) for key, text in FIGURES[name].items()}
 

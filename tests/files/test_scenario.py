@@ -31,7 +31,7 @@ def read(text: str, **options: Any) -> Scenario:
     return read_scenario(RUN + text, **options)
 
 
-def test_a_body_is_the_body() -> None:
+def test_a_body_is_the_body():
     text = BOX + 'position = [1, 2, "300 cm"]\nvelocity = [0, 0, "36 km/h"]\nangular_velocity = ["60 rpm", 0, 0]\n'
     world = pt.World()
     inertia = pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
@@ -62,12 +62,12 @@ def test_a_body_is_the_body() -> None:
         ('{ kind = "sphere", radius = 0.1, mass = 2, axis = [0, 0, -1] }', pt.Inertia.sphere(2.0, 0.1)),
     ],
 )  # fmt: skip
-def test_shapes(shape: str, inertia: pt.Inertia) -> None:
+def test_shapes(shape, inertia):
     found = read(f'[[body]]\nname = "b"\nshape = [{shape}]\n').world.description.bodies["b"].inertia
     assert np.allclose(found.spatial(), inertia.spatial(), rtol=0, atol=4e-16 * np.abs(inertia.spatial()).max())
 
 
-def test_a_mesh_and_mass_properties_add_up(tmp_path: Path) -> None:
+def test_a_mesh_and_mass_properties_add_up(tmp_path):
     trimesh = pytest.importorskip("trimesh")
     trimesh.creation.box((1, 2, 3)).export(tmp_path / "box.stl")
     text = RUN + '[[body]]\nname = "b"\ninertia = { mass = 1, com = [1, 0, 0], moment = [1, 1, 1.5] }\n'
@@ -77,13 +77,13 @@ def test_a_mesh_and_mass_properties_add_up(tmp_path: Path) -> None:
     assert np.allclose(found.spatial(), expected.spatial(), rtol=0, atol=1e-14)
 
 
-def test_the_origin_can_be_the_centre_of_mass() -> None:
+def test_the_origin_can_be_the_centre_of_mass():
     text = BOX.replace("mass = 2", "mass = 2, position = [1, 2, 3]") + 'origin = "com"\n'
     assert np.array_equal(read(text).world.description.bodies["box"].inertia.com, np.zeros(3))
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_every_joint_can_be_written(kind: str) -> None:
+def test_every_joint_can_be_written(kind):
     axes = {"universal": "axis1 = [1, 0, 0], axis2 = [0, 1, 0]", "planar": "normal = [0, 0, 1]"}
     axes |= dict.fromkeys(("revolute", "prismatic", "cylindrical"), "axis = [0, 0, 1]")
     axes |= {"helical": 'axis = [0, 0, 1], pitch = "1 mm/turn"'}
@@ -94,12 +94,12 @@ def test_every_joint_can_be_written(kind: str) -> None:
         assert body.hinge.pitch == pytest.approx(1e-3 / (2 * np.pi), rel=2e-16)
 
 
-def test_children_may_stand_before_their_parents() -> None:
+def test_children_may_stand_before_their_parents():
     text = BOX.replace('"box"\n', '"lid"\n') + 'parent = "box"\nplacement = [0, 0, 1]\n' + BOX
     assert [link.name for link in read(text).world.mechanism.links] == ["box", "lid"]
 
 
-def test_gravity() -> None:
+def test_gravity():
     def gravity(text: str) -> Any:
         return read_scenario(f"gravity = {text}\n{RUN}{BOX}position = [7e6, 0, 0]\n").world.description.gravity
 
@@ -109,7 +109,7 @@ def test_gravity() -> None:
     assert gravity('{ mu = "398600 km^3/s^2" }').mu == 398600e9
 
 
-def test_what_a_value_may_be() -> None:
+def test_what_a_value_may_be():
     force = '[[force]]\nname = "f"\nbody = "box"\nvalue = '
 
     def value(text: str, more: str = "") -> Any:
@@ -123,7 +123,7 @@ def test_what_a_value_may_be() -> None:
     assert (given.name, given.factor) == ("push", 2.0)
 
 
-def test_code_runs_only_with_leave(tmp_path: Path) -> None:
+def test_code_runs_only_with_leave(tmp_path):
     """A module beside the scenario is found; it is not imported unless that is allowed."""
     (tmp_path / "own_forces.py").write_text(
         "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\ndef push(t, scene): return [0.0, 0.0, 20.0]\n"
@@ -139,13 +139,13 @@ def test_code_runs_only_with_leave(tmp_path: Path) -> None:
     assert sys.path == before
 
 
-def test_an_element_inside_of_a_body_is_named_after_both() -> None:
+def test_an_element_inside_of_a_body_is_named_after_both():
     text = BOX + '[[body.tank]]\nname = "left"\ncontents = 3\n[[body.force]]\nname = "f"\nvalue = [0, 0, 1]\n'
     elements = read(text).world.description.elements
     assert {name: element.body for name, element in elements.items()} == {"box.left": "box", "box.f": "box"}
 
 
-def test_every_number_of_every_element_has_a_unit() -> None:
+def test_every_number_of_every_element_has_a_unit():
     """A new part says them in the types of its fields."""
     words = {"name", "body", "joint", "a", "b", "source", "to", "tank", "cut", "axes", "then", "tension", "load"}
     flags = {"settles", "combined", "piece", "carries", "n"}
@@ -158,13 +158,13 @@ def test_every_number_of_every_element_has_a_unit() -> None:
     assert missing == []
 
 
-def test_every_kind_of_element_has_a_table() -> None:
+def test_every_kind_of_element_has_a_table():
     public = [x for x in (getattr(pt, name) for name in pt.__all__) if isinstance(x, type)]
     public = [x for x in public if issubclass(x, pt.Element) and x is not pt.Element]
     assert {table_name(cls) for cls in public} - {"central_gravity"} <= set(kinds.lists())
 
 
-def test_units_of_numbers_of_worlds() -> None:
+def test_units_of_numbers_of_worlds():
     text = BOX + '[[body.rotor]]\nname = "wheel"\ninertia = 1e-3\nspeed = 1\n'
     text += '[[spring]]\nname = "s"\na = "box"\nstiffness = 1\n'
     world = read(text).world
@@ -176,7 +176,7 @@ def test_units_of_numbers_of_worlds() -> None:
     assert found["gravity"] == ("m/s^2",)
 
 
-def test_changes_by_path() -> None:
+def test_changes_by_path():
     text = BOX + '[[spring]]\nname = "s"\na = "box"\nstiffness = 1\n'
     changes = parse_changes(
         ["run.duration=500 ms", "box.mass=3 kg", "s.stiffness='2 N/cm'", "body[0].velocity=[1, 0, 0]",
@@ -191,7 +191,7 @@ def test_changes_by_path() -> None:
     assert world["gravity"].tolist() == [0, 0, 0]
 
 
-def test_particles_with_springs() -> None:
+def test_particles_with_springs():
     text = '[[particles]]\nname = "net"\nmasses = 0.1\npositions = [[0, 0, 0], [1, 0, 0]]\n'
     text += "springs = { pairs = [[0, 1]], stiffness = 5 }\n"
     world = read(text).world
@@ -199,7 +199,7 @@ def test_particles_with_springs() -> None:
     assert float(world["net_spring0.rest_length"]) == 1.0
 
 
-def test_a_run_from_a_scenario_is_saved_loaded_and_repeated(tmp_path: Path) -> None:
+def test_a_run_from_a_scenario_is_saved_loaded_and_repeated(tmp_path):
     """Formulas are kept as text: nothing is lost, and no code is needed."""
     text = BOX + '[[body.force]]\nname = "drag"\nvalue = "-0.1*speed*velocity"\n'
     run = read(text).run()
@@ -209,7 +209,7 @@ def test_a_run_from_a_scenario_is_saved_loaded_and_repeated(tmp_path: Path) -> N
     assert np.array_equal(loaded.repeat().y, run.y)
 
 
-def test_a_robot_from_mjcf(tmp_path: Path) -> None:
+def test_a_robot_from_mjcf(tmp_path):
     pytest.importorskip("mujoco")
     (tmp_path / "arm.xml").write_text(
         """<mujoco><worldbody><body name="arm"><joint name="hinge" axis="0 1 0"/>
@@ -223,7 +223,7 @@ def test_a_robot_from_mjcf(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("robot", ["arm.urdf"])
-def test_a_robot_written_as_a_scenario_is_the_same_robot(robot: str) -> None:
+def test_a_robot_written_as_a_scenario_is_the_same_robot(robot):
     mech = pt.load_urdf(EXAMPLES / robot)
     scenario = read_scenario(scenario_text(mech, "arm"))
     again = scenario.world.mechanism
@@ -235,7 +235,7 @@ def test_a_robot_written_as_a_scenario_is_the_same_robot(robot: str) -> None:
     assert np.allclose(pt.forward_dynamics(mech, q, v, tau), pt.forward_dynamics(again, q, v, tau), rtol=1e-14)
 
 
-def test_limits_of_zero_are_written() -> None:
+def test_limits_of_zero_are_written():
     """Zero is a limit; where there is none, there is an infinite one."""
     box = pt.Inertia.box(1.0, (1, 1, 1))
     drawer = pt.Link("drawer", box, None, pt.prismatic((1, 0, 0), lower=0.0, upper=0.5))
@@ -248,7 +248,7 @@ def test_limits_of_zero_are_written() -> None:
             np.testing.assert_array_equal(getattr(a.joint, bound), getattr(b.joint, bound))
 
 
-def test_the_schema_knows_every_key_of_the_examples() -> None:
+def test_the_schema_knows_every_key_of_the_examples():
     import tomllib
 
     whole = scenario_schema()
@@ -292,7 +292,7 @@ def _is_kind(data: dict[str, Any], rule: dict[str, Any]) -> bool:
         ("uniform(1, 2)", pt.Uniform(1.0, 2.0)),
     ],
 )
-def test_what_is_varied(text: str, expected: Any) -> None:
+def test_what_is_varied(text, expected):
     found = varied("box.mass", text, read(BOX).world.description)
     assert found == expected if callable(expected) else found.tolist() == expected
 
@@ -300,12 +300,12 @@ def test_what_is_varied(text: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     "text", ["1:2", "1:2:0", "1:2:x", "gamma(1, 2)", "normal(1)", "normal(1, -1)", "1 m:2 m:3", ""]
 )
-def test_what_cannot_be_varied_is_told(text: str) -> None:
+def test_what_cannot_be_varied_is_told(text):
     with pytest.raises(ValueError, match="expected"):
         varied("box.mass", text, read(BOX).world.description)
 
 
-def test_pictures_are_those_of_plots() -> None:
+def test_pictures_are_those_of_plots():
     from poinsot.show.plots import PICTURES
 
     assert set(kinds.PICTURES) == set(PICTURES)

@@ -1,7 +1,6 @@
 """Scenarios that are wrong: what is said about each is what the page docs/scenario-errors.md says."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,17 +24,17 @@ def messages(text: str, **options: object) -> list[str]:
     return error.value.messages()
 
 
-def test_the_page_has_many_cases() -> None:
+def test_the_page_has_many_cases():
     assert len(CASES) >= 70
     assert len({name for name, _, _ in CASES}) == len(CASES)
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), CASES, ids=[name for name, _, _ in CASES])
-def test_the_message_is_exactly_this(name: str, text: str, expected: str) -> None:
+def test_the_message_is_exactly_this(name, text, expected):
     assert messages(text + "\n") == expected.splitlines()
 
 
-def test_all_errors_come_at_once_in_the_order_of_the_file() -> None:
+def test_all_errors_come_at_once_in_the_order_of_the_file():
     text = """titel = "x"
 [run]
 duration = "3 kg"
@@ -60,7 +59,7 @@ stiffness = "1 kg"
     ]  # fmt: skip
 
 
-def test_every_shape_of_a_body_is_looked_at() -> None:
+def test_every_shape_of_a_body_is_looked_at():
     shapes = '[{ kind = "sphere", radius = -1, mass = 1 }, { kind = "cylinder", radius = 1, height = -2, mass = 1 }]'
     found = messages(RUN + f'[[body]]\nname = "box"\nshape = {shapes}\n')
     assert [m.split(": ")[1] for m in found] == ["body[0].shape[0].radius = -1", "body[0].shape[1].height = -2"]
@@ -79,13 +78,13 @@ def test_every_shape_of_a_body_is_looked_at() -> None:
         (lambda: pt.World().add_body("a.b", BODY), "name", ""),
     ],
 )
-def test_an_error_carries_the_field_that_it_is_about(make: Callable[[], object], field: str, owner: str) -> None:
+def test_an_error_carries_the_field_that_it_is_about(make, field, owner):
     with pytest.raises(FieldError) as error:
         make()
     assert (error.value.field, error.value.owner) == (field, owner)
 
 
-def test_an_error_of_the_whole_world_names_its_owner() -> None:
+def test_an_error_of_the_whole_world_names_its_owner():
     world = pt.World()
     world.add_body("box", BODY)
     world.add(pt.Thruster("engine", "box", tank="tnk"))
@@ -94,7 +93,7 @@ def test_an_error_of_the_whole_world_names_its_owner() -> None:
     assert (error.value.name, error.value.owner) == ("tnk", "engine")
 
 
-def test_a_missing_file_is_named() -> None:
+def test_a_missing_file_is_named():
     with pytest.raises(FileNotFoundError, match=r"there is no file 'nothing\.toml'"):
         load_scenario("nothing.toml")
 
@@ -109,10 +108,10 @@ def test_a_missing_file_is_named() -> None:
         ("box.velocity=[1, 2]", "x.toml:3: body[0].velocity = [1, 2]: expected a list of three numbers [m/s]."),
     ],
 )
-def test_a_wrong_change_is_told(change: str, expected: str) -> None:
+def test_a_wrong_change_is_told(change, expected):
     assert messages(RUN + BOX, changes=parse_changes([change])) == [expected]
 
 
-def test_a_change_without_value_is_told() -> None:
+def test_a_change_without_value_is_told():
     with pytest.raises(ValueError, match=r"expected path=value, such as run\.duration=5"):
         parse_changes(["run.duration"])

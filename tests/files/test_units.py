@@ -31,12 +31,12 @@ from poinsot.files.units import MEANINGS, is_quantity, to_si, wanted
         ("  -1.5e2   km ", "m", -1.5e5),
     ],
 )
-def test_conversions(text: str, unit: str, value: float) -> None:
+def test_conversions(text, unit, value):
     assert to_si(text, (unit,)) == pytest.approx(value, rel=2e-16)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_in_its_own_unit_keeps_its_bits(x: float) -> None:
+def test_a_number_in_its_own_unit_keeps_its_bits(x):
     assert to_si(f"{x!r} m", ("m",)) == x
     assert to_si(repr(x), ("m",)) == x
 
@@ -56,24 +56,24 @@ def test_a_number_in_its_own_unit_keeps_its_bits(x: float) -> None:
         ("", ("m",), 'expected a length [m], such as "10 cm"'),
     ],
 )
-def test_what_does_not_fit_is_told(text: str, units: tuple[str, ...], message: str) -> None:
+def test_what_does_not_fit_is_told(text, units, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         to_si(text, units)
 
 
-def test_several_units_are_tried_and_none_means_any() -> None:
+def test_several_units_are_tried_and_none_means_any():
     assert to_si("2 N/cm", ("N m/rad", "N/m")) == 200.0
     assert to_si("2 kg", ()) == 2.0
     assert to_si("2 km^3/s^2", ()) == 2e9
 
 
 @pytest.mark.parametrize("text", ["2*t", "2.4e5*(1 - x)", "0.6 if t > 1 else 0", "speed", "3 + 4", "2 and 3", "-k"])
-def test_formulas_are_no_quantities(text: str) -> None:
+def test_formulas_are_no_quantities(text):
     assert not is_quantity(text)
 
 
 @pytest.mark.parametrize("unit", MEANINGS)
-def test_every_example_has_the_unit_that_it_is_an_example_of(unit: str) -> None:
+def test_every_example_has_the_unit_that_it_is_an_example_of(unit):
     _, example = MEANINGS[unit]
     assert math.isfinite(to_si(example, (unit,)))
     assert f'"{example}"' in wanted((unit,))

@@ -94,7 +94,7 @@ def everything(x, y, n):
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_the_source_computes_what_the_reference_computes(tmp_path: Path) -> None:
+def test_the_source_computes_what_the_reference_computes(tmp_path):
     kernel = pt.kernel("(5),(),()->(5),(6)")(everything)
     rng = np.random.default_rng(0)
     args = (rng.standard_normal((50, 5)), rng.standard_normal(50), rng.integers(0, 5, 50).astype(float))
@@ -104,7 +104,7 @@ def test_the_source_computes_what_the_reference_computes(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None:
+def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path):
     """A recursion over a carried array, in place, then elementwise work on it, and an argument read in place."""
 
     def function(x, y):
@@ -128,7 +128,7 @@ def test_arrays_in_shared_memory_and_loops_over_elements(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_the_results_of_an_iteration_replace_a_dead_carry(tmp_path: Path) -> None:
+def test_the_results_of_an_iteration_replace_a_dead_carry(tmp_path):
     """An array made anew of what is carried, beside one that takes the old one's place and a number of it."""
 
     def function(x, y, n):
@@ -145,7 +145,7 @@ def test_the_results_of_an_iteration_replace_a_dead_carry(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("float64", [True, False])
-def test_where_tables_are_stored(float64: bool) -> None:
+def test_where_tables_are_stored(float64):
     """In constant memory as far as its cache reaches, beyond in rows in shared memory, if they are not too many."""
     size = 8 if float64 else 4
 
@@ -207,7 +207,7 @@ def there_and_back(x, v, h, steps, kind=""):
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 @pytest.mark.parametrize("float64", [True, False])
 @pytest.mark.parametrize("kind", ["", "old", "twice"])
-def test_what_streams_through_memory(tmp_path: Path, kind: str, float64: bool) -> None:
+def test_what_streams_through_memory(tmp_path, kind, float64):
     """Numbers are prefetched, arrays that follow from a loop are fused into it, and tables are packed."""
     kernel = pt.kernel("(300),(300),(),()->(300),(300)")(lambda *x: there_and_back(*x, kind))
     rng = np.random.default_rng(0)
@@ -228,7 +228,7 @@ def test_what_streams_through_memory(tmp_path: Path, kind: str, float64: bool) -
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 @pytest.mark.parametrize("float64", [True, False])
-def test_reciprocals(tmp_path: Path, float64: bool) -> None:
+def test_reciprocals(tmp_path, float64):
     """To one unit in the last place, where the result is a normal number; with signs and zeros as they should be."""
     kernel = pt.kernel("()->()")(lambda x: 1 / x)
     rng = np.random.default_rng(0)
@@ -243,7 +243,7 @@ def test_reciprocals(tmp_path: Path, float64: bool) -> None:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 @pytest.mark.parametrize("float64", [True, False])
-def test_sums_of_exponentials(tmp_path: Path, float64: bool) -> None:
+def test_sums_of_exponentials(tmp_path, float64):
     """As NumPy's, with infinities and NaN, and far from overflow."""
     kernel = pt.kernel("(),()->()")(np.logaddexp)
     values = [0.0, 1.0, -2.5, 80.0, -80.0, 1e30, -1e30, np.inf, -np.inf, np.nan]
@@ -254,7 +254,7 @@ def test_sums_of_exponentials(tmp_path: Path, float64: bool) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
+def test_far_angles_beside_near_ones(tmp_path):
     """One test finds that some angle is far; the others, and what is not a number, come out as ever."""
     kernel = pt.kernel("(4)->(4)")(lambda x: np.cos(x + 0.5))
     x = np.array([[1.0, 3e7, -2.0, 1e5], [0.1, 0.2, 0.3, 0.4], [np.nan, 1.0, np.inf, -1e300]])
@@ -265,14 +265,14 @@ def test_far_angles_beside_near_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_results_that_are_all_the_same(tmp_path: Path) -> None:
+def test_results_that_are_all_the_same(tmp_path):
     kernel = pt.kernel("()->(9),(9)")(lambda x: (np.stack([2 * x] * 9), np.zeros(9)))
     twice, zeros = run_on_host(kernel.program(), tmp_path, np.array([1.5, -1.0]))
     np.testing.assert_array_equal(twice, [[3.0] * 9, [-2.0] * 9])
     np.testing.assert_array_equal(zeros, np.zeros((2, 9)))
 
 
-def test_long_blocks_are_assembled_in_order() -> None:
+def test_long_blocks_are_assembled_in_order():
     """Where there are no loops: in float32, and in float64 if it is long."""
 
     def options(n: int, float64: bool, fast: bool = False) -> tuple[str, ...]:
@@ -283,7 +283,7 @@ def test_long_blocks_are_assembled_in_order() -> None:
     assert options(10, True) == options(10, False, True) == ()
 
 
-def test_only_what_was_never_set_is_not_copied() -> None:
+def test_only_what_was_never_set_is_not_copied():
     """An array full of NaN is a value, `np.empty` is not."""
 
     def text(array):
@@ -300,7 +300,7 @@ def _with(array, i, value):
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-def test_sine_and_cosine(tmp_path: Path) -> None:
+def test_sine_and_cosine(tmp_path):
     """To two units in the last place, for small angles and large ones, near multiples of pi/2, and beyond 1e5."""
     kernel = pt.kernel("()->(2)")(lambda x: np.stack([np.sin(x), np.cos(x)]))
     rng = np.random.default_rng(0)
@@ -313,7 +313,7 @@ def test_sine_and_cosine(tmp_path: Path) -> None:
     np.testing.assert_allclose(result, np.stack([np.sin(far), np.cos(far)], axis=1), rtol=0, atol=1e-15)
 
 
-def test_the_gpu_has_a_budget_of_its_own() -> None:
+def test_the_gpu_has_a_budget_of_its_own():
     """A kernel asks for it as it is traced; the processor's program stays as it is."""
     kernel = pt.kernel("()->()")(lambda x: x * budget().straight_line)
     on_gpu = kernel.gpu_program((), dtype=np.float32).graph
@@ -322,12 +322,12 @@ def test_the_gpu_has_a_budget_of_its_own() -> None:
     assert kernel(1.0) == PROCESSOR.straight_line
 
 
-def test_every_operation_has_an_expression() -> None:
+def test_every_operation_has_an_expression():
     """All but those on bits, which only the elementary functions of the processor use."""
     assert set(OPS) - set(EXPRESSIONS) == {"bits", "from_bits", "shift_right_logical"}
 
 
-def test_one_line_for_each_operation() -> None:
+def test_one_line_for_each_operation():
     """The cross product: six loads, nine operations, three stores."""
     text = source_of(pt.kernel("(3),(3)->(3)")(np.cross).program())
     body = text[text.index("__global__") :]
@@ -336,7 +336,7 @@ def test_one_line_for_each_operation() -> None:
     assert len(re.findall(r"out0\[", body)) == 3
 
 
-def test_precision_and_fast_functions() -> None:
+def test_precision_and_fast_functions():
     kernel = pt.kernel("()->()")(lambda x: np.sin(x) / 3.0)
     double, single, fast = (
         source_of(kernel.program(), f, q) for f, q in ((True, False), (False, False), (False, True))
@@ -351,7 +351,7 @@ def test_precision_and_fast_functions() -> None:
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc, CUDA's compiler")
 @pytest.mark.parametrize("float64", [True, False])
-def test_nvcc_accepts_the_source(tmp_path: Path, float64: bool) -> None:
+def test_nvcc_accepts_the_source(tmp_path, float64):
     kernel = pt.kernel("(5),(),()->(5),(6)")(everything)
     (tmp_path / "k.cu").write_text(source_of(kernel.program(), float64))
     command = ["nvcc", "-arch=sm_90", "-std=c++17", "-cubin", "-o", tmp_path / "k.cubin", tmp_path / "k.cu"]
@@ -359,7 +359,7 @@ def test_nvcc_accepts_the_source(tmp_path: Path, float64: bool) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_no_gpu_gives_a_clear_error(python) -> None:
+def test_no_gpu_gives_a_clear_error(python):
     done = python(
         "import sys; sys.modules['cupy'] = None\n"
         "import poinsot as pt\n"

@@ -23,7 +23,7 @@ def run(method: str, h: float = 0.02, records: int = 100):
 
 
 @pytest.mark.parametrize(("method", "place"), [("peskin", 2), ("rkmk4", 3), ("splitting", 3), ("splitting4", 3)])
-def test_angular_momentum_in_the_world_is_kept_to_the_last_bit(method: str, place: int) -> None:
+def test_angular_momentum_in_the_world_is_kept_to_the_last_bit(method, place):
     enter, advance, _ = compiled(method, BODY, free)
     state = enter(np.eye(3), np.zeros(3), np.array([*OMEGA, 0, 0, 0]))
     L = state[place].copy()
@@ -33,7 +33,7 @@ def test_angular_momentum_in_the_world_is_kept_to_the_last_bit(method: str, plac
 
 
 @pytest.mark.parametrize("method", ["peskin", "rkmk4", "splitting", "splitting4", "implicit midpoint"])
-def test_attitude_stays_a_rotation_and_carries_the_momentum(method: str) -> None:
+def test_attitude_stays_a_rotation_and_carries_the_momentum(method):
     """R^T R = E to 1e-13, and R I omega, worked out from the recorded motion, stays put to 1e-12."""
     motion = run(method)
     R = quaternion.to_matrix(motion.orientation)
@@ -48,7 +48,7 @@ def energy(omega: Array) -> Array:
 
 
 @pytest.mark.parametrize(("method", "bound"), [("splitting", 2e-6), ("splitting4", 1e-11), ("implicit midpoint", 1e-5)])
-def test_energy_error_is_bounded_without_trend(method: str, bound: float) -> None:
+def test_energy_error_is_bounded_without_trend(method, bound):
     """The error in the second half of a million steps is no larger than in the first, and has no slope to speak of."""
     T = energy(run(method, records=1000).angular_velocity)
     error = T / T[0] - 1
@@ -58,7 +58,7 @@ def test_energy_error_is_bounded_without_trend(method: str, bound: float) -> Non
     assert abs(np.polyfit(np.linspace(0, 1, len(error)), error, 1)[0]) < 0.1 * bound
 
 
-def test_runge_kutta_drifts_where_the_splitting_does_not() -> None:
+def test_runge_kutta_drifts_where_the_splitting_does_not():
     """At the same step of 0.2 s, after 10^5 steps."""
     drift = {}
     for method in ("rk4", "splitting4"):
@@ -68,13 +68,13 @@ def test_runge_kutta_drifts_where_the_splitting_does_not() -> None:
     assert drift["rk4"] > 100 * drift["splitting4"]
 
 
-def test_the_splitting_is_reversible() -> None:
+def test_the_splitting_is_reversible():
     q, L = quaternion.normalize(np.array([0.3, -0.2, 0.5, 0.1])), np.array([0.3, 2.0, -0.7])
     there = free_rotation(q, L, MOMENTS, 0.37, order=4)
     np.testing.assert_allclose(free_rotation(there, L, MOMENTS, -0.37, order=4), q, atol=1e-14)
 
 
-def test_free_flight_of_the_centre_of_mass_is_straight() -> None:
+def test_free_flight_of_the_centre_of_mass_is_straight():
     body = Inertia.points([1.0, 2.0, 3.0, 1.0], np.random.default_rng(0).standard_normal((4, 3)))
     motion = simulate(body, V_WB_B=[1.0, 2.0, 3.0, 0.1, 0.2, 0.3], method="splitting4", duration=10.0, records=20)
     com = motion.position + quaternion.rotate(motion.orientation, body.com)

@@ -20,7 +20,7 @@ def step(moments, omega, h: float = 1.0):
 
 
 @given(seed=st.integers(0, 2**32 - 1), angle=st.floats(1e-6, 0.6))
-def test_agrees_with_the_free_top(seed: int, angle: float) -> None:
+def test_agrees_with_the_free_top(seed, angle):
     """For angles of up to 0.6 rad; rods make the numbers of Euler's equations large."""
     rng = np.random.default_rng(seed)
     moments, _ = random_body(rng).principal()
@@ -32,18 +32,18 @@ def test_agrees_with_the_free_top(seed: int, angle: float) -> None:
 
 @pytest.mark.parametrize("moments", [(1, 1, 1), (1, 2, 2), (1, 1, 2), (1, 2, 3), (1e-45, 1.5e-45, 2e-45)], ids=str)
 @pytest.mark.parametrize("omega", [(0, 0, 0), (0.3, 0, 0), (0, 0.3, 0), (0, 0, 0.3), (0.3, 0, 1e-9), (1e-160, 0, 0)])
-def test_special_cases_are_not_special(moments, omega) -> None:
+def test_special_cases_are_not_special(moments, omega):
     moments, omega = np.array(moments, float), np.array(omega, float)
     np.testing.assert_allclose(step(moments, omega), FreeTop(moments, Q0, omega).orientation(1.0), atol=1e-15)
 
 
-def test_on_the_separatrix() -> None:
+def test_on_the_separatrix():
     """L^2 = 2 E I_2: the body comes to rest on its middle axis."""
     moments, omega = np.array([1.0, 2.0, 3.0]), np.array([np.sqrt(3.0), 0.0, 1.0]) / 10
     np.testing.assert_allclose(step(moments, omega), FreeTop(moments, Q0, omega).orientation(1.0), atol=1e-15)
 
 
-def test_energy_is_kept_with_any_number_of_terms() -> None:
+def test_energy_is_kept_with_any_number_of_terms():
     """With too few of them the body only arrives early or late on its polhode."""
     moments, omega = np.array([1.0, 2.0, 2.5]), np.array([0.4, 0.9, -0.5])
     L = quaternion.rotate(Q0, moments * omega)
@@ -53,7 +53,7 @@ def test_energy_is_kept_with_any_number_of_terms() -> None:
     assert np.abs(q - FreeTop(moments, Q0, omega).orientation(2.0)).max() > 1e-8
 
 
-def test_a_million_steps() -> None:
+def test_a_million_steps():
     body = Inertia.box(1.0, (0.3, 0.2, 0.1))
     I = np.diag(body.moment)
     run = simulate(body, V_WB_B=[2.0, 6.0, 2.0, 0, 0, 0], method="poinsot", duration=1e4, step=0.01, records=100)
@@ -63,12 +63,12 @@ def test_a_million_steps() -> None:
     assert np.abs(L - L[0]).max() < 1e-14 * np.linalg.norm(L[0])
 
 
-def test_back_and_forth() -> None:
+def test_back_and_forth():
     moments, L = np.array([1.0, 2.0, 2.5]), np.array([0.3, 0.8, -0.7])
     np.testing.assert_allclose(free_motion(free_motion(Q0, L, moments, 0.4), L, moments, -0.4), Q0, atol=1e-15)
 
 
-def test_derivative_at_rest() -> None:
+def test_derivative_at_rest():
     """dq/dL = q (0, h I^-1) / 2, where a formula with the axis of rotation would be 0/0."""
     moments = np.array([1.0, 2.0, 3.0])
     kernel = pt.kernel("(4),(3),()->(4)")(lambda q, L, h: free_motion(q, L, moments, h))
@@ -76,7 +76,7 @@ def test_derivative_at_rest() -> None:
     np.testing.assert_allclose(J, np.vstack([np.zeros(3), np.diag(0.05 / moments)]), atol=1e-15)
 
 
-def test_float32() -> None:
+def test_float32():
     moments, L = np.array([1.0, 2.0, 2.5]), np.array([[0.3, 0.8, -0.7], [0, 0, 0]])
     kernel = pt.kernel("(4),(3),()->(4)")(lambda q, L, h: free_motion(q, L, moments, h))
     args = Q0, L, np.full(2, 0.4)

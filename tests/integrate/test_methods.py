@@ -38,7 +38,7 @@ def error(problem, method: str, steps: int) -> float:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_order_under_a_random_load(problem, method: str) -> None:
+def test_order_under_a_random_load(problem, method):
     """Errors at h and h/2, in the range where neither rounding nor the next order shows."""
     order = METHODS[method].order
     steps = {1: 1600, 2: 200, 4: 60}[order]
@@ -48,7 +48,7 @@ def test_order_under_a_random_load(problem, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["splitting", "splitting4", "rkmk4", "implicit midpoint"])
-def test_order_under_a_load_of_time_and_place(method: str) -> None:
+def test_order_under_a_load_of_time_and_place(method):
     rng = np.random.default_rng(8)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     a, b = rng.standard_normal((2, 3))
@@ -67,7 +67,7 @@ def test_order_under_a_load_of_time_and_place(method: str) -> None:
     assert np.log2(miss(steps) / miss(2 * steps)) == pytest.approx(order, abs=0.15)
 
 
-def test_forces_without_velocity_are_evaluated_once_in_a_kick() -> None:
+def test_forces_without_velocity_are_evaluated_once_in_a_kick():
     """The four stages of a kick fold into one, since a force of time and place is the same in all of them."""
     body = random_body(np.random.default_rng(0))
 
@@ -78,7 +78,7 @@ def test_forces_without_velocity_are_evaluated_once_in_a_kick() -> None:
     assert advance(lambda t, X, V: np.sin(t + V[3]) * np.ones(6)) == 8 + 5
 
 
-def test_batch_and_single_give_the_same_bits() -> None:
+def test_batch_and_single_give_the_same_bits():
     rng = np.random.default_rng(9)
     body, twists = random_body(rng), rng.standard_normal((37, 6))
     batch = simulate(body, V_WB_B=twists, duration=0.5, records=3)
@@ -89,7 +89,7 @@ def test_batch_and_single_give_the_same_bits() -> None:
         assert np.array_equal(one.position, batch.position[k])
 
 
-def test_records_and_steps() -> None:
+def test_records_and_steps():
     body = random_body(np.random.default_rng(0))
     run = simulate(body, V_WB_B=[1, 0, 0, 0, 0, 1], duration=1.0, step=0.03, records=10)
     np.testing.assert_allclose(run.time, np.linspace(0, 1, 11), atol=1e-15)
@@ -105,6 +105,6 @@ def test_records_and_steps() -> None:
         ({"records": 0}, "records must be positive"),
     ],
 )
-def test_bad_input(arguments: dict, message: str) -> None:
+def test_bad_input(arguments, message):
     with pytest.raises(ValueError, match=message):
         simulate(random_body(np.random.default_rng(0)), **arguments)

@@ -120,7 +120,7 @@ def printed(name: str, t: float) -> list[Array]:
 
 
 @pytest.mark.parametrize(("name", "t"), [(name, t) for name, times in ADAMS.items() for t in times])
-def test_adams(name: str, t: float) -> None:
+def test_adams(name, t):
     joint, placement, com, moment, of_motion, of_acceleration = CASES[name]
     body = pt.Link("body", pt.Inertia(1.0, com, moment), joint=joint, placement=placement)
     mech = pt.Mechanism((body,), gravity=(0, 0, -9.80665))

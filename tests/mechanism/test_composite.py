@@ -14,7 +14,7 @@ MOVES = [Shift(0, 0.3), Turn(0, 0.6, 0.8), Shift(2, -0.7), Turn(2, -0.8, 0.6), G
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_both_ways_agree(seed: int) -> None:
+def test_both_ways_agree(seed):
     """On trees of all joints, with branches, fixed links and motors; rounding grows with the condition of M."""
     mech = random_tree(np.random.default_rng([8, seed]), 7)
     rng = np.random.default_rng(seed)
@@ -35,7 +35,7 @@ def chain(n: int) -> pt.Mechanism:
     return pt.Mechanism(tuple(links))
 
 
-def test_the_cheaper_one_is_chosen() -> None:
+def test_the_cheaper_one_is_chosen():
     """On a GPU: composite bodies up to seven general joints in a row, articulated ones beyond."""
     for n, small in ((2, True), (5, True), (7, True), (8, False), (12, False)):
         mech = chain(n)
@@ -52,7 +52,7 @@ def test_the_cheaper_one_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("move", MOVES)
-def test_moves_there_and_back(move: screws.Move) -> None:
+def test_moves_there_and_back(move):
     rng = np.random.default_rng(0)
     K, V = screws.Rates.of(*rng.standard_normal((3, 3))), rng.standard_normal(6)
     there = screws.rates([move], K)
@@ -64,7 +64,7 @@ def test_moves_there_and_back(move: screws.Move) -> None:
 
 
 @pytest.mark.parametrize("axis", range(3))
-def test_points_of_a_hinge_move_with_both_bodies(axis: int) -> None:
+def test_points_of_a_hinge_move_with_both_bodies(axis):
     """So the rates behind it follow from one column of U: as from the angular accelerations of textbooks."""
     rng = np.random.default_rng(axis)
     K, e = screws.Rates.of(*rng.standard_normal((3, 3))), np.eye(3)[axis]
@@ -78,7 +78,7 @@ def test_points_of_a_hinge_move_with_both_bodies(axis: int) -> None:
     same(beside.U, expected.U)
 
 
-def test_the_moments_of_a_rigid_body_move_as_its_inertia() -> None:
+def test_the_moments_of_a_rigid_body_move_as_its_inertia():
     rng = np.random.default_rng(1)
     body = pt.Inertia.points(rng.uniform(1, 2, 5), rng.standard_normal((5, 3)))
     G = body.spatial()

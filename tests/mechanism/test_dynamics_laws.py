@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from trees import KINDS, TREES, Rng, law, pool, random_inertia, random_motion, random_placement, rate, same
+from trees import KINDS, TREES, law, pool, random_inertia, random_motion, random_placement, rate, same
 
 import poinsot as pt
 from poinsot.mechanism import book, dynamics, kinematics
@@ -19,7 +19,7 @@ def condition(mech: pt.Mechanism, q: np.ndarray) -> float:
 
 
 @law(30)
-def test_inverse_and_forward_dynamics_undo_each_other(mech: pt.Mechanism, rng: Rng) -> None:
+def test_inverse_and_forward_dynamics_undo_each_other(mech, rng):
     q, v, tau = random_motion(rng, mech)
     vdot = pt.forward_dynamics(mech, q, v, tau)
     same(pt.inverse_dynamics(mech, q, v, vdot), tau, TIGHT * max(1.0, np.abs(vdot).max()))
@@ -27,7 +27,7 @@ def test_inverse_and_forward_dynamics_undo_each_other(mech: pt.Mechanism, rng: R
 
 
 @law(30)
-def test_articulated_bodies_and_the_dense_route_agree(mech: pt.Mechanism, rng: Rng) -> None:
+def test_articulated_bodies_and_the_dense_route_agree(mech, rng):
     q, v, tau = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
     dense = dynamics.forward_dynamics_dense(mech, q, v, tau, F)
@@ -35,7 +35,7 @@ def test_articulated_bodies_and_the_dense_route_agree(mech: pt.Mechanism, rng: R
 
 
 @law()
-def test_columns_of_the_mass_matrix_are_forces_of_unit_accelerations(mech: pt.Mechanism, rng: Rng) -> None:
+def test_columns_of_the_mass_matrix_are_forces_of_unit_accelerations(mech, rng):
     q, v, _ = random_motion(rng, mech)
     bias = dynamics.bias_forces(mech, q, v)
     columns = [pt.inverse_dynamics(mech, q, v, unit) - bias for unit in np.eye(mech.nv)]
@@ -43,7 +43,7 @@ def test_columns_of_the_mass_matrix_are_forces_of_unit_accelerations(mech: pt.Me
 
 
 @law()
-def test_the_mass_matrix_is_symmetric_positive_definite_and_holds_the_energy(mech: pt.Mechanism, rng: Rng) -> None:
+def test_the_mass_matrix_is_symmetric_positive_definite_and_holds_the_energy(mech, rng):
     q, v, _ = random_motion(rng, mech)
     M = pt.mass_matrix(mech, q)
     np.testing.assert_array_equal(M, M.T)
@@ -52,7 +52,7 @@ def test_the_mass_matrix_is_symmetric_positive_definite_and_holds_the_energy(mec
 
 
 @law(30)
-def test_the_inverse_of_the_mass_matrix(mech: pt.Mechanism, rng: Rng) -> None:
+def test_the_inverse_of_the_mass_matrix(mech, rng):
     """M^-1 M = E, it is symmetric, and its columns are what unit forces add to the accelerations."""
     q, v, tau = random_motion(rng, mech)
     M_inv, rounding = dynamics.inverse_mass_matrix(mech, q), 1e-14 * condition(mech, q)
@@ -63,7 +63,7 @@ def test_the_inverse_of_the_mass_matrix(mech: pt.Mechanism, rng: Rng) -> None:
 
 
 @law(10)
-def test_the_factors_of_the_inverse_are_as_sparse_as_the_tree(mech: pt.Mechanism, rng: Rng) -> None:
+def test_the_factors_of_the_inverse_are_as_sparse_as_the_tree(mech, rng):
     """Zero but where the joint of the row carries that of the column."""
     q, _, _ = random_motion(rng, mech)
     A, B = dynamics.inverse_mass_factors(mech, q)
@@ -79,7 +79,7 @@ def test_the_factors_of_the_inverse_are_as_sparse_as_the_tree(mech: pt.Mechanism
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_inverse_of_the_mass_matrix_can_be_traced(seed: int) -> None:
+def test_the_inverse_of_the_mass_matrix_can_be_traced(seed):
     """Also with a mass left free: then the links are taken as they are."""
     mech = pool(5, seed)
     q, _, _ = random_motion(np.random.default_rng(seed), mech)
@@ -96,7 +96,7 @@ def test_the_inverse_of_the_mass_matrix_can_be_traced(seed: int) -> None:
 
 
 @law()
-def test_the_bias_is_linear_in_gravity_and_quadratic_in_velocity(mech: pt.Mechanism, rng: Rng) -> None:
+def test_the_bias_is_linear_in_gravity_and_quadratic_in_velocity(mech, rng):
     q, v, _ = random_motion(rng, mech)
     gravity = dynamics.gravity_forces(mech, q)
     moving = dynamics.bias_forces(mech, q, v) - gravity
@@ -108,7 +108,7 @@ def test_the_bias_is_linear_in_gravity_and_quadratic_in_velocity(mech: pt.Mechan
 
 
 @law()
-def test_gravity_forces_are_the_slope_of_the_potential(mech: pt.Mechanism, rng: Rng) -> None:
+def test_gravity_forces_are_the_slope_of_the_potential(mech, rng):
     q, v, _ = random_motion(rng, mech)
     slope = rate(lambda t: kinematics.potential_energy(mech, kinematics.integrate(mech, q, t * v)))
     scale = max(1.0, float(np.abs(kinematics.potential_energy(mech, q))))
@@ -116,7 +116,7 @@ def test_gravity_forces_are_the_slope_of_the_potential(mech: pt.Mechanism, rng: 
 
 
 @law()
-def test_velocity_forces_do_no_work_beyond_the_change_of_inertia(mech: pt.Mechanism, rng: Rng) -> None:
+def test_velocity_forces_do_no_work_beyond_the_change_of_inertia(mech, rng):
     """v^T (M' v - 2 c) = 0: M' - 2 C is skew, in the form that holds for all joints."""
     q, v, _ = random_motion(rng, mech)
     still = replace(mech, gravity=np.zeros(3))
@@ -127,7 +127,7 @@ def test_velocity_forces_do_no_work_beyond_the_change_of_inertia(mech: pt.Mechan
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_M_dot_minus_2_C_is_skew(seed: int) -> None:
+def test_M_dot_minus_2_C_is_skew(seed):
     """For joints with q' = v, as matrices: C = (dc/dv)/2 is Christoffel's, both by derivatives of kernels."""
     kinds = ("revolute", "prismatic", "helical", "cylindrical", "universal", "translation")
     mech = replace(pool(3, seed, kinds=kinds), gravity=np.zeros(3))
@@ -143,7 +143,7 @@ def test_M_dot_minus_2_C_is_skew(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_derivative_of_inverse_dynamics_is_the_mass_matrix(seed: int) -> None:
+def test_the_derivative_of_inverse_dynamics_is_the_mass_matrix(seed):
     """dID/dv' = M and dFD/dtau = M^-1, through the compiler's derivatives, for all joints."""
     mech = pool(4, seed)
     nq, n = mech.nq, mech.nv
@@ -156,7 +156,7 @@ def test_the_derivative_of_inverse_dynamics_is_the_mass_matrix(seed: int) -> Non
     same(pt.jacobian(forward, wrt=2)(q, v, tau) @ M, np.eye(n), 1e-14 * condition(mech, q))
 
 
-def test_the_random_trees_have_everything() -> None:
+def test_the_random_trees_have_everything():
     """The random trees have all kinds of joints, and everything that makes trees awkward."""
     trees = [pool(n, seed) for n in range(1, 11) for seed in range(TREES)]
     links = [link for mech in trees for link in mech.links]
@@ -169,7 +169,7 @@ def test_the_random_trees_have_everything() -> None:
     assert sum(mech.parents.count(-1) > 1 for mech in trees) > 5  # several trees
 
 
-def test_mechanisms_pickle() -> None:
+def test_mechanisms_pickle():
     mech, rng = pool(6, 1), np.random.default_rng(1)
     q, v, tau = random_motion(rng, mech)
     again = pickle.loads(pickle.dumps(mech))
@@ -180,7 +180,7 @@ def test_mechanisms_pickle() -> None:
 
 
 @law(30)
-def test_the_dynamics_are_those_of_the_book(mech: pt.Mechanism, rng: Rng) -> None:
+def test_the_dynamics_are_those_of_the_book(mech, rng):
     q, v, tau = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
     same(pt.mass_matrix(mech, q), book.mass_matrix(mech, q), TIGHT)
@@ -192,7 +192,7 @@ def test_the_dynamics_are_those_of_the_book(mech: pt.Mechanism, rng: Rng) -> Non
 @pytest.mark.parametrize("kinds", ["revolute", "prismatic", "helical", "revolute prismatic helical"])
 @pytest.mark.parametrize("angle", [0.0, 1e-15, 1e-13, 1e-11, 1e-10, 1e-8, 1e-5, 0.03, 0.049, 0.051, 1.0])
 @pytest.mark.parametrize("flip", [0.0, np.pi])
-def test_parallel_and_nearly_parallel_axes(kinds: str, angle: float, flip: float) -> None:
+def test_parallel_and_nearly_parallel_axes(kinds, angle, flip):
     """Where Denavit and Hartenberg's common normal is not defined, or far away, no digits are lost."""
     rng = np.random.default_rng(6)
     links: list[pt.Link] = []
@@ -215,7 +215,7 @@ def test_parallel_and_nearly_parallel_axes(kinds: str, angle: float, flip: float
 
 @pytest.mark.parametrize("far", [1e4, 1e7])
 @pytest.mark.parametrize("where", [0, 2], ids=["all of it", "its end"])
-def test_what_is_far_away_loses_no_digits(far: float, where: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_far_away_loses_no_digits(far, where, monkeypatch):
     """Wherever it stands, it moves alike; and lengths behind a long link are as exact as those before it."""
     rng = np.random.default_rng(3)
     links: list[pt.Link] = []
@@ -241,7 +241,7 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("tilt", [0.0, 0.06, 1.0])
-def test_a_small_body_far_from_the_other_axis(name: str, tilt: float) -> None:
+def test_a_small_body_far_from_the_other_axis(name, tilt):
     """A joint-space inertia is not the small difference of large ones at the foot of a common normal."""
     inertia = SMALL[name]
     arm = pt.Link("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), None, pt.revolute((0, 0, 1)))
@@ -263,7 +263,7 @@ RIGHT_ANGLES = {
 
 @pytest.mark.parametrize("name", RIGHT_ANGLES)
 @pytest.mark.parametrize("n", [3, 65], ids=["straight-line", "in a loop"])
-def test_chains_of_equal_links(name: str, n: int) -> None:
+def test_chains_of_equal_links(name, n):
     """Angles of exactly 0, 90 and 180 degrees, where the compiler leaves out what is zero."""
     rng = np.random.default_rng(7)
     links = [

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from trees import KINDS, Rng, along, law, pool, random_joint, random_motion, rate, same
+from trees import KINDS, along, law, pool, random_joint, random_motion, rate, same
 
 import poinsot as pt
 from poinsot._types import Array
@@ -17,7 +17,7 @@ def mass_of(mech: pt.Mechanism) -> float:
 
 
 @law(30)
-def test_power_is_the_rate_of_energy(mech: pt.Mechanism, rng: Rng) -> None:
+def test_power_is_the_rate_of_energy(mech, rng):
     """d(T + U)/dt = v tau + sum V F: of the motors and of what acts from outside."""
     q, v, tau = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
@@ -32,7 +32,7 @@ def test_power_is_the_rate_of_energy(mech: pt.Mechanism, rng: Rng) -> None:
 
 
 @law(30, base="free")
-def test_momentum_of_a_floating_tree_changes_by_forces_from_outside(mech: pt.Mechanism, rng: Rng) -> None:
+def test_momentum_of_a_floating_tree_changes_by_forces_from_outside(mech, rng):
     """Motors in the joints, with their rotors, change no momentum: only weight and external wrenches do."""
     q, v, tau = random_motion(rng, mech)
     tau[:6] = 0.0
@@ -48,7 +48,7 @@ def test_momentum_of_a_floating_tree_changes_by_forces_from_outside(mech: pt.Mec
         same(spin, np.zeros(3))  # gravity does not turn it
 
 
-def test_momentum_and_energy_of_a_free_tree_over_time() -> None:
+def test_momentum_and_energy_of_a_free_tree_over_time():
     """Two seconds of a floating tree without gravity, in steps of 1 ms: RK4 leaves 1e-10."""
     mech = replace(pool(4, 3, base="free"), gravity=np.zeros(3))
     nq, n = mech.nq, mech.nv
@@ -73,7 +73,7 @@ def test_momentum_and_energy_of_a_free_tree_over_time() -> None:
 
 
 @law()
-def test_external_wrenches_do_virtual_work(mech: pt.Mechanism, rng: Rng) -> None:
+def test_external_wrenches_do_virtual_work(mech, rng):
     """They enter as joint forces J^T F, by name or as rows."""
     q, v, vdot = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
@@ -90,7 +90,7 @@ def test_external_wrenches_do_virtual_work(mech: pt.Mechanism, rng: Rng) -> None
 
 
 @law()
-def test_wrenches_between_links_balance(mech: pt.Mechanism, rng: Rng) -> None:
+def test_wrenches_between_links_balance(mech, rng):
     """The wrench through a joint, with weight and external wrenches, is the rate of momentum of all that it carries."""
     q, v, vdot = random_motion(rng, mech)
     F = rng.standard_normal((len(mech), 6))
@@ -138,7 +138,7 @@ def _weight(mech: pt.Mechanism, i: int, X_WB: pt.Pose) -> Array:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_springs_dampers_and_friction_resist(kind: str) -> None:
+def test_springs_dampers_and_friction_resist(kind):
     """Springs pull towards rest along the joint's own way there; dampers and friction oppose v.
 
     In a plane they pull straight: the screw that leads to rest is not defined after a whole turn.
@@ -158,7 +158,7 @@ def test_springs_dampers_and_friction_resist(kind: str) -> None:
 
 
 @pytest.mark.parametrize("angle", [0.3, 3.0, 3.3, 6.28, 2 * np.pi, 6.3, 40.0])
-def test_the_spring_of_a_planar_joint_is_the_slope_of_its_energy(angle: float) -> None:
+def test_the_spring_of_a_planar_joint_is_the_slope_of_its_energy(angle):
     """U = k (theta - theta_0)^2/2 + c |x - x_0|^2/2, however often the link has turned."""
     k, c, rest = 2.0, 3.0, np.array([0.4, -0.1, 0.2])
     joint = pt.planar((1, 2, 3), stiffness=np.array([k, c, c]), rest=rest)

@@ -42,7 +42,7 @@ def kernel_of(mech: pt.Mechanism, function=everything) -> pt.fuse.Kernel:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_compiled_equals_plain(seed: int) -> None:
+def test_compiled_equals_plain(seed):
     """For a batch of states; float32 keeps five of its seven digits, less what the condition of M takes."""
     mech, rng = pool(4, seed), np.random.default_rng(seed)
     states = [np.stack(x) for x in zip(*(random_motion(rng, mech) for _ in range(3)), strict=True)]
@@ -61,7 +61,7 @@ def test_compiled_equals_plain(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_mechanism_made_inside_of_a_kernel(kind: str) -> None:
+def test_a_mechanism_made_inside_of_a_kernel(kind):
     """Also one with masses and lengths that are all known; and with nothing left free at all."""
     rng = np.random.default_rng(4)
     base, arm = (random_joint(rng, k) for k in (kind, "revolute"))
@@ -114,7 +114,7 @@ class Description:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_numbers_left_free(kind: str) -> None:
+def test_numbers_left_free(kind):
     """Values as with the numbers built in; derivatives of forward and inverse dynamics by each as by differences."""
     description = Description(kind)
     mech = description.build(Description.VALUES)
@@ -136,7 +136,7 @@ def test_numbers_left_free(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_recursive_derivatives_with_numbers_left_free(kind: str) -> None:
+def test_recursive_derivatives_with_numbers_left_free(kind):
     description = Description(kind)
     mech = description.build(Description.VALUES)
     n, at = mech.nv, random_motion(np.random.default_rng(2), mech)
@@ -150,7 +150,7 @@ def test_recursive_derivatives_with_numbers_left_free(kind: str) -> None:
         same(ours, expected)
 
 
-def test_a_mass_swept_in_one_call() -> None:
+def test_a_mass_swept_in_one_call():
     """A batch over a number of the description: a thousand pendulums of different length."""
 
     @pt.kernel("(),()->()")

@@ -28,7 +28,7 @@ def every_kind(test):
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_the_neutral_position_is_the_identity(kind: str) -> None:
+def test_the_neutral_position_is_the_identity(kind):
     joint = pt.fixed() if kind == "fixed" else random_joint(np.random.default_rng(0), kind)
     neutral = joint.type.neutral(joint)
     assert neutral.shape == (joint.nq,)
@@ -37,7 +37,7 @@ def test_the_neutral_position_is_the_identity(kind: str) -> None:
 
 
 @every_kind
-def test_subspace_turns_velocities_into_the_twist(kind: str, seed: int) -> None:
+def test_subspace_turns_velocities_into_the_twist(kind, seed):
     """X^-1 dX/dt = [S v], along the motion that `move` makes of v."""
     joint, q, v = random_case(kind, seed)
     X = joint.type.pose(joint, q)
@@ -47,7 +47,7 @@ def test_subspace_turns_velocities_into_the_twist(kind: str, seed: int) -> None:
 
 @pytest.mark.parametrize("kind", ON_A_GROUP)
 @given(seed=SEEDS)
-def test_move_follows_the_constant_twist(kind: str, seed: int) -> None:
+def test_move_follows_the_constant_twist(kind, seed):
     """X(move(q, u)) = X(q) exp(S u): exact for steps of any length."""
     joint, q, u = random_case(kind, seed)
     moved = joint.type.pose(joint, joint.type.integrate(joint, q, u))
@@ -56,20 +56,20 @@ def test_move_follows_the_constant_twist(kind: str, seed: int) -> None:
 
 
 @every_kind
-def test_bias_is_the_rate_of_the_subspace(kind: str, seed: int) -> None:
+def test_bias_is_the_rate_of_the_subspace(kind, seed):
     joint, q, v = random_case(kind, seed)
     Sv = rate(lambda t: joint.type.subspace(joint, joint.type.integrate(joint, q, t * v)) @ v)
     same(joint.type.bias(joint, q, v), Sv, TIGHT)
 
 
 @every_kind
-def test_rate_is_the_derivative_of_move(kind: str, seed: int) -> None:
+def test_rate_is_the_derivative_of_move(kind, seed):
     joint, q, v = random_case(kind, seed)
     same(joint.type.rate(joint, q, v), rate(lambda t: joint.type.integrate(joint, q, t * v)), TIGHT)
 
 
 @every_kind
-def test_move_and_difference_undo_each_other(kind: str, seed: int) -> None:
+def test_move_and_difference_undo_each_other(kind, seed):
     joint, q, u = random_case(kind, seed)
     moved = joint.type.integrate(joint, q, u)
     same(joint.type.difference(joint, q, moved), u, TIGHT)
@@ -79,7 +79,7 @@ def test_move_and_difference_undo_each_other(kind: str, seed: int) -> None:
 
 @pytest.mark.parametrize("kind", ["spherical", "free"])
 @given(seed=SEEDS)
-def test_a_quaternion_and_its_opposite_are_one_position(kind: str, seed: int) -> None:
+def test_a_quaternion_and_its_opposite_are_one_position(kind, seed):
     """The difference goes the short way, whatever the signs."""
     joint, q, u = random_case(kind, seed)
     moved = joint.type.integrate(joint, q, u)
@@ -89,7 +89,7 @@ def test_a_quaternion_and_its_opposite_are_one_position(kind: str, seed: int) ->
 
 
 @given(seed=SEEDS, turns=st.floats(-3, 3))
-def test_a_helical_joint_is_a_screw(seed: int, turns: float) -> None:
+def test_a_helical_joint_is_a_screw(seed, turns):
     """One whole turn advances by 2 pi times the pitch."""
     rng = np.random.default_rng(seed)
     axis, pitch = rng.standard_normal(3), rng.uniform(-1, 1)
@@ -101,7 +101,7 @@ def test_a_helical_joint_is_a_screw(seed: int, turns: float) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_joints_made_of_others(seed: int) -> None:
+def test_joints_made_of_others(seed):
     """Cylindrical = turn and slide, universal = two turns, free = translation and rotation, planar = one in a plane."""
     rng = np.random.default_rng(seed)
     a, b, p = rng.standard_normal((3, 3))
@@ -133,24 +133,24 @@ BAD_AXES = {
 
 @pytest.mark.parametrize("make", [pt.revolute, pt.prismatic, pt.cylindrical, pt.planar], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("name", BAD_AXES)
-def test_bad_axes_are_refused(make, name: str) -> None:
+def test_bad_axes_are_refused(make, name):
     axis, message = BAD_AXES[name]
     with pytest.raises(ValueError, match=message):
         make(axis)
 
 
-def test_parallel_axes_of_a_universal_joint_are_refused() -> None:
+def test_parallel_axes_of_a_universal_joint_are_refused():
     with pytest.raises(ValueError, match=r"axes of a universal joint are parallel.*Use a revolute joint"):
         pt.universal((0, 0, 1), (0, 0, -2))
 
 
-def test_axes_are_made_unit_vectors() -> None:
+def test_axes_are_made_unit_vectors():
     same(pt.revolute((0, 3, 4)).axes, [[0, 0.6, 0.8]], 1e-15)
     assert repr(pt.revolute((0, 0, 2))) == "revolute((0.0, 0.0, 1.0))"
 
 
 @pytest.mark.parametrize("normal", [*np.eye(3), *-np.eye(3), [1e-9, 0, -1], [1, -2, 3], [3, 2, -1e-300]], ids=str)
-def test_the_plane_of_a_planar_joint(normal) -> None:
+def test_the_plane_of_a_planar_joint(normal):
     """Right-handed, of unit length; the same if the normal is traced."""
     axes = pt.planar(normal).axes
     same(axes @ axes.T, np.eye(3), 1e-15)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from trees import Rng, along, law, random_motion, rate, same
+from trees import along, law, random_motion, rate, same
 
 import poinsot as pt
 from poinsot.mechanism import kinematics
@@ -12,7 +12,7 @@ TIGHT = 1e-11  # what the differences leave
 
 
 @law()
-def test_twists_are_rates_of_poses(mech: pt.Mechanism, rng: Rng) -> None:
+def test_twists_are_rates_of_poses(mech, rng):
     q, v, _ = random_motion(rng, mech)
     moving = along(mech, q, v)
     X = kinematics.world_poses(mech, q)
@@ -22,7 +22,7 @@ def test_twists_are_rates_of_poses(mech: pt.Mechanism, rng: Rng) -> None:
 
 
 @law()
-def test_accelerations_are_rates_of_twists(mech: pt.Mechanism, rng: Rng) -> None:
+def test_accelerations_are_rates_of_twists(mech, rng):
     q, v, vdot = random_motion(rng, mech)
     moving = along(mech, q, v, vdot)
     Vdot = rate(lambda t: np.stack(kinematics.twists(mech, *moving(t))))
@@ -30,7 +30,7 @@ def test_accelerations_are_rates_of_twists(mech: pt.Mechanism, rng: Rng) -> None
 
 
 @law()
-def test_jacobians_turn_joint_velocities_into_twists(mech: pt.Mechanism, rng: Rng) -> None:
+def test_jacobians_turn_joint_velocities_into_twists(mech, rng):
     """V = J v, V' = J v' + J' v, and J' is the rate of J."""
     q, v, vdot = random_motion(rng, mech)
     i = int(rng.integers(len(mech)))
@@ -43,7 +43,7 @@ def test_jacobians_turn_joint_velocities_into_twists(mech: pt.Mechanism, rng: Rn
 
 
 @law()
-def test_move_and_difference_undo_each_other(mech: pt.Mechanism, rng: Rng) -> None:
+def test_move_and_difference_undo_each_other(mech, rng):
     q, v, u = random_motion(rng, mech)
     same(kinematics.difference(mech, q, kinematics.integrate(mech, q, u)), u, 1e-12)
     same(kinematics.position_rate(mech, q, v), rate(lambda t: kinematics.integrate(mech, q, t * v)), TIGHT)
@@ -51,7 +51,7 @@ def test_move_and_difference_undo_each_other(mech: pt.Mechanism, rng: Rng) -> No
 
 
 @law()
-def test_the_centre_of_mass_moves_with_the_momentum(mech: pt.Mechanism, rng: Rng) -> None:
+def test_the_centre_of_mass_moves_with_the_momentum(mech, rng):
     """c' = P/m, and about the centre the linear momentum is the same."""
     q, v, _ = random_motion(rng, mech)
     moving, mass = along(mech, q, v), sum(link.inertia.mass for link in mech.links if link.inertia)
@@ -63,7 +63,7 @@ def test_the_centre_of_mass_moves_with_the_momentum(mech: pt.Mechanism, rng: Rng
 
 
 @law()
-def test_forward_kinematics_goes_by_name(mech: pt.Mechanism, rng: Rng) -> None:
+def test_forward_kinematics_goes_by_name(mech, rng):
     q, _, _ = random_motion(rng, mech)
     poses = pt.forward_kinematics(mech, q)
     assert list(poses) == [link.name for link in mech.links]
@@ -73,7 +73,7 @@ def test_forward_kinematics_goes_by_name(mech: pt.Mechanism, rng: Rng) -> None:
         same(poses[link.name].matrix(), expected.matrix(), 1e-14)
 
 
-def test_mass_on_the_ground_counts() -> None:
+def test_mass_on_the_ground_counts():
     """A pedestal, fixed to the world, belongs to the mechanism's centre of mass; it does not move."""
     ball = pt.Inertia.sphere(2.0, 0.1)
     mech = pt.Mechanism(
@@ -88,7 +88,7 @@ def test_mass_on_the_ground_counts() -> None:
     same(pt.mass_matrix(mech, np.array([0.0])), [[2.0]])
 
 
-def test_an_unknown_link_is_named() -> None:
+def test_an_unknown_link_is_named():
     mech = pt.Mechanism((pt.Link("upper arm", pt.Inertia.sphere(1.0, 0.1), joint=pt.free()),))
     with pytest.raises(KeyError, match=r"there is no link 'uper arm'; did you mean 'upper arm'\?"):
         kinematics.jacobian(mech, mech.neutral(), "uper arm")

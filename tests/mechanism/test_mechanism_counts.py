@@ -68,19 +68,19 @@ def count(quantity: str, mech: pt.Mechanism) -> int:
 
 
 @pytest.mark.parametrize(("quantity", "name"), STORED)
-def test_stored_counts(quantity: str, name: str) -> None:
+def test_stored_counts(quantity, name):
     operations = count(quantity, MECHANISMS[name])
     assert operations == STORED[quantity, name]
     assert operations <= LIMITS.get((quantity, name), np.inf)
 
 
-def test_the_canonical_form_halves_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_canonical_form_halves_the_work(monkeypatch):
     operations = count("forward dynamics", ARM)
     monkeypatch.setattr(canonical, "tree_of", tree.as_given)
     assert operations < 0.6 * count("forward dynamics", ARM)
 
 
-def test_inertia_of_motors_costs_no_more_on_the_way_out() -> None:
+def test_inertia_of_motors_costs_no_more_on_the_way_out():
     """They change the joint-space inertia, not the motion of bodies: one product and one sum per joint."""
     links = tuple(replace(link, joint=replace(link.joint, armature=0.01)) for link in ARM.links)
     assert count("inverse dynamics", pt.Mechanism(links)) == count("inverse dynamics", ARM) + 2 * len(links)
@@ -118,18 +118,18 @@ def names_of_moves(mech: pt.Mechanism) -> list[str]:
     ]
 
 
-def test_parallel_axes_need_one_slide_together() -> None:
+def test_parallel_axes_need_one_slide_together():
     mech = on_axes((None, "x"), ("0", "y"), ("1", "y"), ("2", "y"), ("3", "x"))
     assert names_of_moves(mech)[1:] == ["Sx Tx Sz Tz", "Sx Tz", "Sx Tz", "Sx Tx Tz"]
 
 
-def test_frames_suit_the_axes_that_are_not_parallel() -> None:
+def test_frames_suit_the_axes_that_are_not_parallel():
     """For the others, shifts do, and the last of them is along the joint."""
     mech = on_axes((None, "x"), ("0", "y"), ("1", "y"), ("1", "z"), ("2", "z"), ("1", "y"), ("5", "z"))
     assert names_of_moves(mech)[1:] == ["Sx Tx Sz Tz", "Sx Sy Sz Tz", "Sx Tx Tz", "Sx Tx Tz", "Sx Sy Sz Tz", "Sx Tx Tz"]
 
 
-def test_what_is_zero_but_for_rounding_is_zero() -> None:
+def test_what_is_zero_but_for_rounding_is_zero():
     bodies = canonical.tree_of(four_legs()).bodies
     for body in bodies:
         entries = np.abs(body.G[body.G != 0])
@@ -142,13 +142,13 @@ def test_what_is_zero_but_for_rounding_is_zero() -> None:
         assert hy == 0
 
 
-def test_operations_grow_with_the_joints() -> None:
+def test_operations_grow_with_the_joints():
     """The articulated-body algorithm, which larger trees take, is linear in their number."""
     counts = [count("forward dynamics", general_tree(n)) for n in (12, 16, 24)]
     assert counts[2] - counts[1] == pytest.approx(2 * (counts[1] - counts[0]), rel=0.05)
 
 
-def test_what_is_counted_is_right() -> None:
+def test_what_is_counted_is_right():
     for mech in MECHANISMS.values():
         q, v, tau = np.random.default_rng(0).uniform(-1, 1, (3, mech.nv))
         same(pt.inverse_dynamics(mech, q, v, pt.forward_dynamics(mech, q, v, tau)), tau)

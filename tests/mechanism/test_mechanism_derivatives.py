@@ -12,7 +12,7 @@ from poinsot.mechanism import derivatives, kinematics
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_inverse_dynamics_along_the_group(seed: int) -> None:
+def test_inverse_dynamics_along_the_group(seed):
     """All joint types: tau as the joints move a little along each velocity; by central differences."""
     rng = np.random.default_rng(seed)
     mech = random_tree(rng, 5)
@@ -35,7 +35,7 @@ def test_inverse_dynamics_along_the_group(seed: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def arm() -> pt.Mechanism:
+def arm():
     rng = np.random.default_rng(5)
     links = []
     for k in range(5):
@@ -45,7 +45,7 @@ def arm() -> pt.Mechanism:
     return pt.Mechanism(links)
 
 
-def test_forward_dynamics_against_the_compiler(arm: pt.Mechanism) -> None:
+def test_forward_dynamics_against_the_compiler(arm):
     """Where v is dq/dt the recursion is the Jacobian that the compiler finds by itself, to rounding."""
     forward = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau: pt.forward_dynamics(arm, q, v, tau))
     recursion = pt.kernel("(n),(n),(n)->(n,n),(n,n),(n,n)")(
@@ -59,7 +59,7 @@ def test_forward_dynamics_against_the_compiler(arm: pt.Mechanism) -> None:
     assert by_recursion < by_compiler
 
 
-def test_a_mass_and_a_length_left_free() -> None:
+def test_a_mass_and_a_length_left_free():
     """Any number of the description can be traced: vdot of a pendulum by its mass and its length."""
 
     @pt.kernel("(),(),(),()->()")

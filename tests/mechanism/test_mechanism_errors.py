@@ -53,13 +53,13 @@ TREES = {
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_impossible_trees(name: str) -> None:
+def test_impossible_trees(name):
     links, message = TREES[name]
     with pytest.raises(ValueError, match=message):
         pt.Mechanism(links)
 
 
-def test_a_tip_without_mass_beside_numbers_left_free() -> None:
+def test_a_tip_without_mass_beside_numbers_left_free():
     def tip(mass):
         arm = pt.Link("arm", pt.Inertia(mass, (0, 0, 0), np.eye(3)), None, HINGE)
         mech = pt.Mechanism((arm, pt.Link("tip", None, "arm", HINGE)))
@@ -72,12 +72,12 @@ def test_a_tip_without_mass_beside_numbers_left_free() -> None:
 
 
 @pytest.mark.parametrize("gravity", [9.81, (0, 0), (0, 0, np.nan), (0, 0, np.inf), np.zeros((1, 3)), "down", None])
-def test_bad_gravity(gravity) -> None:
+def test_bad_gravity(gravity):
     with pytest.raises(ValueError, match="gravity must be three finite numbers"):
         pt.Mechanism((pt.Link("a", BOX, None, HINGE),), gravity=gravity)
 
 
-def test_gravity_is_kept() -> None:
+def test_gravity_is_kept():
     """Changes of the caller's array do not reach the mechanism, and its own array cannot be changed."""
     gravity = np.array([0.0, 0.0, -9.81])
     mech = pt.Mechanism((pt.Link("a", BOX, None, pt.prismatic((0, 0, 1))),), gravity)
@@ -87,19 +87,19 @@ def test_gravity_is_kept() -> None:
         mech.gravity[2] = 0.0
 
 
-def test_only_links_make_a_mechanism() -> None:
+def test_only_links_make_a_mechanism():
     with pytest.raises(TypeError, match=r"a mechanism is made of pt.Link\(...\), not of 'arm'"):
         pt.Mechanism(("arm",))
 
 
 @pytest.mark.parametrize("axis", ["z", 2, (1, 2), [[0, 0, 1]], (0, 0, np.inf)])
-def test_bad_axes(axis) -> None:
+def test_bad_axes(axis):
     with pytest.raises(ValueError, match="the axis of a joint must be three finite numbers, not "):
         pt.revolute(axis)
 
 
 @pytest.mark.parametrize("length", [1e-310, 1e-200, 1.0, 1e200, 1e308])
-def test_axes_of_any_length(length: float) -> None:
+def test_axes_of_any_length(length):
     np.testing.assert_allclose(pt.revolute((0, length, -length)).axes, [[0, np.sqrt(0.5), -np.sqrt(0.5)]], rtol=1e-15)
 
 
@@ -179,7 +179,7 @@ LINKS = {
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_impossible_links(name: str) -> None:
+def test_impossible_links(name):
     make, error, message = LINKS[name]
     with pytest.raises(error, match=message):
         make()
@@ -203,7 +203,7 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_what_looks_odd_but_is_right(name: str) -> None:
+def test_what_looks_odd_but_is_right(name):
     mech = pt.Mechanism(ALLOWED[name])
     rng = np.random.default_rng(1)
     q, tau = kinematics.integrate(mech, mech.neutral(), rng.uniform(-1, 1, mech.nv)), rng.standard_normal(mech.nv)
@@ -215,7 +215,7 @@ def test_what_looks_odd_but_is_right(name: str) -> None:
     np.testing.assert_allclose(forward(q, v, tau), vdot, rtol=1e-12, atol=1e-12)
 
 
-def test_links_may_come_in_any_order() -> None:
+def test_links_may_come_in_any_order():
     """They are sorted, parents first; what is sorted already stays as it is."""
     links = [pt.Link("hand", BOX, "arm", HINGE), pt.Link("arm", BOX, "body", HINGE), pt.Link("body", BOX, None, HINGE)]
     mech = pt.Mechanism(tuple(links))
@@ -273,33 +273,33 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_sizes(name: str) -> None:
+def test_wrong_sizes(name):
     call, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_wrong_sizes_inside_a_kernel() -> None:
+def test_wrong_sizes_inside_a_kernel():
     with pytest.raises(ValueError, match=r"tau has the shape \(6,\); .* 7 degrees of freedom needs \(7,\)"):
         pt.kernel("(8),(7),(6)->(7)")(lambda q, v, tau: pt.forward_dynamics(MECH, q, v, tau))(Q, V, V[1:])
 
 
-def test_lists_are_as_good_as_arrays() -> None:
+def test_lists_are_as_good_as_arrays():
     vdot = pt.forward_dynamics(MECH, Q.tolist(), [0] * 7, V.tolist(), {"arm": [0, 0, 0, 0, 0, 1]})
     np.testing.assert_array_equal(vdot, pt.forward_dynamics(MECH, Q, V, V, {"arm": np.eye(6)[5]}))
     for function in (kinematics.kinetic_energy, kinematics.centroidal_momentum, dynamics.joint_forces):
         np.testing.assert_array_equal(function(MECH, Q.tolist(), [1] * 7), function(MECH, Q, np.ones(7)))
 
 
-def test_quaternions_of_any_length_can_be_made_unit() -> None:
+def test_quaternions_of_any_length_can_be_made_unit():
     np.testing.assert_array_equal(kinematics.normalize(MECH, 3 * Q), Q)
 
 
-def test_a_link_is_known_by_its_name_alone() -> None:
+def test_a_link_is_known_by_its_name_alone():
     with pytest.raises(KeyError, match=r"there is no link 0\."):
         kinematics.jacobian(MECH, Q, 0)
 
 
-def test_an_unknown_link_in_external_wrenches() -> None:
+def test_an_unknown_link_in_external_wrenches():
     with pytest.raises(KeyError, match=r"there is no link 'amr'; did you mean 'arm'\?"):
         pt.forward_dynamics(MECH, Q, V, V, {"amr": np.zeros(6)})

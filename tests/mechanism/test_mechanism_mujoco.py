@@ -59,7 +59,7 @@ def over_states(test):
 
 
 @over_states
-def test_dynamics(s: State) -> None:
+def test_dynamics(s):
     M = np.zeros((s.mech.nv, s.mech.nv))
     mujoco.mj_fullM(s.model, s.data, M)
     M = s.T.T @ M[np.ix_(s.peer.v_places, s.peer.v_places)] @ s.T
@@ -83,7 +83,7 @@ def _turning(s: State) -> Array:
 
 
 @over_states
-def test_kinematics(s: State) -> None:
+def test_kinematics(s):
     V = kinematics.twists(s.mech, s.q, s.v)
     for i, X in enumerate(s.X):
         body = s.peer.ids[i]
@@ -99,7 +99,7 @@ def test_kinematics(s: State) -> None:
 
 
 @over_states
-def test_momentum_and_energy(s: State) -> None:
+def test_momentum_and_energy(s):
     same(kinematics.potential_energy(s.mech, s.q), s.data.energy[0])
     same(kinematics.kinetic_energy(s.mech, s.q, s.v), s.data.energy[1])
     same(kinematics.centre_of_mass(s.mech, s.q), s.data.subtree_com[0])
@@ -109,7 +109,7 @@ def test_momentum_and_energy(s: State) -> None:
 
 
 @over_states
-def test_wrenches_through_joints(s: State) -> None:
+def test_wrenches_through_joints(s):
     """MuJoCo gives them in world axes, about the centre of mass of the whole tree that a body belongs to."""
     vdot = pt.forward_dynamics(s.mech, s.q, s.v, s.tau, s.F)
     through, _ = dynamics.link_wrenches(s.mech, s.q, s.v, vdot, s.F)

@@ -52,7 +52,7 @@ def bounded(mech: pt.Mechanism, q: Array) -> float:
 
 
 @over_trees(40)
-def test_dynamics(mech, peer, q, v, x, rng) -> None:
+def test_dynamics(mech, peer, q, v, x, rng):
     F = rng.standard_normal((len(mech), 6))
     same(pt.inverse_dynamics(mech, q, v, x), peer.inverse_dynamics(q, v, x))
     same(pt.inverse_dynamics(mech, q, v, x, F), peer.inverse_dynamics(q, v, x, F))
@@ -68,13 +68,13 @@ def test_dynamics(mech, peer, q, v, x, rng) -> None:
 
 
 @over_trees(20)
-def test_the_inverse_of_the_mass_matrix(mech, peer, q, v, x, rng) -> None:
+def test_the_inverse_of_the_mass_matrix(mech, peer, q, v, x, rng):
     theirs = np.triu(pin.computeMinverse(peer.model, peer.data, peer.q(q)))
     same(dynamics.inverse_mass_matrix(mech, q), peer.back(theirs + np.triu(theirs, 1).T), bounded(mech, q))
 
 
 @over_trees(20, kinds=tuple(kind for kind in KINDS if kind != "universal"), heavy=True)
-def test_derivatives(mech, peer, q, v, x, rng) -> None:
+def test_derivatives(mech, peer, q, v, x, rng):
     """But for universal joints: theirs leave out that S changes; test_mechanism_derivatives.py has all joints."""
     F = rng.standard_normal((len(mech), 6))
     at = peer.model, peer.data, peer.q(q), peer.v(v), peer.v(x)
@@ -92,7 +92,7 @@ def test_derivatives(mech, peer, q, v, x, rng) -> None:
 
 
 @over_trees(20)
-def test_kinematics(mech, peer, q, v, vdot, rng) -> None:
+def test_kinematics(mech, peer, q, v, vdot, rng):
     model, data, at = peer.model, peer.data, (peer.q(q), peer.v(v), peer.v(vdot))
     pin.forwardKinematics(model, data, *at)
     pin.computeJointJacobiansTimeVariation(model, data, *at[:2])
@@ -114,7 +114,7 @@ def test_kinematics(mech, peer, q, v, vdot, rng) -> None:
 
 
 @over_trees(20, motors=False)
-def test_momentum_and_energy(mech, peer, q, v, x, rng) -> None:
+def test_momentum_and_energy(mech, peer, q, v, x, rng):
     """Without motors, whose rotors Pinocchio leaves out of the energy."""
     at = peer.model, peer.data, peer.q(q)
     same(kinematics.centre_of_mass(mech, q), pin.centerOfMass(*at))
@@ -127,7 +127,7 @@ def test_momentum_and_energy(mech, peer, q, v, x, rng) -> None:
 
 
 @over_trees(20)
-def test_wrenches_through_joints(mech, peer, q, v, vdot, rng) -> None:
+def test_wrenches_through_joints(mech, peer, q, v, vdot, rng):
     peer.inverse_dynamics(q, v, vdot)
     ours, _ = dynamics.link_wrenches(mech, q, v, vdot)
     for i in peer.order:
@@ -136,7 +136,7 @@ def test_wrenches_through_joints(mech, peer, q, v, vdot, rng) -> None:
 
 
 @over_trees(20)
-def test_positions_on_the_group(mech, peer, q, v, u, rng) -> None:
+def test_positions_on_the_group(mech, peer, q, v, u, rng):
     """Moving and differences; Pinocchio's quaternions may come out with the other sign."""
     moved = kinematics.integrate(mech, q, u)
     theirs = pin.integrate(peer.model, peer.q(q), peer.v(u))
@@ -145,7 +145,7 @@ def test_positions_on_the_group(mech, peer, q, v, u, rng) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_by_itself(kind: str) -> None:
+def test_each_kind_by_itself(kind):
     """A chain of four joints of one kind, so that a wrong entry of the table has a name."""
     for seed in range(3):
         mech = pool(4, 100 + seed, kinds=(kind,), heavy=True)
@@ -155,7 +155,7 @@ def test_each_kind_by_itself(kind: str) -> None:
         same(pt.forward_dynamics(mech, q, v, tau), peer.forward_dynamics(q, v, tau), bounded(mech, q))
 
 
-def test_their_universal_joint() -> None:
+def test_their_universal_joint():
     """It wants axes at right angles; others are two revolute joints in a row there."""
     a, b = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0][:2]
     link = pt.Link("body", pt.Inertia.points([1, 2, 3, 4], np.random.default_rng(2).standard_normal((4, 3))))

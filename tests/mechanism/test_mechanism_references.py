@@ -53,7 +53,7 @@ THREE_LINKS = {
 
 
 @pytest.fixture(scope="module")
-def three_links() -> tuple[pt.Mechanism, Array]:
+def three_links():
     homes = [pt.Pose()]
     for M in THREE_LINKS["homes"]:
         homes.append(homes[-1] @ pt.Pose.from_matrix(M))
@@ -61,7 +61,7 @@ def three_links() -> tuple[pt.Mechanism, Array]:
     return from_screws(THREE_LINKS["screws"], homes[1:], inertias)
 
 
-def test_modern_robotics_dynamics(three_links: tuple[pt.Mechanism, Array]) -> None:
+def test_modern_robotics_dynamics(three_links):
     mech, scale = three_links
     theta, rate, acceleration = np.full(3, 0.1), np.array([0.1, 0.2, 0.3]), np.array([2, 1.5, 1])
     q, v, vdot = scale * theta, scale * rate, scale * acceleration
@@ -82,7 +82,7 @@ def test_modern_robotics_dynamics(three_links: tuple[pt.Mechanism, Array]) -> No
     same(forward, [-0.973929067086, 25.584667840341, -32.914992124781], 1e-12)
 
 
-def test_modern_robotics_jacobians() -> None:
+def test_modern_robotics_jacobians():
     """Screws with pitch. The same numbers are the axes in the body frame and in the space frame, if home is E."""
     screws = [[0, 0, 1, 0, 0.2, 0.2], [1, 0, 0, 2, 0, 3], [0, 1, 0, 0, 2, 1], [1, 0, 0, 0.2, 0.3, 0.4]]
     mech, _ = from_screws(screws, [pt.Pose()] * 4, [None] * 4)
@@ -109,7 +109,7 @@ def test_modern_robotics_jacobians() -> None:
     same(J_S, space, 1e-8)
 
 
-def test_modern_robotics_forward_kinematics() -> None:
+def test_modern_robotics_forward_kinematics():
     home = pt.Pose.from_matrix([[-1, 0, 0, 0], [0, 1, 0, 6], [0, 0, -1, 2], [0, 0, 0, 1]])
     mech, _ = from_screws([[0, 0, 1, 4, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, -1, -6, 0, -0.1]], [home] * 3, [None] * 3)
     T = pt.forward_kinematics(mech, np.array([np.pi / 2, 3, np.pi]))["tool"].matrix()
@@ -140,7 +140,7 @@ CHAINS = {  # (parent, axis, offset in the parent, centre of mass), acceleration
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_rbdl_chains(name: str) -> None:
+def test_rbdl_chains(name):
     bodies, expected = CHAINS[name]
     links = [
         pt.Link(
@@ -153,7 +153,7 @@ def test_rbdl_chains(name: str) -> None:
     same(pt.forward_dynamics(mech, o, o, o), expected, 1e-14)
 
 
-def test_rbdl_general_inertia() -> None:
+def test_rbdl_general_inertia():
     body = pt.Inertia(1.0, (1.5, 1, 1), np.diag([1.0, 2.0, 3.0]))
     mech = pt.Mechanism((pt.Link("body", body, joint=pt.revolute(Z)),), gravity=(0, -9.81, 0))
     same(pt.forward_dynamics(mech, np.zeros(1), np.zeros(1), np.zeros(1)), [-2.3544], 1e-14)
@@ -166,14 +166,14 @@ def _wrist(*axes: Array, inertia: pt.Inertia, base: str | None = None) -> list[p
     return [pt.Link(names[i + 1], masses[i], names[i], pt.revolute(axis)) for i, axis in enumerate(axes)]
 
 
-def test_rbdl_three_turns_without_mass_between() -> None:
+def test_rbdl_three_turns_without_mass_between():
     """By Featherstone's spatial_v1."""
     mech = pt.Mechanism(tuple(_wrist(Z, Y, X, inertia=pt.Inertia(1.0, (0, 0.5, 0), np.eye(3)))), gravity=(0, -9.81, 0))
     o = np.zeros(3)
     same(pt.forward_dynamics(mech, np.array([1.0, 0, 0]), o, o), [3.301932144386186, 0, 0], 1e-14)
 
 
-def test_humans_point_kinematics() -> None:
+def test_humans_point_kinematics():
     """Position, velocity, acceleration of a point of a body on three slides and three turns. By INRIA's HuMAnS."""
     slide = pt.Link("slide", None, joint=pt.translation())
     mech = pt.Mechanism((slide, *_wrist(Z, Y, X, inertia=pt.Inertia.sphere(1.0, 1.0), base="slide")))

@@ -2,7 +2,6 @@
 
 import importlib.util
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from poinsot._types import Array, ArrayLike
 from poinsot.files.dimensions import units_at
 from poinsot.files.scenario import read_scenario
 from poinsot.files.written import scenario_text
-from poinsot.fuse.plan.budget import Budget
 from poinsot.mechanism import book, derivatives, dynamics, kinematics
 from poinsot.mechanism.joint_types import Constant, JointType
 from poinsot.mechanism.joints import TYPES, Joint
@@ -79,7 +77,7 @@ NEW = {
 
 
 @pytest.fixture(autouse=True)
-def _new_joints(monkeypatch: pytest.MonkeyPatch) -> None:
+def _new_joints(monkeypatch):
     for kind, entry in NEW.items():
         monkeypatch.setitem(TYPES, kind, entry)
 
@@ -110,7 +108,7 @@ every_kind = pytest.mark.parametrize("kind", NEW)
 
 @every_kind
 @pytest.mark.parametrize("seed", range(5))
-def test_subspace_and_its_rate_follow_from_the_pose(kind: str, seed: int) -> None:
+def test_subspace_and_its_rate_follow_from_the_pose(kind, seed):
     rng = np.random.default_rng(seed)
     joint = random_new(rng, kind)
     t, q, v = joint.type, rng.standard_normal(joint.nv), rng.standard_normal(joint.nv)
@@ -123,7 +121,7 @@ def test_subspace_and_its_rate_follow_from_the_pose(kind: str, seed: int) -> Non
 
 
 @every_tree
-def test_jacobian_and_its_rate(seed: int) -> None:
+def test_jacobian_and_its_rate(seed):
     mech = tree(seed)
     q, v, vdot = random_motion(np.random.default_rng(seed), mech)
     motion = along(mech, q, v, vdot)
@@ -140,7 +138,7 @@ def test_jacobian_and_its_rate(seed: int) -> None:
 
 
 @every_tree
-def test_laws_of_dynamics(seed: int) -> None:
+def test_laws_of_dynamics(seed):
     """As the book has them; ID(FD(tau)) = tau, M = dID/dvdot, M^-1 M = 1, and power is the rate of energy."""
     mech = tree(seed)
     q, v, tau = random_motion(np.random.default_rng(seed), mech)
@@ -164,7 +162,7 @@ def test_laws_of_dynamics(seed: int) -> None:
 
 
 @every_tree
-def test_forces_follow_from_the_positions_of_points(seed: int) -> None:
+def test_forces_follow_from_the_positions_of_points(seed):
     """d'Alembert: tau_k = sum over points of m (a - g) . dx/dq_k, by differences of positions along the motion."""
     rng = np.random.default_rng(seed)
     masses, places = 0.1 + rng.random(5), 0.4 * rng.standard_normal((5, 3))
@@ -191,7 +189,7 @@ def test_forces_follow_from_the_positions_of_points(seed: int) -> None:
 
 
 @every_tree
-def test_a_cardan_joint_is_a_universal_joint(seed: int) -> None:
+def test_a_cardan_joint_is_a_universal_joint(seed):
     """The one has a subspace that depends on q; the other is taken apart into two hinges."""
     one = tree(seed, ("cardan",))
     links = [replace(k, joint=replace(k.joint, kind=k.joint.kind.replace("cardan", "universal"))) for k in one.links]
@@ -207,7 +205,7 @@ def test_a_cardan_joint_is_a_universal_joint(seed: int) -> None:
 
 @pytest.mark.parametrize("kinds", [("cam",), ("arc",), ("cardan",), ("cam", "arc", "cardan")], ids="-".join)
 @pytest.mark.parametrize("name", ["inverse", "forward"])
-def test_derivatives_are_those_of_the_compiler(name: str, kinds: tuple[str, ...]) -> None:
+def test_derivatives_are_those_of_the_compiler(name, kinds):
     mech = tree(3, kinds)
     links = [k if k.joint.nv == k.joint.nq else replace(k, joint=pt.revolute((1, 2, 3))) for k in mech.links[:4]]
     mech = pt.Mechanism(links, mech.gravity)  # v is dq/dt everywhere
@@ -228,11 +226,11 @@ def test_derivatives_are_those_of_the_compiler(name: str, kinds: tuple[str, ...]
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 @pytest.mark.parametrize("function", [pt.forward_dynamics, pt.inverse_dynamics])
-def test_loops(function: Callable[..., Array], machine: Budget) -> None:
+def test_loops(function, machine):
     check(tree(1), function, machine, 1e-10)
 
 
-def test_straight_line_code() -> None:
+def test_straight_line_code():
     mech = tree(2)
     text = f"({mech.nq}),({mech.nv}),({mech.nv})->({mech.nv})"
     q, v, x = random_motion(np.random.default_rng(0), mech)
@@ -242,7 +240,7 @@ def test_straight_line_code() -> None:
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 @pytest.mark.parametrize("size", [3, 7], ids=["straight-line", "loops"])
-def test_cuda_text(size: int, tmp_path: Path) -> None:
+def test_cuda_text(size, tmp_path):
     """The CUDA source compiled as C++."""
     place = Path(__file__).parents[1] / "fuse" / "test_cuda.py"
     spec = importlib.util.spec_from_file_location("cuda_on_host", place)
@@ -264,7 +262,7 @@ def test_cuda_text(size: int, tmp_path: Path) -> None:
 
 
 @every_tree
-def test_a_scenario_keeps_axes_and_parameters(seed: int) -> None:
+def test_a_scenario_keeps_axes_and_parameters(seed):
     mech = tree(seed)
     again = read_scenario(scenario_text(mech, "new joints")).world.mechanism
     q, v, tau = random_motion(np.random.default_rng(0), mech)
@@ -273,7 +271,7 @@ def test_a_scenario_keeps_axes_and_parameters(seed: int) -> None:
     same(pt.forward_dynamics(again, q, v, tau), pt.forward_dynamics(mech, q, v, tau), 1e-12)
 
 
-def test_parameters_are_read_in_their_units() -> None:
+def test_parameters_are_read_in_their_units():
     text = '[run]\nduration = 1\n[[body]]\nname = "box"\nshape = [{ kind = "box", size = [1, 1, 1], mass = 2 }]\n'
     world = read_scenario(
         text + 'joint = { kind = "cam", axis = [0, 0, 2], lift = "5 mm", damping = "1 N m s/rad" }'
@@ -299,7 +297,7 @@ def swinging() -> pt.World:
     return world
 
 
-def test_the_ledger_closes() -> None:
+def test_the_ledger_closes():
     """Instant by instant, and over a run; the corner where the bumper sets in costs some digits."""
     world = swinging()
     system = System(world.description)
@@ -316,7 +314,7 @@ def test_the_ledger_closes() -> None:
     assert world.simulate(1.0, 1e-3).ledger.relative_residual.max() < 1e-6
 
 
-def test_a_saved_run_comes_back(tmp_path: Path) -> None:
+def test_a_saved_run_comes_back(tmp_path):
     run = swinging().simulate(0.1, 1e-3, ledger=False)
     run.save(tmp_path / "run.nc")
     again = pt.load_run(tmp_path / "run.nc").repeat()
@@ -327,7 +325,7 @@ def test_a_saved_run_comes_back(tmp_path: Path) -> None:
     assert "car.v [m/s]" in heads
 
 
-def test_small_motions() -> None:
+def test_small_motions():
     world = swinging()
     n, start = 4, world.start()
 
@@ -339,7 +337,7 @@ def test_small_motions() -> None:
     same(world.linearise().A, A, 1e-9)
 
 
-def test_parameters_can_be_left_free() -> None:
+def test_parameters_can_be_left_free():
     world = swinging()
     assert {"follower.joint.lift", "car.joint.radius"} <= set(world.paths())
     lifts = np.array([0.1, 0.2, 0.3])
@@ -349,7 +347,7 @@ def test_parameters_can_be_left_free() -> None:
     assert not np.allclose(many.y[-1, 0], many.y[-1, 2])
 
 
-def test_bodies_start_where_they_are_told_to() -> None:
+def test_bodies_start_where_they_are_told_to():
     """Where a body is to be gives the coordinates of its joint."""
     q, v = np.array([0.4]), np.array([0.7])
     for joint in (cam((0, 0, 1), 0.3), arc((1, 2, 0), 0.5)):
@@ -361,7 +359,7 @@ def test_bodies_start_where_they_are_told_to() -> None:
         same(world.start().v, v, 1e-9)
 
 
-def test_an_entry_that_would_go_wrong_is_refused() -> None:
+def test_an_entry_that_would_go_wrong_is_refused():
     entry = NEW["cam"]
     with pytest.raises(TypeError, match="cam: a joint with a rate of its own needs integrate and a constant S"):
         replace(entry, rate=lambda j, q, v: 2 * v)

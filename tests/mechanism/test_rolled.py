@@ -55,7 +55,7 @@ def chain(n: int, kinds: list[str], branching: float = 0.0, **data: float) -> pt
 @pytest.mark.parametrize("name", DYNAMICS)
 @pytest.mark.parametrize("machine", [LOOPS_ONLY, UNWOUND], ids=["loops", "unwound"])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_trees_of_all_joints(name: str, machine: Budget, seed: int) -> None:
+def test_random_trees_of_all_joints(name, machine, seed):
     """With branches, fixed links, frames without mass and motors; rounding grows with the condition of M."""
     mech = random_tree(np.random.default_rng([7, seed]), 9)
     check(mech, DYNAMICS[name], machine, 1e-10)
@@ -65,13 +65,13 @@ def test_random_trees_of_all_joints(name: str, machine: Budget, seed: int) -> No
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 @pytest.mark.parametrize("branching", [0.0, 0.3])
 @pytest.mark.parametrize("armature", [0.0, 0.2])
-def test_simple_joints(name: str, machine: Budget, branching: float, armature: float) -> None:
+def test_simple_joints(name, machine, branching, armature):
     mech = chain(12, ["revolute", "prismatic", "helical", "universal", "cylindrical"], branching, armature=armature)
     check(mech, DYNAMICS[name], machine)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_chains_of_one_joint(kind: str) -> None:
+def test_chains_of_one_joint(kind):
     check(chain(6, [kind]), pt.forward_dynamics, LOOPS_ONLY)
 
 
@@ -88,7 +88,7 @@ def parts(mech: pt.Mechanism, machine: Budget) -> tuple[list[int], list[list[int
     return splits[0]
 
 
-def test_a_free_base_is_straight_line_code_and_its_limbs_are_not() -> None:
+def test_a_free_base_is_straight_line_code_and_its_limbs_are_not():
     mech = random_tree(np.random.default_rng(1), 12, kinds=["revolute"], base="free", heavy=True)
     machine = Budget(sum(division.costs_of(canonical.tree_of(mech))) - 1, 0, np.inf)
     straight, rest = parts(mech, machine)
@@ -97,7 +97,7 @@ def test_a_free_base_is_straight_line_code_and_its_limbs_are_not() -> None:
     check(mech, pt.forward_dynamics, machine)
 
 
-def test_the_end_of_a_chain_is_the_loop() -> None:
+def test_the_end_of_a_chain_is_the_loop():
     mech = chain(12, ["revolute"])
     straight, rest = parts(mech, HALF)
     assert len(rest) == 1
@@ -109,14 +109,14 @@ def test_the_end_of_a_chain_is_the_loop() -> None:
 
 
 @pytest.mark.parametrize("base", [None, "free"])
-def test_costs_are_about_the_operations(base: str | None) -> None:
+def test_costs_are_about_the_operations(base):
     """As they are estimated from a body of each sort; the first one contributes nothing to the world."""
     mech = random_tree(np.random.default_rng(1), 12, kinds=["revolute"], base=base, heavy=True)
     kernel = pt.kernel(f"({mech.nq}),({mech.nv}),({mech.nv})->({mech.nv})")(lambda *x: pt.forward_dynamics(mech, *x))
     np.testing.assert_allclose(sum(division.costs_of(canonical.tree_of(mech))), sum(kernel.count().values()), rtol=0.05)
 
 
-def test_what_is_chosen_for_each_machine() -> None:
+def test_what_is_chosen_for_each_machine():
     """Small trees become straight-line code, large ones stay in loops; on the GPU there is something between."""
     arm, tree30, chain200 = (chain(n, ["revolute"]) for n in (7, 30, 200))
     for machine in (PROCESSOR, *GPU.values()):
@@ -128,7 +128,7 @@ def test_what_is_chosen_for_each_machine() -> None:
 
 
 @pytest.mark.parametrize("machine", [LOOPS_ONLY, UNWOUND])
-def test_chains_copy_nothing(machine: Budget) -> None:
+def test_chains_copy_nothing(machine):
     """Where a tree has many branches, no chain gathers an array that another one has left."""
     mech = random_tree(np.random.default_rng(1), 20, kinds=["revolute"], heavy=True)
     with tracing_for(machine):
@@ -138,7 +138,7 @@ def test_chains_copy_nothing(machine: Budget) -> None:
     assert not any(node.op == "array" for loop in loops for node in loop.live())
 
 
-def test_code_does_not_grow_with_the_tree() -> None:
+def test_code_does_not_grow_with_the_tree():
     """Per body only the writing of its output is added."""
 
     def count(n: int, function: Callable[..., Array]) -> int:
@@ -151,7 +151,7 @@ def test_code_does_not_grow_with_the_tree() -> None:
         assert large < most
 
 
-def test_free_gravity_keeps_the_canonical_form() -> None:
+def test_free_gravity_keeps_the_canonical_form():
     mech = chain(5, ["revolute"])
     fixed = pt.kernel("(n),(n),(n)->(n)")(lambda q, v, tau: pt.forward_dynamics(mech, q, v, tau))
     free = pt.kernel("(n),(n),(n),(3)->(n)")(
@@ -162,7 +162,7 @@ def test_free_gravity_keeps_the_canonical_form() -> None:
     assert sum(free.count(n=5).values()) < 1.1 * sum(fixed.count(n=5).values())
 
 
-def test_numbers_left_free_in_a_loop() -> None:
+def test_numbers_left_free_in_a_loop():
     """The numbers of the description lie in memory then, and are read where tables would be."""
     mech = chain(6, ["revolute", "spherical"])
 

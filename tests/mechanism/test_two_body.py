@@ -25,7 +25,7 @@ def random_pair(rng: np.random.Generator) -> TwoBodies:
 
 
 @given(SEEDS)
-def test_the_matrix_is_symmetric_and_positive_definite(seed: int) -> None:
+def test_the_matrix_is_symmetric_and_positive_definite(seed):
     b = random_pair(np.random.default_rng(seed))
     same(two_body.A(b), two_body.A(b).T)
     same(two_body.D(b), two_body.D(b).T)
@@ -36,7 +36,7 @@ def test_the_matrix_is_symmetric_and_positive_definite(seed: int) -> None:
 
 
 @given(SEEDS)
-def test_18_20_and_24_are_one_acceleration(seed: int) -> None:
+def test_18_20_and_24_are_one_acceleration(seed):
     rng = np.random.default_rng(seed)
     b, (a1, omegadot1) = random_pair(rng), rng.standard_normal((2, 3))
     same(two_body.alpha_20(b, a1, omegadot1), two_body.alpha_18(b, a1, omegadot1))
@@ -44,7 +44,7 @@ def test_18_20_and_24_are_one_acceleration(seed: int) -> None:
 
 
 @given(SEEDS)
-def test_the_solution_satisfies_1_to_15(seed: int) -> None:
+def test_the_solution_satisfies_1_to_15(seed):
     """Newton and Euler for each body, the sums (11) and (12), the joint's constraints (13) to (15)."""
     rng = np.random.default_rng(seed)
     b, (f, tau) = random_pair(rng), rng.standard_normal((2, 3))
@@ -60,7 +60,7 @@ def test_the_solution_satisfies_1_to_15(seed: int) -> None:
 
 
 @given(SEEDS)
-def test_special_cases(seed: int) -> None:
+def test_special_cases(seed):
     rng = np.random.default_rng(seed)
     b = random_pair(rng)
     O, E = np.zeros((3, 3)), np.eye(3)
@@ -72,7 +72,7 @@ def test_special_cases(seed: int) -> None:
     same(two_body.matrix(point), alone + b.m2 * r.T @ r + about_axes)
 
 
-def test_all_can_be_traced_and_differentiated() -> None:
+def test_all_can_be_traced_and_differentiated():
     rng = np.random.default_rng(1)
     b, (f, tau) = random_pair(rng), rng.standard_normal((2, 3))
 
@@ -138,7 +138,7 @@ def of_C1(mech: pt.Mechanism, q: Array, v: Array, vdot: Array) -> tuple[Array, A
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_matrix_is_the_articulated_inertia_of_the_recursion(seed: int) -> None:
+def test_the_matrix_is_the_articulated_inertia_of_the_recursion(seed):
     """At rest, column by column of its inverse: the accelerations of B1 under unit forces."""
     rng = np.random.default_rng(seed)
     mech = random_mechanism(rng, "revolute")
@@ -157,7 +157,7 @@ def test_the_matrix_is_the_articulated_inertia_of_the_recursion(seed: int) -> No
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
-def test_any_joint_in_motion_agrees_with_forward_dynamics(kind: str, seed: int) -> None:
+def test_any_joint_in_motion_agrees_with_forward_dynamics(kind, seed):
     rng = np.random.default_rng(seed)
     mech = random_mechanism(rng, kind)
     q, (v, Q), (f, tau) = _state(rng, mech)
@@ -174,7 +174,7 @@ def _state(rng: np.random.Generator, mech: pt.Mechanism) -> tuple[Array, Array, 
     return q, rng.standard_normal((2, mech.nv)), rng.standard_normal((2, 3))
 
 
-def test_uniform_gravity_changes_nothing_inside() -> None:
+def test_uniform_gravity_changes_nothing_inside():
     """It adds g to a1, and changes neither omegadot1 nor alpha."""
     rng = np.random.default_rng(2)
     weightless = random_mechanism(rng, "universal")
@@ -188,7 +188,7 @@ def test_uniform_gravity_changes_nothing_inside() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_momentum_changes_by_the_applied_force_alone(kind: str) -> None:
+def test_momentum_changes_by_the_applied_force_alone(kind):
     """Whatever the joint and its motor do: m1 a1 + m2 a2 = f, and the same for the angular momentum about C1."""
     rng = np.random.default_rng(3)
     mech = random_mechanism(rng, kind)
@@ -207,7 +207,7 @@ def test_momentum_changes_by_the_applied_force_alone(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pinocchio_agrees(kind: str) -> None:
+def test_pinocchio_agrees(kind):
     pytest.importorskip("pinocchio", reason="Pinocchio has no wheel for this platform")
     rng = np.random.default_rng(4)
     mech = random_mechanism(rng, kind)

@@ -46,7 +46,7 @@ def bent(b: pt.Beam, force: np.ndarray) -> np.ndarray:
     return world.scene(state(theta))[str(tip)].point(end)[[0, 2]]
 
 
-def test_bending_frequencies_converge() -> None:
+def test_bending_frequencies_converge():
     """First three, with the second order, and to 0.4 % with 40 segments."""
     exact = ROOTS**2 * np.sqrt(EI / MU / L**4)
     errors = np.array([np.abs(frequencies(beam(n), 1)[:3] / exact - 1) for n in (10, 20, 40)])
@@ -55,7 +55,7 @@ def test_bending_frequencies_converge() -> None:
     np.testing.assert_allclose(frequencies(beam(5), 1)[0], exact[0], rtol=0.02)
 
 
-def test_torsion_frequency_converges() -> None:
+def test_torsion_frequency_converges():
     polar = 0.02
     exact = np.pi / (2 * L) * np.sqrt(GJ / polar)
     errors = np.array([abs(frequencies(beam(n, polar=polar), 0)[0] / exact - 1) for n in (5, 10, 20)])
@@ -63,14 +63,14 @@ def test_torsion_frequency_converges() -> None:
     assert errors[0] < 0.005
 
 
-def test_tip_deflection_is_that_of_the_trapezoidal_rule() -> None:
+def test_tip_deflection_is_that_of_the_trapezoidal_rule():
     """P l^3/(3 EI) (1 + 1/(2 n^2)) under a small force at the tip."""
     for n in (3, 5, 8):
         z = bent(beam(n), np.array([0.0, 0.0, 1e-3]))[1]
         assert z == pytest.approx(1e-3 * L**3 / (3 * EI) * (1 + 0.5 / n**2), rel=1e-7)
 
 
-def test_tapered_beam() -> None:
+def test_tapered_beam():
     """Mass, centre and deflection, integral of P (l - x)^2/EI, of a tapered beam."""
     stiff, heavy = (lambda x: EI * (1 - 0.25 * x) ** 3), (lambda x: MU * (1 - 0.2 * x))
     b = beam(20, EI=stiff, mass_per_length=heavy)
@@ -83,7 +83,7 @@ def test_tapered_beam() -> None:
 
 
 @pytest.mark.parametrize(("load", "u", "w"), [(1, 0.05643, 0.30172), (2, 0.16064, 0.49346), (5, 0.38763, 0.71379)])
-def test_elastica(load: float, u: float, w: float) -> None:
+def test_elastica(load, u, w):
     """A cantilever under P l^2/EI at its tip, bent far: Mattiasson, Int. J. Numer. Methods Eng. 17 (1981), table I."""
     errors = []
     for n in (8, 16):
@@ -93,7 +93,7 @@ def test_elastica(load: float, u: float, w: float) -> None:
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
 
 
-def test_energy_is_conserved_in_large_motion() -> None:
+def test_energy_is_conserved_in_large_motion():
     """A soft beam, stiffer to the side, falls and is thrown sideways: the springs are gradients at any angle."""
     world = pt.World()
     tip = world.add_beam(beam(3, polar=0.05, EI=10.0, EI_side=25.0, GJ=8.0))[-1]
@@ -106,7 +106,7 @@ def test_energy_is_conserved_in_large_motion() -> None:
     assert run.ledger.relative_residual.max() < 1e-9
 
 
-def test_damped_beam_without_torsion_comes_to_rest() -> None:
+def test_damped_beam_without_torsion_comes_to_rest():
     """Its joints rotate by M l/(n EI), that at the root by half of it, with M = q (l - x)^2/2 of its own weight q."""
     world = pt.World(gravity=(0, 0, -0.5))
     world.add_beam(beam(5, GJ=None, damping=0.05))
@@ -118,7 +118,7 @@ def test_damped_beam_without_torsion_comes_to_rest() -> None:
     assert run.ledger.relative_residual.max() < 1e-7  # the fast modes die out in a few steps
 
 
-def test_tanks_and_pumps_along_a_wing() -> None:
+def test_tanks_and_pumps_along_a_wing():
     world = pt.World(gravity=(0, 0, 0))
     hub = world.add_body("hub", pt.Inertia.box(20.0, (1, 1, 0.3)), angular_velocity=(0.1, 0.2, 0.5))
     wing = world.add_beam(beam(3, polar=0.05), hub, placement=(0.5, 0, 0))
@@ -130,7 +130,7 @@ def test_tanks_and_pumps_along_a_wing() -> None:
     assert run.ledger.relative_residual[:3].max() < 1e-10
 
 
-def test_batch_over_stiffness_gives_the_same_bits_as_single_runs() -> None:
+def test_batch_over_stiffness_gives_the_same_bits_as_single_runs():
     world = pt.World()
     world.add_beam(beam(3, polar=0.05))
     K = np.array([[150.0, 100.0, 100.0], [200.0, 300.0, 400.0]])
@@ -140,7 +140,7 @@ def test_batch_over_stiffness_gives_the_same_bits_as_single_runs() -> None:
         np.testing.assert_array_equal(batch.y[-1, k], one.y[-1])
 
 
-def test_errors_name_the_beam() -> None:
+def test_errors_name_the_beam():
     with pytest.raises(ValueError, match="EI of beam 'b' must be above zero"):
         beam(3, EI=lambda x: 1.0 - x)
     with pytest.raises(ValueError, match="beam 'b' needs a length above zero"):

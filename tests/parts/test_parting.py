@@ -71,7 +71,7 @@ def difference(a: pt.Run, b: pt.Run, when: slice = slice(None)) -> float:
 
 
 @pytest.mark.parametrize("kind", JOINTS)
-def test_motion_before_and_after(kind: str) -> None:
+def test_motion_before_and_after(kind):
     """Before, as if there were no limit; after, as two bodies started separately from the same state."""
     joint, start, limit = JOINTS[kind]
     run = craft(joint, limit, **start).simulate(0.8, STEP)
@@ -93,7 +93,7 @@ def test_motion_before_and_after(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind not in ("fixed", "free")])
-def test_the_motion_is_continuous(kind: str) -> None:
+def test_the_motion_is_continuous(kind):
     """At the event: mass, momentum, angular momentum and energy, and the twist of every body, to rounding."""
     joint, start, limit = JOINTS[kind]
     world = craft(joint, limit, **start)
@@ -115,7 +115,7 @@ def test_the_motion_is_continuous(kind: str) -> None:
     np.testing.assert_array_equal(system.released(parted)[0].v, parted.v)
 
 
-def test_a_rope_that_breaks() -> None:
+def test_a_rope_that_breaks():
     """A stone on a string from the world: it is released when m (g cos a + l a'^2) is 25 N, and follows a parabola."""
     world = pt.World()
     stone = world.add_body(
@@ -152,7 +152,7 @@ def hinge(**joint: object) -> pt.World:
     return world
 
 
-def test_springs_motors_and_stops_of_a_separated_joint_have_no_effect() -> None:
+def test_springs_motors_and_stops_of_a_separated_joint_have_no_effect():
     run = hinge(stiffness=3.0, rest=0.1, damping=0.2, friction=0.05).simulate(0.8, STEP)
     at = float(run.limits["arm.limit"]["latched_at"])
     after = int(np.argmax(run.time > at)) + 1
@@ -167,7 +167,7 @@ def test_springs_motors_and_stops_of_a_separated_joint_have_no_effect() -> None:
             assert books[name][7] == pytest.approx(row[7], rel=1e-12)
 
 
-def test_the_rotor_of_a_motor_stops_and_its_energy_is_in_the_ledger() -> None:
+def test_the_rotor_of_a_motor_stops_and_its_energy_is_in_the_ledger():
     """Armature, 0.5 A v^2, is lost through the joints; bodies keep their motion."""
     A = 0.05
     run = hinge(armature=A).simulate(0.8, STEP, every=STEP)
@@ -182,7 +182,7 @@ def test_the_rotor_of_a_motor_stops_and_its_energy_is_in_the_ledger() -> None:
     assert run.ledger.relative_residual.max() < 1e-8  # a stop sets in with a corner
 
 
-def test_each_instance_separates_at_its_own_time() -> None:
+def test_each_instance_separates_at_its_own_time():
     joint, start, _ = JOINTS["revolute"]
     world = craft(joint, None, **start)
     world.add(pt.Limit("limit", "arm", "arm.root", shear=1.0, then="part"))
@@ -211,7 +211,7 @@ def spun(**limits: float) -> pt.World:
     return world
 
 
-def test_two_joints_that_separate_in_one_step() -> None:
+def test_two_joints_that_separate_in_one_step():
     """Both masses separate when m F / (4 + 1 + 1) reaches the limit; or the second one after the first."""
     run = spun(left=1.0, right=1.0).simulate(1.0, STEP)
     times = [float(run.limits[f"{name}.limit0"]["latched_at"]) for name in ("left", "right")]
@@ -231,7 +231,7 @@ def test_two_joints_that_separate_in_one_step() -> None:
     assert [float(alone.limits[f"{name}.limit0"]["latched"]) for name in ("left", "right")] == [1, 0]
 
 
-def test_the_first_of_two_limits_releases_a_joint() -> None:
+def test_the_first_of_two_limits_releases_a_joint():
     run = spun(left=(2.0, 1.0), right=1e6).simulate(0.7, STEP)
     assert run.limits["left.limit1"]["latched_at"] == pytest.approx(0.6, rel=1e-12)
     assert run.limits["left.limit0"]["latched"] == 0
@@ -241,14 +241,14 @@ def test_the_first_of_two_limits_releases_a_joint() -> None:
 
 
 @pytest.mark.parametrize(("method", "tolerance"), [("midpoint", 1e-6), ("semi-implicit euler", 1e-2)])
-def test_other_methods_separate_as_well(method: str, tolerance: float) -> None:
+def test_other_methods_separate_as_well(method, tolerance):
     a, b = (spun(left=1.0, right=3.0).simulate(0.8, STEP, method=name) for name in ("rk4", method))
     assert b.limits["left.limit0"]["latched_at"] == pytest.approx(0.6, abs=1e-6)
     assert difference(a, b, slice(-1, None)) < tolerance
 
 
 @pytest.mark.parametrize("shear", [16.0, 1e6])
-def test_sensitivity_with_and_without_separation(shear: float) -> None:
+def test_sensitivity_with_and_without_separation(shear):
     """Derivatives of the outcome, including the time of separation, agree with differences of runs."""
     world = pt.World()
     arm = world.add_body("arm", ARM, None, pt.revolute((0.2, 1, 0.1), damping=0.2, stiffness=3.0), v=[1.3])
@@ -270,7 +270,7 @@ def test_sensitivity_with_and_without_separation(shear: float) -> None:
         assert counts == (shear < 1e3)  # with separation, the limit itself matters
 
 
-def test_errors_name_the_joint_and_the_fix() -> None:
+def test_errors_name_the_joint_and_the_fix():
     world = pt.World()
     bob = world.add_body("bob", pt.Inertia(1.0, (0, 0, -1.0), np.zeros((3, 3))), joint=pt.revolute((0, 1, 0)))
     bob.add(pt.Cut("pin")).add(pt.Limit("limit", cut="pin", shear=1.0, then="part"))

@@ -24,7 +24,7 @@ def vehicle() -> pt.World:
     return world
 
 
-def test_gpu_and_cpu_agree() -> None:
+def test_gpu_and_cpu_agree():
     world = vehicle()
     vary = {"hull.fuel.contents": np.linspace(5.0, 18.0, 64), "stub.limit.bending": np.linspace(2.0, 12.0, 64)}
     cpu, gpu = (world.simulate(0.5, 5e-4, vary=vary, device=device) for device in ("cpu", "cuda"))

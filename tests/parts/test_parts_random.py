@@ -57,7 +57,7 @@ def vehicle(seed: int) -> pt.World:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_conserved_quantities_change_by_the_inflow(seed: int) -> None:
+def test_conserved_quantities_change_by_the_inflow(seed):
     """d/dt of mass, momentum, angular momentum and energy, by central differences, which are exact to 1e-7."""
     system = System(vehicle(seed).description)
     start = system.start()

@@ -34,7 +34,7 @@ def with_rotor(torque: float, arm: bool) -> pt.World:
 
 
 @pytest.mark.parametrize("arm", [False, True], ids=["free body", "tree"])
-def test_rotor_moves_like_a_body_on_a_joint(arm: bool) -> None:
+def test_rotor_moves_like_a_body_on_a_joint(arm):
     real = with_real_wheel(0.3, arm).simulate(2.0, 1e-3, method="rk4")
     part = with_rotor(0.3, arm).simulate(2.0, 1e-3)
     carrier = "arm" if arm else "hull"
@@ -48,12 +48,12 @@ def test_rotor_moves_like_a_body_on_a_joint(arm: bool) -> None:
         np.testing.assert_allclose(part.data[quantity], real.data[quantity], rtol=0, atol=1e-13 * scale)
 
 
-def test_rotor_loads_the_joint_of_its_body_like_a_separate_wheel() -> None:
+def test_rotor_loads_the_joint_of_its_body_like_a_separate_wheel():
     real, part = (make(0.3, True).motion() for make in (with_real_wheel, with_rotor))
     np.testing.assert_allclose(part.reaction("arm"), real.reaction("arm"), rtol=1e-12, atol=1e-12)
 
 
-def test_equation_of_motion() -> None:
+def test_equation_of_motion():
     """F = G V' + J sigma' s - ad(V)^T (G V + h), solved for V'."""
     world = pt.World(gravity=(0, 0, 0))
     s = np.array([0.6, 0.0, 0.8])
@@ -66,7 +66,7 @@ def test_equation_of_motion() -> None:
     np.testing.assert_allclose(m.vdot, np.linalg.solve(G, motion.ad_dual(V, G @ V + h) - J_change), rtol=1e-13)
 
 
-def test_constant_engine_momentum_of_stevens_and_lewis() -> None:
+def test_constant_engine_momentum_of_stevens_and_lewis():
     """Their scalar equations for the rates of the F-16, with its engine's momentum of 160 slug ft^2/s along x.
 
     Stevens and Lewis, Aircraft Control and Simulation (1992), section 3.5 and appendix A: mass properties of the F-16,
@@ -87,7 +87,7 @@ def test_constant_engine_momentum_of_stevens_and_lewis() -> None:
     np.testing.assert_allclose(world.motion().vdot[:3], rates, rtol=1e-13)
 
 
-def test_fast_rotor_needs_no_small_step() -> None:
+def test_fast_rotor_needs_no_small_step():
     """Nutation of a symmetric body with a rotor on its axis, at 30,000 rpm and with steps of 20 ms.
 
     omega_x + i omega_y turns at ((I3 - I1) omega3 + h)/I1.
@@ -104,7 +104,7 @@ def test_fast_rotor_needs_no_small_step() -> None:
     assert run.ledger.relative_residual.max() < 1e-9
 
 
-def test_wheels_steer_a_satellite_and_angular_momentum_is_conserved() -> None:
+def test_wheels_steer_a_satellite_and_angular_momentum_is_conserved():
     world = pt.World(gravity=(0, 0, 0))
     sat = world.add_body("sat", pt.Inertia.box(40.0, (0.8, 0.7, 0.6)), angular_velocity=(0.02, -0.01, 0.015))
 
@@ -129,7 +129,7 @@ def test_wheels_steer_a_satellite_and_angular_momentum_is_conserved() -> None:
     assert run.ledger.relative_residual[3] < 1e-6  # torques have corners where they reach their limit
 
 
-def test_friction_slows_a_wheel_exponentially() -> None:
+def test_friction_slows_a_wheel_exponentially():
     """sigma' = -c sigma (1/J + 1/(I - J)): the wheel slows down, and the body takes its momentum."""
     world = pt.World(gravity=(0, 0, 0))
     I, J, c = 0.5, 0.02, 0.01
@@ -141,7 +141,7 @@ def test_friction_slows_a_wheel_exponentially() -> None:
     np.testing.assert_allclose(I * run["body"].angular_velocity[:, 2] + J * sigma, J * 50.0, rtol=1e-11)
 
 
-def test_spin_up_reaction_load_and_limits() -> None:
+def test_spin_up_reaction_load_and_limits():
     world = pt.World(gravity=(0, 0, 0))
     body = world.add_body("body", pt.Inertia(5.0, np.zeros(3), np.diag([0.5, 0.5, 0.5])))
     body.add(pt.Rotor("prop", inertia=0.02, torque=5.0, max_torque=0.5, max_speed=40.0))
@@ -162,7 +162,7 @@ def test_spin_up_reaction_load_and_limits() -> None:
 @pytest.mark.parametrize(
     "speed", [50.0, lambda t, scene: 50.0 * np.sin(3.0 * t), pt.Tabulated([0.0, 0.5, 1.0], [0.0, 80.0, 20.0])]
 )
-def test_ledger_closes_for_a_prescribed_speed(speed: object) -> None:
+def test_ledger_closes_for_a_prescribed_speed(speed):
     """The work of the motor is in the ledger, and momentum is conserved; the residual is the error of the scheme."""
     world = pt.World(gravity=(0, 0, 0))
     world.add_body("hull", WHOLE, **MOVING).add(pt.Rotor("wheel", axis=(1, 0.5, 0), inertia=0.02, speed=speed))
@@ -171,7 +171,7 @@ def test_ledger_closes_for_a_prescribed_speed(speed: object) -> None:
     assert abs(ledger.inflow[ledger.sources.index("hull.wheel"), 7]) > 0.01
 
 
-def test_batch_gives_the_same_bits_as_single_runs() -> None:
+def test_batch_gives_the_same_bits_as_single_runs():
     world = with_rotor(0.3, True)
     J = np.array([0.01, 0.015, 0.02])
     batch = world.simulate(0.5, 1e-3, vary={"arm.wheel.inertia": J, "arm.wheel.speed": [50.0, 100.0, 150.0]})
@@ -182,7 +182,7 @@ def test_batch_gives_the_same_bits_as_single_runs() -> None:
         np.testing.assert_array_equal(batch.y[-1, k], one.y[-1])
 
 
-def test_errors_name_the_rotor() -> None:
+def test_errors_name_the_rotor():
     with pytest.raises(ValueError, match="axis of rotor 'a'"):
         pt.Rotor("a", axis=(0, 0, 0))
     with pytest.raises(ValueError, match="inertia of rotor 'a' must be above zero"):

@@ -37,7 +37,7 @@ def plane(then: str = "warn", rise: float = 4.0, bending: float = 30e3) -> pt.Wo
 # Loads.
 
 
-def test_cantilever_at_rest() -> None:
+def test_cantilever_at_rest():
     """Shear m g, bending m g l/2 at the root; and from a quarter on, a quarter less of both arms."""
     world = wall()
     world.add_force("tip", "arm", (50.0, 0.0, -20.0), point=(1.0, 0, 0))
@@ -54,7 +54,7 @@ def test_cantilever_at_rest() -> None:
             assert shown[name][key] == pytest.approx(value, rel=1e-12, abs=1e-11), (name, key)
 
 
-def test_axial_force_of_a_spinning_rod() -> None:
+def test_axial_force_of_a_spinning_rod():
     """Axial force mu omega^2 (l^2 - x^2)/2 at x, of a rod of half length l, mu [kg/m], rotating about its centre."""
     rod = sum((pt.Pose(p=(x, 0, 0)) @ pt.Inertia.box(0.5, (0.5, 0.1, 0.1)) for x in np.arange(-1.75, 2, 0.5)), 0)
     world = pt.World(gravity=(0, 0, 0))
@@ -67,7 +67,7 @@ def test_axial_force_of_a_spinning_rod() -> None:
         assert m.effects[f"cut{k}"].shown["bending"] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_cut_through_a_body_is_the_cut_through_a_joint() -> None:
+def test_cut_through_a_body_is_the_cut_through_a_joint():
     """One body with a virtual cut; or two bodies, fixed to each other there. With a tank, rotor, force and child."""
     inner, outer = pt.Inertia.box(5.0, (1.0, 0.3, 0.2)), pt.Pose(p=(1.0, 0, 0)) @ pt.Inertia.box(3.0, (1.0, 0.2, 0.1))
     start = {"angular_velocity": (0.7, -1.2, 0.4), "velocity": (1.0, 2.0, 0.0)}
@@ -102,7 +102,7 @@ def test_cut_through_a_body_is_the_cut_through_a_joint() -> None:
     np.testing.assert_allclose(run.data["body.cut.shear"][0], a["shear"], rtol=1e-12)
 
 
-def test_cut_through_a_moving_joint() -> None:
+def test_cut_through_a_moving_joint():
     """A pendulum that starts level: the hinge carries m g/4 and no moment about its axis."""
     world = pt.World()
     world.add_body("rod", pt.Inertia.rod(2.0, 1.0).in_frame(pt.Pose.from_euler([0, np.pi / 2, 0], p=(0, 0, -0.5))),
@@ -116,7 +116,7 @@ def test_cut_through_a_moving_joint() -> None:
 # Limits.
 
 
-def test_limit_latches_at_its_time() -> None:
+def test_limit_latches_at_its_time():
     """A force at the tip, 2 m out, that grows with 10 N/s reaches the last 10 N m at t = 0.5 s, between records."""
     world = wall()
     world.add_force("tip", "arm", lambda t, scene: np.stack([0.0 * t, 0.0 * t, -10.0 * t]), point=(1.0, 0, 0))
@@ -133,7 +133,7 @@ def test_limit_latches_at_its_time() -> None:
     np.testing.assert_allclose(run.data["limit.margin"], 1 - (6 * G + 20 * run.time) / (6 * G + 10.0), atol=1e-13)
 
 
-def test_worst_moment_between_records() -> None:
+def test_worst_moment_between_records():
     """A pulse of 20 ms, between two records, is detected at its time."""
     world = wall()
     blow = pt.Tabulated([0.0, 0.504, 0.514, 0.524], [[0, 0, 0], [0, 0, 0], [0, 0, -100.0], [0, 0, 0]])
@@ -146,7 +146,7 @@ def test_worst_moment_between_records() -> None:
     assert run.limits["limit"]["latched"] == 0
 
 
-def test_a_load_that_is_worst_at_the_start() -> None:
+def test_a_load_that_is_worst_at_the_start():
     """A force that fades: the first instant counts, and a limit that is exceeded then releases at once."""
     world = wall()
     world.add_force("tip", "arm", lambda t, scene: np.stack([0.0 * t, 0.0 * t, -100.0 * np.exp(-t)]), point=(1.0, 0, 0))
@@ -160,7 +160,7 @@ def test_a_load_that_is_worst_at_the_start() -> None:
     np.testing.assert_allclose(run["arm"].velocity.values[1, 2], -0.01 * G - 100 / 6 * (1 - np.exp(-0.01)), rtol=1e-9)
 
 
-def test_combined_loads_and_a_custom_law() -> None:
+def test_combined_loads_and_a_custom_law():
     world = wall()
     world.add_force("tip", "arm", (40.0, 0.0, 0.0), point=(1.0, 0, 0))
     world.add(pt.Cut("root", "arm", at=(-1.0, 0, 0)))
@@ -171,7 +171,7 @@ def test_combined_loads_and_a_custom_law() -> None:
     assert shown["own"] == pytest.approx(1 - 0.8, rel=1e-12)
 
 
-def test_limit_stops_the_run_when_it_is_exceeded() -> None:
+def test_limit_stops_the_run_when_it_is_exceeded():
     run = plane("stop").simulate(2.0, 1e-3)
     assert run.stop.reason == "condition"
     name = max(run.limits.latches, key=lambda name: run.limits[name]["worst"])
@@ -179,7 +179,7 @@ def test_limit_stops_the_run_when_it_is_exceeded() -> None:
     assert run.stop.time == pytest.approx(float(run.limits[name]["latched_at"]), abs=1e-9)
 
 
-def test_a_joint_that_is_held_is_rigid_to_rounding() -> None:
+def test_a_joint_that_is_held_is_rigid_to_rounding():
     held, fixed = (plane(then, bending=1e9).simulate(1.0, 1e-3) for then in ("part", "warn"))
     for body in ("hull", "left"):
         for what in ("position", "orientation", "velocity", "angular_velocity"):
@@ -187,7 +187,7 @@ def test_a_joint_that_is_held_is_rigid_to_rounding() -> None:
     np.testing.assert_allclose(held.data["left.root.wrench"], fixed.data["left.root.wrench"], rtol=1e-12, atol=1e-8)
 
 
-def test_a_wing_separates_and_momentum_is_continuous() -> None:
+def test_a_wing_separates_and_momentum_is_continuous():
     """The left wing, with a little more lift, separates; that unloads the right one, and the hull rolls."""
     run = plane("part").simulate(0.9, 2e-4)
     left, right = (run.limits[f"{name}.limit"] for name in ("left", "right"))
@@ -209,7 +209,7 @@ def test_a_wing_separates_and_momentum_is_continuous() -> None:
     np.testing.assert_allclose(turn, m["left"].pose.R @ f / 60.0 + [0, 0, -G], atol=1e-10)
 
 
-def test_separation_converges_with_the_step() -> None:
+def test_separation_converges_with_the_step():
     """The time of separation is found within the step: the final position is of second order."""
     x = [plane("part").simulate(0.8, h, every=0.8)["left"].position.values[-1] for h in (4e-3, 2e-3, 1e-3)]
     first, second = np.abs(x[1] - x[0]).max(), np.abs(x[2] - x[1]).max()
@@ -217,7 +217,7 @@ def test_separation_converges_with_the_step() -> None:
     assert first / second > 2.5
 
 
-def test_each_instance_separates_by_itself() -> None:
+def test_each_instance_separates_by_itself():
     """A hub that spins up loses its arm when the axial force m omega^2 r is too large."""
     world = pt.World(gravity=(0, 0, 0))
     hub = world.add_body("hub", pt.Inertia.cylinder(20.0, 0.5, 0.2))
@@ -242,7 +242,7 @@ def test_each_instance_separates_by_itself() -> None:
         np.testing.assert_array_equal(run.y[-1, k, : run.compiled.system.nq + run.compiled.system.nv], one.y[-1][:26])
 
 
-def test_errors_name_the_cut_and_the_limit() -> None:
+def test_errors_name_the_cut_and_the_limit():
     with pytest.raises(ValueError, match="limit 'a' limits nothing"):
         pt.Limit("a", cut="c")
     with pytest.raises(ValueError, match="then of limit 'a'"):

@@ -21,7 +21,7 @@ def at_rest(inertia: pt.Inertia = SHELL, **start: object) -> tuple[pt.World, obj
 # Closed forms.
 
 
-def test_tsiolkovsky() -> None:
+def test_tsiolkovsky():
     """v = c log(m0/m) - g t, as long as the flow is steady."""
     world = pt.World(gravity=(0, 0, -9.81))
     rocket = world.add_body("rocket", pt.Inertia.cylinder(200.0, 0.5, 8.0))
@@ -36,7 +36,7 @@ def test_tsiolkovsky() -> None:
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.7, 2.0])
-def test_jet_damping(distance: float) -> None:
+def test_jet_damping(distance):
     """omega = omega0 (I/I0)^((l^2 - k^2)/k^2) normal to the jet, where I falls by k^2 for each kilogram that leaves.
 
     From I omega' = -(I' + r l^2) omega, I' = -r k^2: the exhaust takes r l^2 omega along, and the contents give up what
@@ -54,7 +54,7 @@ def test_jet_damping(distance: float) -> None:
     assert run.ledger.relative_residual[:3].max() < 1e-10
 
 
-def test_settling_tank_drains_layer_by_layer() -> None:
+def test_settling_tank_drains_layer_by_layer():
     """dG/dm is the layer that leaves, and the first moment of mass falls at the level."""
     for tank in (
         pt.Tank("a", capacity=10.0, contents=6.0, position=(0.1, 0.2, 0.3), size=(0.3, 0.4, 0.6), settles=True),
@@ -77,7 +77,7 @@ def test_settling_tank_drains_layer_by_layer() -> None:
 
 
 @pytest.mark.parametrize("shape", [{}, {"radius": 0.3}, {"size": (0.2, 0.9, 0.4)}])
-def test_release_leaves_the_twist_unchanged(shape: dict) -> None:
+def test_release_leaves_the_twist_unchanged(shape):
     """Released in place, mass takes its own momentum along: the rest accelerates as if nothing had left."""
     world, craft = at_rest(**TUMBLING)
     craft.add(pt.Tank("load", contents=15.0, position=(0.5, 0.2, -0.3), **shape))
@@ -86,7 +86,7 @@ def test_release_leaves_the_twist_unchanged(shape: dict) -> None:
     np.testing.assert_allclose(world.motion().vdot, before, atol=1e-14)
 
 
-def test_half_of_the_mass_dumped_in_two_seconds() -> None:
+def test_half_of_the_mass_dumped_in_two_seconds():
     """A craft that rotates about a principal axis that stays one keeps its angular velocity and those of its points."""
     spin = np.array([0.0, 0.0, 1.7])
     world, craft = at_rest(angular_velocity=spin, velocity=(3.0, 0.0, 0.0))
@@ -102,7 +102,7 @@ def test_half_of_the_mass_dumped_in_two_seconds() -> None:
     assert run.ledger.relative_residual.max() < 1e-10
 
 
-def test_cloud_of_particles_released_one_by_one() -> None:
+def test_cloud_of_particles_released_one_by_one():
     """A tumbling craft drains a tank; or a cloud of n particles, glued to it, is released one by one, each with its
     own velocity. The two motions converge as 1/n^2, if each is released in the middle of its interval."""
     where, T, r = np.array([0.5, 0.2, -0.3]), 3.0, 4.0
@@ -147,7 +147,7 @@ def pumping(craft: pt.Inertia = SHELL, **flow: object) -> pt.World:
     return world
 
 
-def test_pumping_rotates_a_free_craft_about_its_fixed_centre_of_mass() -> None:
+def test_pumping_rotates_a_free_craft_about_its_fixed_centre_of_mass():
     """dtheta/dm = -(a x b)/I about the centre of all mass: angular momentum stays zero, and the attitude changes."""
     world = pumping(rate=pt.pulse(5.0, 0.5, 3.0))
     run = world.simulate(6.0, 1e-3)
@@ -170,7 +170,7 @@ def test_pumping_rotates_a_free_craft_about_its_fixed_centre_of_mass() -> None:
     assert np.abs(run.data.angular_momentum).max() < 1e-10
 
 
-def test_stream_acts_as_a_train_of_beads() -> None:
+def test_stream_acts_as_a_train_of_beads():
     """Point masses slide one after the other along the straight line between two tanks of a tumbling craft.
 
     The oracle knows nothing but their positions, their velocities, and that all momentum is constant. A train of n
@@ -219,7 +219,7 @@ def test_stream_acts_as_a_train_of_beads() -> None:
     assert first / second > 3.0
 
 
-def test_flow_between_bodies_conserves_momentum() -> None:
+def test_flow_between_bodies_conserves_momentum():
     """From body to body through a joint that moves, into a tank that settles, with a leak and an engine."""
     world = pt.World()
     a = world.add_body("a", SHELL, **TUMBLING)
@@ -236,7 +236,7 @@ def test_flow_between_bodies_conserves_momentum() -> None:
     assert run.data["b.right.contents"].values[-1] > 3.0
 
 
-def test_pump_lifts_against_gravity() -> None:
+def test_pump_lifts_against_gravity():
     """On a fixed craft, a pump does the work m g h, and a leak removes its potential energy."""
     world = pt.World()
     tower = world.add_body("tower", SHELL, joint=pt.fixed())
@@ -253,7 +253,7 @@ def test_pump_lifts_against_gravity() -> None:
 
 
 @pytest.mark.parametrize("lags", [(0.02,), (0.02,) * 6, (0.002, 0.2, 0.05)], ids=["one", "six", "fast and slow"])
-def test_flows_empty_a_tank_without_passing_zero(lags: tuple[float, ...]) -> None:
+def test_flows_empty_a_tank_without_passing_zero(lags):
     world, craft = at_rest()
     craft.add(pt.Tank("load", contents=3.0))
     for k, lag in enumerate(lags):
@@ -268,7 +268,7 @@ def test_flows_empty_a_tank_without_passing_zero(lags: tuple[float, ...]) -> Non
     assert np.all(np.diff(rates) <= 1e-12)
 
 
-def test_flow_stops_where_the_destination_is_full() -> None:
+def test_flow_stops_where_the_destination_is_full():
     world, craft = at_rest()
     craft.add(pt.Tank("a", contents=5.0, position=(1, 0, 0)))
     craft.add(pt.Tank("b", capacity=2.0, position=(-1, 0, 0)))
@@ -280,7 +280,7 @@ def test_flow_stops_where_the_destination_is_full() -> None:
     np.testing.assert_allclose(b + run.data["craft.a.contents"], 5.0, rtol=1e-13)
 
 
-def test_proportional_flow() -> None:
+def test_proportional_flow():
     """lag m'' + m' + k m = 0."""
     world, craft = at_rest()
     craft.add(pt.Tank("load", contents=4.0))
@@ -291,7 +291,7 @@ def test_proportional_flow() -> None:
     np.testing.assert_allclose(run.data["craft.load.contents"], exact, rtol=1e-9)
 
 
-def test_rates_by_function_table_and_input_agree() -> None:
+def test_rates_by_function_table_and_input_agree():
     def run(rate: object, inputs: dict | None = None) -> np.ndarray:
         world, craft = at_rest(**TUMBLING)
         world.add_input("valve", 0.0)
@@ -304,7 +304,7 @@ def test_rates_by_function_table_and_input_agree() -> None:
     np.testing.assert_allclose(run(pt.Input("valve"), {"valve": lambda t: t}), table, rtol=1e-12, atol=1e-14)
 
 
-def test_thruster_without_tank_is_a_force() -> None:
+def test_thruster_without_tank_is_a_force():
     world, craft = at_rest(**TUMBLING)
     craft.add(pt.Thruster("jet", thrust=5.0, direction=(0, 3, 4), point=(0.1, 0.2, 0.3)))
     other, _ = at_rest(**TUMBLING)
@@ -312,7 +312,7 @@ def test_thruster_without_tank_is_a_force() -> None:
     np.testing.assert_allclose(world.motion().vdot, other.motion().vdot, rtol=1e-15)
 
 
-def test_batch_over_contents_gives_the_same_bits_as_single_runs() -> None:
+def test_batch_over_contents_gives_the_same_bits_as_single_runs():
     world = pumping(rate=1.5)
     contents = np.array([2.0, 5.0, 8.0])
     batch = world.simulate(2.0, 1e-3, vary={"craft.left.contents": contents})
@@ -321,7 +321,7 @@ def test_batch_over_contents_gives_the_same_bits_as_single_runs() -> None:
         np.testing.assert_array_equal(batch.y[-1, k], one.y[-1])
 
 
-def test_one_entry_of_a_point_can_vary() -> None:
+def test_one_entry_of_a_point_can_vary():
     world, craft = at_rest(**TUMBLING)
     craft.add(pt.Tank("fuel", contents=10.0))
     craft.add(pt.Thruster("jet", tank="fuel", thrust=50.0, exhaust_speed=500.0, point=(0, 0, -1)))
@@ -331,7 +331,7 @@ def test_one_entry_of_a_point_can_vary() -> None:
     assert np.abs(runs.y[-1, 0, :13] - runs.y[-1, 1, :13]).max() > 1e-3
 
 
-def test_errors_name_the_tank_and_the_flow() -> None:
+def test_errors_name_the_tank_and_the_flow():
     with pytest.raises(ValueError, match="tank 'a' holds 5"):
         pt.Tank("a", capacity=2.0, contents=5.0)
     with pytest.raises(ValueError, match="tank 'a' settles"):

@@ -26,7 +26,7 @@ def free() -> pt.World:
 
 
 @pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+def log(monkeypatch):
     """The names of the functions that are traced, and of those that are compiled."""
     calls: dict[str, list[str]] = {"traces": [], "compilations": []}
     trace, compile_module = kernels.trace, jit.compile_module
@@ -44,7 +44,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     return calls
 
 
-def test_a_run_with_data_and_ledger_takes_four_traces_and_three_compilations(log: dict[str, list[str]]) -> None:
+def test_a_run_with_data_and_ledger_takes_four_traces_and_three_compilations(log):
     """The ledger's trace tells which inflows are possible, and gives the conserved quantities. The state at the start
     is a constant here: it is traced, so that its numbers are those of a world with free numbers, and not compiled."""
     run = small().simulate(0.05, 1e-3)
@@ -54,7 +54,7 @@ def test_a_run_with_data_and_ledger_takes_four_traces_and_three_compilations(log
     assert log["compilations"] == ["_advance", "function", "conserved"]
 
 
-def test_free_bodies_are_converted_to_momenta_and_back(log: dict[str, list[str]]) -> None:
+def test_free_bodies_are_converted_to_momenta_and_back(log):
     run = free().simulate(0.05, 1e-3)
     assert run.data.sizes["body"] == 1
     assert run.ledger.relative_residual.max() < 1e-13
@@ -63,7 +63,7 @@ def test_free_bodies_are_converted_to_momenta_and_back(log: dict[str, list[str]]
     assert log["compilations"] == ["_to_stepped", "_advance", "_from_stepped", "function", "conserved"]
 
 
-def test_a_second_run_compiles_nothing(log: dict[str, list[str]]) -> None:
+def test_a_second_run_compiles_nothing(log):
     world = small()
     first = world.simulate(0.05, 1e-3)
     assert (len(first.data.time), len(first.ledger.sources)) == (6, 4)
@@ -75,7 +75,7 @@ def test_a_second_run_compiles_nothing(log: dict[str, list[str]]) -> None:
     assert log == {"traces": [], "compilations": []}
 
 
-def test_a_world_that_changes_is_compiled_anew(log: dict[str, list[str]]) -> None:
+def test_a_world_that_changes_is_compiled_anew(log):
     world = small()
     before = world.simulate(0.05, 1e-3, ledger=False).y[-1]
     world["box.mass"] = 3.0

@@ -57,7 +57,7 @@ RUNS: dict[str, tuple[Callable[[], pt.World], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_where_calls_end_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_calls_end_changes_no_bit(name, monkeypatch):
     """One step per call, some, or as many as possible."""
     make, options = RUNS[name]
     runs = []
@@ -79,7 +79,7 @@ def test_where_calls_end_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("duration", "every"), [(0.01, 0.001), (0.01, 0.003), (0.01, 0.01), (0.01, 1.0), (0.001, None)]
 )
-def test_records_follow_on_each_other(duration: float, every: float | None) -> None:
+def test_records_follow_on_each_other(duration, every):
     grid = time_grid(duration, 1e-3, every, False)
     steps = [0]
     while steps[-1] < grid.steps:
@@ -89,7 +89,7 @@ def test_records_follow_on_each_other(duration: float, every: float | None) -> N
     assert between == [min(k for k in steps if k > done) for done in range(grid.steps)]
 
 
-def test_an_input_changes_at_the_nearest_step() -> None:
+def test_an_input_changes_at_the_nearest_step():
     """A torque that is given for 3.4 steps acts on a flywheel for 3 of them, one for 3.6 steps for 4."""
     world = pt.World(gravity=(0, 0, 0))
     world.add_body("wheel", pt.Inertia.cylinder(2.0, 1.0, 0.1), joint=pt.revolute((0, 0, 1)))  # 1 kg m^2
@@ -101,7 +101,7 @@ def test_an_input_changes_at_the_nearest_step() -> None:
         np.testing.assert_array_equal(run.p[:, 0], np.arange(101) < steps)  # recorded as it acted
 
 
-def test_a_force_that_is_not_the_same_twice_ends_the_run() -> None:
+def test_a_force_that_is_not_the_same_twice_ends_the_run():
     """It gives NaN once, and not again when the steps are made once more to find what broke down."""
     calls = itertools.count()
 
@@ -120,7 +120,7 @@ def test_a_force_that_is_not_the_same_twice_ends_the_run() -> None:
     assert np.all(np.isfinite(run.y))
 
 
-def test_the_onset_of_a_condition() -> None:
+def test_the_onset_of_a_condition():
     at = np.array([0.0, 0.3, 1 / 3, 1.0])
     begins = onset(lambda x: x >= at, np.zeros(4), np.ones(4), 60)
     np.testing.assert_allclose(begins, at, rtol=1e-15, atol=1e-15)

@@ -1,6 +1,5 @@
 """A real browser, without a display."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from poinsot.show.headless import FLAGS, browser
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def chromium():
     """Chromium, driven by Playwright."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
@@ -25,7 +24,7 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(chromium: Any) -> Iterator[Any]:
+def visit(chromium):
     """Opens a page, small so that it is drawn fast; fails the test at its end if the page had an error."""
     context = chromium.new_context(viewport={"width": 480, "height": 420})
     errors: list[str] = []

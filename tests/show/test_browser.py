@@ -3,7 +3,6 @@
 import socket
 import threading
 import time as clock
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,7 @@ def holds(page: Any) -> bool:
     return same(before, pose(page))
 
 
-def test_page(visit: Any) -> None:
+def test_page(visit):
     """Bodies move; pause holds; scrubbing and stepping show the pose of that record; layers can be switched off."""
     run = runs_to_show.pendulum()
     with show.view(run, show=["bodies"], plots=["energy"], port=0, browser=False, block=False) as viewer:
@@ -74,7 +73,7 @@ def test_page(visit: Any) -> None:
         assert np.abs(time[np.isfinite(now)] - 0.4).max() < 0.021  # the line is at the time of the scene
 
 
-def test_camera_follows_and_rotates_with_a_body(visit: Any) -> None:
+def test_camera_follows_and_rotates_with_a_body(visit):
     run = runs_to_show.pendulum()
     with show.view(
         run, show=["bodies"], follow="lower", attached=True, plots=[], port=0, browser=False, block=False
@@ -93,7 +92,7 @@ def test_camera_follows_and_rotates_with_a_body(visit: Any) -> None:
             assert np.allclose(matrix, start, atol=1e-4)  # it stays in place, and the world rotates
 
 
-def test_instances_of_a_batch(visit: Any) -> None:
+def test_instances_of_a_batch(visit):
     run = runs_to_show.batch()
     with show.view(
         run, show=["bodies", "ghosts"], instance=1, ghosts=3, plots=[], port=0, browser=False, block=False
@@ -109,7 +108,7 @@ def test_instances_of_a_batch(visit: Any) -> None:
         assert typed(page.get_by_label("instance"), "4", lambda: same(pose(page, "box"), ends[4]))
 
 
-def test_replay_plays_from_disk_without_a_network(visit: Any, tmp_path: Path) -> None:
+def test_replay_plays_from_disk_without_a_network(visit, tmp_path):
     run = runs_to_show.pendulum()
     path = run.to_html(tmp_path / "replay.html", fps=100)
     assert path.stat().st_size < 2e6
@@ -128,7 +127,7 @@ def test_replay_plays_from_disk_without_a_network(visit: Any, tmp_path: Path) ->
         assert eventually(lambda k=k: same(pose(page), of_record(run, k)) or same(pose(page), of_record(run, k - 1)))
 
 
-def test_live(visit: Any) -> None:
+def test_live(visit):
     """It runs; a push moves a body; a slider changes a number; reset starts again."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     world.add_body("box", pt.Inertia.box(1.0, (0.4, 0.3, 0.2)))
@@ -152,7 +151,7 @@ def test_live(visit: Any) -> None:
         assert np.isclose(y[5], 0.5 * (6.0 / 2.0) * t * t, rtol=1e-9)  # q is a quaternion and x, y, z; 6 N move 2 kg
 
 
-def test_a_busy_port_is_skipped_and_closing_leaves_nothing() -> None:
+def test_a_busy_port_is_skipped_and_closing_leaves_nothing():
     run, before = runs_to_show.pendulum(), set(threading.enumerate())
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -171,7 +170,7 @@ def test_a_busy_port_is_skipped_and_closing_leaves_nothing() -> None:
         assert again.connect_ex(("127.0.0.1", own)) != 0
 
 
-def test_waiting_ends_when_the_page_is_closed(chromium: Any, monkeypatch: Any) -> None:
+def test_waiting_ends_when_the_page_is_closed(chromium, monkeypatch):
     monkeypatch.setattr("poinsot.show.page.GRACE", 0.3)
     with show.view(runs_to_show.pendulum(), show=["bodies"], plots=[], port=0, browser=False, block=False) as viewer:
         waiting = threading.Thread(target=viewer.wait)

@@ -16,14 +16,14 @@ def image(path: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def has_browser() -> None:
+def has_browser():
     try:
         headless.browser()
     except FileNotFoundError as error:
         pytest.skip(str(error))
 
 
-def test_snapshot(tmp_path: Path, has_browser: None) -> None:
+def test_snapshot(tmp_path, has_browser):
     """Two times give two images of the requested size; the same time gives the same image."""
     run = runs_to_show.pendulum()
     picture = replay.picture_of(run)
@@ -39,7 +39,7 @@ def test_snapshot(tmp_path: Path, has_browser: None) -> None:
     assert np.sign(middle) == np.sign((picture.records.centres[0, 0, :, 0] - picture.centre[0]).mean())
 
 
-def test_snapshot_and_animation_files(tmp_path: Path, has_browser: None) -> None:
+def test_snapshot_and_animation_files(tmp_path, has_browser):
     run = runs_to_show.pendulum()
     path = run.snapshot(tmp_path / "x.png", time=1.0, camera=(1.0, 0.0, 0.0), show=["bodies"], size=(120, 80))
     with image(path) as still:
@@ -51,7 +51,7 @@ def test_snapshot_and_animation_files(tmp_path: Path, has_browser: None) -> None
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.gif", "x.png"]
 
 
-def test_errors_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_before_any_work(tmp_path, monkeypatch):
     run = runs_to_show.pendulum()
     with pytest.raises(ValueError, match=r"must end in \.png"):
         run.snapshot(tmp_path / "x.jpg")
@@ -74,7 +74,7 @@ def test_errors_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "x.html"
     atomic.write_bytes(path, b"old")
 
@@ -88,7 +88,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_replay_is_one_file_with_everything_in_it() -> None:
+def test_replay_is_one_file_with_everything_in_it():
     page = replay.html(runs_to_show.handle(), show="+poinsot", fps=10)
     assert "<title>Poinsot: handle</title>" in page
     for outside in ('src="http', "src='http", 'href="http', "@import", 'src="/', 'href="/'):
@@ -96,18 +96,18 @@ def test_replay_is_one_file_with_everything_in_it() -> None:
     assert len(page) < 2e6
 
 
-def test_same_run_same_page() -> None:
+def test_same_run_same_page():
     assert replay.html(runs_to_show.pendulum(), fps=5) == replay.html(runs_to_show.pendulum(), fps=5)
 
 
-def test_notebook() -> None:
+def test_notebook():
     text = runs_to_show.pendulum()._repr_html_()
     assert text is not None
     assert text.startswith("<p>&lt;Run: 101 records")
     assert 'srcdoc="&lt;!doctype html&gt;' in text
 
 
-def test_the_server_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_server_prints_nothing(capsys):
     with server.serving(port=0) as running:
         assert running.get_host() == "127.0.0.1"
     assert capsys.readouterr().out == ""

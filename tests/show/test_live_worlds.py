@@ -1,7 +1,6 @@
 """Live worlds: pushes, sliders and the mouse, without a browser."""
 
 import time as clock
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,7 @@ from runs_to_show import eventually
 
 import poinsot as pt
 from poinsot import show
-from poinsot.show.live_world import Live, usual_range
+from poinsot.show.live_world import usual_range
 
 
 def floating() -> pt.World:
@@ -22,12 +21,12 @@ def floating() -> pt.World:
 
 
 @pytest.fixture
-def live() -> Iterator[Live]:
+def live():
     with show.live(floating(), free=["box.mass"], show="+forces", port=0, browser=False, block=False) as page:
         yield page
 
 
-def test_it_keeps_time(live: Live) -> None:
+def test_it_keeps_time(live):
     """A second of the world passes in a second; at rest nothing happens."""
     assert eventually(lambda: live.t > 0)
     t, before = live.t, clock.monotonic()
@@ -36,7 +35,7 @@ def test_it_keeps_time(live: Live) -> None:
     assert np.array_equal(live.y[4:], np.zeros(9))
 
 
-def test_a_push_is_an_impulse(live: Live) -> None:
+def test_a_push_is_an_impulse(live):
     """6 N for 0.1 s move 2 kg at 0.3 m/s; a push lasts for whole frames, so it may be a little longer."""
     live.running = False
     live.page.do(lambda: setattr(live, "running", True))
@@ -47,7 +46,7 @@ def test_a_push_is_an_impulse(live: Live) -> None:
     assert np.allclose(live.y[7:10], 0.0, atol=1e-12)  # through the centre of mass: no rotation
 
 
-def test_the_mouse_drags(live: Live) -> None:
+def test_the_mouse_drags(live):
     """A spring from the grabbed point to the mouse: the body comes, and hangs there."""
     drag = live._dragging("box")
     c = live.stage.factor  # the page is in other units than metres
@@ -59,7 +58,7 @@ def test_the_mouse_drags(live: Live) -> None:
     assert eventually(lambda: not live.grabbed)
 
 
-def test_parameters_and_inputs(live: Live) -> None:
+def test_parameters_and_inputs(live):
     """After a change and a reset it moves like a world with those parameters."""
     live.set("box.mass", 3.0)
     live.set("drive", 6.0)
@@ -70,7 +69,7 @@ def test_parameters_and_inputs(live: Live) -> None:
     assert live.sliders["box.mass"][0].value == 3.0
 
 
-def test_errors(live: Live) -> None:
+def test_errors(live):
     with pytest.raises(ValueError, match="body 'bix' cannot be pushed; these can: box"):
         live.push("bix", (1.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="needs a force of three finite numbers"):
@@ -83,7 +82,7 @@ def test_errors(live: Live) -> None:
         show.live(floating(), step=0.0, port=0, browser=False, block=False)
 
 
-def test_a_diverging_world_is_reported() -> None:
+def test_a_diverging_world_is_reported():
     """Euler's method diverges for a spring that is far too stiff."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     world.add_particle("ball", 1.0, (1.0, 0.0, 0.0))
@@ -94,7 +93,7 @@ def test_a_diverging_world_is_reported() -> None:
         assert np.all(np.isfinite(page.y))
 
 
-def test_ranges_of_sliders() -> None:
+def test_ranges_of_sliders():
     assert usual_range(np.array(2.0)) == (0.2, 6.0)
     assert usual_range(np.array(-2.0)) == (-6.0, -0.2)
     assert usual_range(np.array([-1.0, 2.0])) == (-6.0, 6.0)

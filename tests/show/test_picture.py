@@ -19,7 +19,7 @@ def marks(run: pt.Run, layer: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", ["pendulum", "handle", "box"])
-def test_bodies_are_at_their_recorded_poses(name: str) -> None:
+def test_bodies_are_at_their_recorded_poses(name):
     run = getattr(runs_to_show, name)()
     for body, mark in marks(run, "bodies").items():
         if isinstance(mark, Surface):
@@ -30,7 +30,7 @@ def test_bodies_are_at_their_recorded_poses(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["pendulum", "handle", "box"])
 @pytest.mark.parametrize("layer", list(LAYERS))
-def test_every_layer_can_be_drawn(name: str, layer: str) -> None:
+def test_every_layer_can_be_drawn(name, layer):
     """All marks are finite, and have one record or as many as the run."""
     run = getattr(runs_to_show, name)()
     for mark in picture_of(run).layer(layer):
@@ -41,7 +41,7 @@ def test_every_layer_can_be_drawn(name: str, layer: str) -> None:
                 assert len(array) in (1, len(run.time))
 
 
-def test_springs_end_at_their_points() -> None:
+def test_springs_end_at_their_points():
     run = runs_to_show.box()
     (coil,) = marks(run, "parts").values()
     assert isinstance(coil, Copies)
@@ -53,7 +53,7 @@ def test_springs_end_at_their_points() -> None:
     assert np.allclose(coil.scales[:, 0, 2], run.data["spring.length"].values, atol=1e-12)
 
 
-def test_force_arrows() -> None:
+def test_force_arrows():
     """Arrows are along the force, on its line of action; a pure torque has none."""
     run = runs_to_show.box()
     picture = picture_of(run)
@@ -73,7 +73,7 @@ def test_force_arrows() -> None:
     assert np.allclose(twist[:, :2], 0.0, atol=1e-12 * np.abs(twist).max())
 
 
-def test_reactions_carry_the_weight() -> None:
+def test_reactions_carry_the_weight():
     """The hinge of a pendulum at rest carries the whole weight."""
     world = pt.World()
     rod = pt.Pose(p=(0.0, 0.0, -0.5)) @ pt.Inertia.capsule(1.0, 0.04, 0.92)
@@ -83,7 +83,7 @@ def test_reactions_carry_the_weight() -> None:
     assert np.allclose(records.reactions[:, 0, :, 3:], [[0.0, 0.0, 2 * 9.81], [0.0, 0.0, 9.81]], atol=1e-9)
 
 
-def test_ground_is_the_plane_of_the_contact() -> None:
+def test_ground_is_the_plane_of_the_contact():
     world = pt.World()
     world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), position=(0.3, 0.2, 1.0))
     n = np.array([0.0, 0.6, 0.8])
@@ -97,7 +97,7 @@ def test_ground_is_the_plane_of_the_contact() -> None:
 # Poinsot's construction.
 
 
-def test_the_ellipsoid_rolls_on_the_plane() -> None:
+def test_the_ellipsoid_rolls_on_the_plane():
     """The contact is on the ellipsoid and on the plane; the plane touches there; and the contact does not slip."""
     run = runs_to_show.handle()
     r = rolling(picture_of(run), 0)
@@ -112,7 +112,7 @@ def test_the_ellipsoid_rolls_on_the_plane() -> None:
     assert np.isclose(lengths[0], lengths[1], rtol=1e-3)  # chords of 20 ms stand for arcs
 
 
-def test_only_bodies_that_rotate_freely_roll() -> None:
+def test_only_bodies_that_rotate_freely_roll():
     assert not marks(runs_to_show.pendulum(), "poinsot")
     assert not marks(runs_to_show.box(), "poinsot")
     assert "handle polhode" in marks(runs_to_show.handle(), "poinsot")
@@ -121,7 +121,7 @@ def test_only_bodies_that_rotate_freely_roll() -> None:
 # Batches, cameras, times.
 
 
-def test_instances_and_ghosts() -> None:
+def test_instances_and_ghosts():
     run = runs_to_show.batch()
     picture = picture_of(run, instance=3, ghosts=2)
     assert picture.records.numbers == (3, 0, 4)
@@ -135,7 +135,7 @@ def test_instances_and_ghosts() -> None:
         picture_of(run, instance=5)
 
 
-def test_an_instance_that_diverged_stays_at_its_last_pose() -> None:
+def test_an_instance_that_diverged_stays_at_its_last_pose():
     run = runs_to_show.batch()
     y = run.y.copy()
     y[10:, 1] = np.nan
@@ -144,7 +144,7 @@ def test_an_instance_that_diverged_stays_at_its_last_pose() -> None:
     assert np.array_equal(records.positions[10:, 0], np.repeat(records.positions[9:10, 0], len(run.time) - 10, axis=0))
 
 
-def test_trails_follow_a_point() -> None:
+def test_trails_follow_a_point():
     run = runs_to_show.pendulum()
     picture = Picture(records_of(run), trails={"lower": (0.0, 0.0, -1.0)})
     (trail,) = picture.layer("trails")
@@ -155,7 +155,7 @@ def test_trails_follow_a_point() -> None:
     assert np.allclose(trail.points, np.stack([x, 0 * x, z], axis=1), atol=1e-9)
 
 
-def test_the_camera_sees_everything() -> None:
+def test_the_camera_sees_everything():
     """All corners of the bounds are within its field of view."""
     from poinsot.show.server import FOV
 
@@ -177,7 +177,7 @@ def test_the_camera_sees_everything() -> None:
             camera_view(picture, wrong)
 
 
-def test_scenes_of_all_sizes_are_scaled_for_browsers() -> None:
+def test_scenes_of_all_sizes_are_scaled_for_browsers():
     for size in (1e-6, 0.1, 1.0, 20.0, 7e6):
         assert 0.1 < size * factor(size) < 31
     (mark,) = (m for m in picture_of(runs_to_show.handle()).layer("bodies"))
@@ -187,7 +187,7 @@ def test_scenes_of_all_sizes_are_scaled_for_browsers() -> None:
     assert np.array_equal(larger.track.wxyz, mark.track.wxyz)
 
 
-def test_frames_and_pace() -> None:
+def test_frames_and_pace():
     time = np.linspace(0, 2, 201)
     assert np.array_equal(frames(time, 1.0, 50), np.arange(0, 201, 2))
     assert np.array_equal(frames(time, 1.0, 1000), np.arange(201))
@@ -200,7 +200,7 @@ def test_frames_and_pace() -> None:
         pace(1.0, -1.0)
 
 
-def test_layers_by_name() -> None:
+def test_layers_by_name():
     usual = layers_of(None)
     assert layers_of("+forces") == tuple(name for name in LAYERS if name in (*usual, "forces"))
     assert layers_of(["bodies"]) == ("bodies",)
@@ -208,7 +208,7 @@ def test_layers_by_name() -> None:
         picture_of(runs_to_show.box()).layer("force")
 
 
-def test_looks() -> None:
+def test_looks():
     from poinsot.spatial import shapes
 
     run = runs_to_show.pendulum()
@@ -220,7 +220,7 @@ def test_looks() -> None:
         _ = picture_of(run, looks={"uper": shapes.Sphere(1.0)}).looks
 
 
-def test_rotors_tanks_and_flames() -> None:
+def test_rotors_tanks_and_flames():
     """A rotor rotates about its axis, a tank empties, a flame points against the thrust."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     craft = world.add_body("craft", pt.Inertia.cylinder(100.0, 0.5, 3.0))
@@ -241,7 +241,7 @@ def test_rotors_tanks_and_flames() -> None:
     assert np.allclose(quaternion.rotate(flame.wxyz[50, 0], z), -quaternion.rotate(body[50], z), atol=1e-9)
 
 
-def test_what_is_broken_turns_red() -> None:
+def test_what_is_broken_turns_red():
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     world.add_body("hub", pt.Inertia.cylinder(1.0, 0.1, 0.1), joint=pt.revolute((0.0, 0.0, 1.0)), v=[0.0])
     world.add_body("arm", pt.Pose(p=(0.5, 0.0, 0.0)) @ pt.Inertia.box(1.0, (1.0, 0.1, 0.1)), "hub")

@@ -1,8 +1,5 @@
 """Plots can be read: titles with units, legends, and the right numbers."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 import runs_to_show
@@ -16,12 +13,12 @@ matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
+def _close():
     yield
     matplotlib.pyplot.close("all")
 
 
-def test_overview_of_a_mechanism(tmp_path: Path) -> None:
+def test_overview_of_a_mechanism(tmp_path):
     figure = runs_to_show.pendulum().plot(path=tmp_path / "x.png")
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == [
@@ -37,14 +34,14 @@ def test_overview_of_a_mechanism(tmp_path: Path) -> None:
     assert (tmp_path / "x.png").stat().st_size > 10_000
 
 
-def test_energy_adds_up() -> None:
+def test_energy_adds_up():
     run = runs_to_show.pendulum()
     total, kinetic, rest = (line.get_ydata() for line in run.plot("energy").axes[0].lines)
     assert np.allclose(kinetic + rest, total, atol=1e-12)
     assert np.ptp(total) < 1e-6 * np.ptp(kinetic)
 
 
-def test_histories_of_bodies() -> None:
+def test_histories_of_bodies():
     run = runs_to_show.box()
     figure = run.plot("position", "spring.length", "reaction", body=["box", "ball"])
     titles = [ax.get_title(loc="left") for ax in figure.axes]
@@ -56,7 +53,7 @@ def test_histories_of_bodies() -> None:
     assert np.array_equal(x, run["ball"].position.values[:, 0])
 
 
-def test_a_batch_is_drawn_as_a_band() -> None:
+def test_a_batch_is_drawn_as_a_band():
     run = runs_to_show.batch()
     ax = run.plot("angular_velocity").axes[0]
     assert len(ax.collections) == 3
@@ -66,7 +63,7 @@ def test_a_batch_is_drawn_as_a_band() -> None:
     assert np.allclose(alone.lines[0].get_ydata(), 5.0)
 
 
-def test_phase_portrait() -> None:
+def test_phase_portrait():
     run = runs_to_show.pendulum()
     ax = run.plot("phase").axes[0]
     assert np.array_equal(ax.lines[0].get_xdata(), run.data["q"].values[:, 0])
@@ -75,7 +72,7 @@ def test_phase_portrait() -> None:
         runs_to_show.handle().plot("phase")
 
 
-def test_polhodes_are_on_both_surfaces() -> None:
+def test_polhodes_are_on_both_surfaces():
     moments = np.array([1.0, 2.0, 3.5])
     for curve in polhodes(moments):
         assert np.allclose(np.linalg.norm(curve, axis=1), 1.0, atol=1e-12)
@@ -85,7 +82,7 @@ def test_polhodes_are_on_both_surfaces() -> None:
     assert len(runs_to_show.handle().plot("polhode").axes) == 1
 
 
-def test_unknown_names() -> None:
+def test_unknown_names():
     run = runs_to_show.pendulum()
     with pytest.raises(ValueError, match="'enrgy' cannot be plotted; did you mean 'energy'"):
         run.plot("enrgy")
@@ -95,7 +92,7 @@ def test_unknown_names() -> None:
         run.plot("polhode")
 
 
-def test_curves_of_the_page() -> None:
+def test_curves_of_the_page():
     h = history(runs_to_show.box(), "position", "box")
     data, series, scales = curves(h)
     assert [s["label"] for s in series] == ["t [s]", "x", "y", "z", "now"]
@@ -105,7 +102,7 @@ def test_curves_of_the_page() -> None:
 
 
 @pytest.mark.parametrize(("size", "unit", "factor"), [(2e-3, "1e-3 J", 1e3), (5.0, "J", 1.0), (3e7, "1e6 J", 1e-6)])
-def test_long_numbers_are_shortened(size: float, unit: str, factor: float) -> None:
+def test_long_numbers_are_shortened(size, unit, factor):
     h = tidy(History("energy", "J", np.arange(3.0), {"energy": size * np.array([0.0, -1.0, 0.5])}))
     assert h.unit == unit
     assert np.allclose(h.components["energy"], factor * size * np.array([0.0, -1.0, 0.5]))

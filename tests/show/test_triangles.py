@@ -29,7 +29,7 @@ def volume(t: Triangles) -> float:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: type(s).__name__)
-def test_volume(shape: shapes.Shape) -> None:
+def test_volume(shape):
     """A polygon of n corners in a circle has sin(2 pi/n) / (2 pi/n) of its area; a ball of such rings loses more."""
     flat = isinstance(shape, (shapes.Box, Mesh))
     loss = 1 - volume(triangles_of(shape)) / shape.volume
@@ -37,7 +37,7 @@ def test_volume(shape: shapes.Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: type(s).__name__)
-def test_every_edge_has_two_faces(shape: shapes.Shape) -> None:
+def test_every_edge_has_two_faces(shape):
     t = triangles_of(shape)
     _, corner = np.unique(np.round(t.vertices, 9), axis=0, return_inverse=True)
     faces = corner.ravel()[t.faces]
@@ -48,13 +48,13 @@ def test_every_edge_has_two_faces(shape: shapes.Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", [shapes.Rod(2.0), shapes.Plate((1.0, 2.0)), shapes.Disc(1.0), shapes.Disc(1.0, 1.0)])
-def test_thin_shapes_are_visible(shape: shapes.Shape) -> None:
+def test_thin_shapes_are_visible(shape):
     t = triangles_of(shape)
     assert volume(t) > 0
     assert np.ptp(t.vertices, axis=0).min() > 0
 
 
-def test_moved_and_joined() -> None:
+def test_moved_and_joined():
     X = Pose(rotation.about_x(0.3), (1.0, 2.0, 3.0))
     one = draw.box((1, 2, 3))
     both = draw.joined([one, one.moved(X)])
@@ -62,7 +62,7 @@ def test_moved_and_joined() -> None:
     assert np.allclose(both.vertices[24:], [X @ v for v in one.vertices])
 
 
-def test_unknown_shape() -> None:
+def test_unknown_shape():
     class Blob(shapes.Sphere):
         pass
 
@@ -71,14 +71,14 @@ def test_unknown_shape() -> None:
         triangles_of(object())  # type: ignore[arg-type]
 
 
-def test_aimed_rotates_z() -> None:
+def test_aimed_rotates_z():
     rng = np.random.default_rng(1)
     directions = np.concatenate([rng.normal(size=(50, 3)), [[0, 0, 2.0], [0, 0, -2.0]]])
     turned = quaternion.rotate(aimed(directions), np.array([0.0, 0.0, 1.0]))
     assert np.allclose(turned, directions / np.linalg.norm(directions, axis=1, keepdims=True), atol=1e-12)
 
 
-def test_ellipsoid_of_an_inertia_has_that_inertia() -> None:
+def test_ellipsoid_of_an_inertia_has_that_inertia():
     """The ellipsoid drawn for a body without shapes has the body's own moments."""
     from poinsot.show.looks import ellipsoid_of
 

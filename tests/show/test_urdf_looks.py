@@ -1,7 +1,5 @@
 """The looks of URDF files: shapes and meshes at their poses, in their colours."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -24,7 +22,7 @@ ROBOT = """<robot name="r">
 
 
 @pytest.fixture
-def robot(tmp_path: Path) -> Path:
+def robot(tmp_path):
     trimesh = pytest.importorskip("trimesh")
     folder = tmp_path / "parts"
     (folder / "meshes").mkdir(parents=True)
@@ -34,7 +32,7 @@ def robot(tmp_path: Path) -> Path:
     return folder / "urdf" / "r.urdf"
 
 
-def test_shapes_meshes_and_colours(robot: Path) -> None:
+def test_shapes_meshes_and_colours(robot):
     looks = urdf_looks(robot)
     box, ball = looks["base"]
     assert box.colour == (255, 0, 0)
@@ -48,7 +46,7 @@ def test_shapes_meshes_and_colours(robot: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*ignored")
-def test_in_a_picture(robot: Path) -> None:
+def test_in_a_picture(robot):
     world = pt.World()
     world.add_mechanism(pt.load_urdf(robot))
     picture = picture_of(world.simulate(0.1, 1e-2), looks=urdf_looks(robot))
@@ -56,7 +54,7 @@ def test_in_a_picture(robot: Path) -> None:
     assert names == ["base", "base/1", "arm"]  # one surface per colour
 
 
-def test_a_mesh_that_is_missing(robot: Path) -> None:
+def test_a_mesh_that_is_missing(robot):
     robot.write_text(ROBOT.format(name="leg.stl"))
     with pytest.raises(FileNotFoundError, match=r"leg\.stl was not found above the file; give the folder"):
         urdf_looks(robot)

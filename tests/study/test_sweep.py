@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def world() -> pt.World:
 VARY = {"box.mass": np.array([1.0, 2.0, 3.0]), "box.velocity[2]": pt.Normal(2.0, 0.1)}
 
 
-def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point() -> None:
+def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point():
     vary = {
         "box.mass": np.array([1.0, 2.0]),
         "box.velocity[0]": np.array([5.0, 6.0, 7.0]),
@@ -51,7 +50,7 @@ def test_arrays_span_a_grid_and_numbers_are_drawn_at_each_point() -> None:
     assert np.array_equal(more["box.velocity[2]"], drawn["box.velocity[2]"])  # another number changes no draw
 
 
-def test_a_sweep_is_the_runs_one_by_one(tmp_path: Path) -> None:
+def test_a_sweep_is_the_runs_one_by_one(tmp_path):
     swept = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
     assert (swept.n, swept.done, len(swept.broken)) == (90, 90, 0)
     for k in (0, 31, 32, 89):
@@ -61,7 +60,7 @@ def test_a_sweep_is_the_runs_one_by_one(tmp_path: Path) -> None:
         assert np.allclose(run.data.position.values, swept.data.position.values[:, k], rtol=0, atol=1e-14)
 
 
-def test_chunks_do_not_change_a_bit(tmp_path: Path) -> None:
+def test_chunks_do_not_change_a_bit(tmp_path):
     first = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=90, **OPTIONS)
     second = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=7, **OPTIONS)
     for name in first:
@@ -69,7 +68,7 @@ def test_chunks_do_not_change_a_bit(tmp_path: Path) -> None:
             assert np.array_equal(first.data[name].values, second.data[name].values), name
 
 
-def test_a_sweep_can_run_on_another_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_can_run_on_another_device(tmp_path, monkeypatch):
     """With the processor in the place of the GPU: steps go there, chunk by chunk, and it is another sweep."""
     sent: list[int] = []
 
@@ -87,14 +86,14 @@ def test_a_sweep_can_run_on_another_device(tmp_path: Path, monkeypatch: pytest.M
         sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
 
 
-def test_a_sweep_without_its_device_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_without_its_device_begins_nothing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
     with pytest.raises(ImportError, match=r"needs the package 'cupy': pip install 'poinsot\[cuda\]'"):
         sweep(world(), VARY, save=tmp_path / "a.zarr", device="cuda", **OPTIONS)
     assert not list(tmp_path.iterdir())
 
 
-def test_inputs_can_be_varied(tmp_path: Path) -> None:
+def test_inputs_can_be_varied(tmp_path):
     thrust = np.array([[0.0, 0, 0], [0, 0, 2], [0, 0, 4]])
     options = OPTIONS | {"samples": None}
     swept = sweep(world(), {"thrust": thrust}, save=tmp_path / "a.zarr", **options)
@@ -102,14 +101,14 @@ def test_inputs_can_be_varied(tmp_path: Path) -> None:
     assert np.allclose(v, 2.0 + 0.5 * (thrust[:, 2] / 2.0 - 9.81), rtol=1e-13)
 
 
-def test_inputs_can_be_given(tmp_path: Path) -> None:
+def test_inputs_can_be_given(tmp_path):
     options = OPTIONS | {"samples": None, "inputs": {"thrust": [0.0, 0.0, 4.0]}}
     swept = sweep(world(), {"box.mass": np.array([1.0, 2.0])}, save=tmp_path / "a.zarr", **options)
     expected = 2.0 + 0.5 * (4.0 / np.array([1.0, 2.0]) - 9.81)
     assert np.allclose(swept.at_end("box.velocity.z"), expected, atol=1e-6)  # RK4, in the axes of a body that turns
 
 
-def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_goes_on_where_it_was(tmp_path, monkeypatch):
     done: list[int] = []
     work = sweeps.work
 
@@ -135,7 +134,7 @@ def test_a_sweep_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     assert np.array_equal(whole.data.position.values, again.data.position.values)
 
 
-def test_another_sweep_is_not_mixed_in(tmp_path: Path) -> None:
+def test_another_sweep_is_not_mixed_in(tmp_path):
     sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
     with pytest.raises(FileExistsError, match="holds another sweep or run"):
         sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS | {"seed": 4})
@@ -143,7 +142,7 @@ def test_another_sweep_is_not_mixed_in(tmp_path: Path) -> None:
     assert swept.done == 90
 
 
-def test_statistics(tmp_path: Path) -> None:
+def test_statistics(tmp_path):
     swept = sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
     z = swept.at_end("box.position.z")
     summary = swept.statistics("box.position.z")
@@ -155,7 +154,7 @@ def test_statistics(tmp_path: Path) -> None:
         assert rank == pytest.approx(spearmanr(swept.varied[path], z).statistic, rel=1e-13)
 
 
-def test_instances_that_break_are_told_apart(tmp_path: Path) -> None:
+def test_instances_that_break_are_told_apart(tmp_path):
     w = pt.World(gravity=(0, 0, 0))
     w.add_particle("a", 1.0, (1, 0, 0))
     w.add_force("pull", "a", lambda t, s: s.input("k") * s["a"].position ** 3)
@@ -166,7 +165,7 @@ def test_instances_that_break_are_told_apart(tmp_path: Path) -> None:
     assert np.isfinite(swept.statistics("a.position.x")["mean"])
 
 
-def test_a_condition_that_ends_all_of_a_chunk(tmp_path: Path) -> None:
+def test_a_condition_that_ends_all_of_a_chunk(tmp_path):
     options = OPTIONS | {"samples": None, "duration": 2.0}
     vary = {"box.velocity[2]": np.array([1.0, 2.0, 3.0])}
     until = lambda t, s: s["box"].position[2] < 0  # noqa: E731
@@ -189,13 +188,13 @@ def test_a_condition_that_ends_all_of_a_chunk(tmp_path: Path) -> None:
         ({"save": "a.nc"}, "a sweep is stored as .zarr"),
     ],
 )
-def test_bad_sweeps_are_told(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_bad_sweeps_are_told(change, message, tmp_path):
     options = {"vary": VARY, "save": tmp_path / "a.zarr", **OPTIONS, **change}
     with pytest.raises((ValueError, KeyError), match=message):
         sweep(world(), **options)
 
 
-def test_names_of_quantities(tmp_path: Path) -> None:
+def test_names_of_quantities(tmp_path):
     w = world()
     w.add_body("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), joint=pt.revolute((1, 0, 0)), q=[0.5])
     run = w.simulate(0.1, 0.01)
@@ -217,7 +216,7 @@ def test_names_of_quantities(tmp_path: Path) -> None:
         pick(run.data, "arm.qq")
 
 
-def test_names_of_quantities_with_several_dimensions() -> None:
+def test_names_of_quantities_with_several_dimensions():
     """An element may show a matrix: each entry has a name, by which it can be had."""
     loads = np.arange(12.0).reshape(2, 2, 3)
     data = xarray.Dataset({"grid.loads": (("time", "grid.loads.0", "grid.loads.1"), loads)})
@@ -225,7 +224,7 @@ def test_names_of_quantities_with_several_dimensions() -> None:
     assert pick(data, "grid.loads.1.2").values.tolist() == [5.0, 11.0]
 
 
-def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path):
     """Two processes; one of them is killed while it works. Its chunk is done by another; no finished one is lost."""
     distributed = pytest.importorskip("distributed")
     options = OPTIONS | {"duration": 1.0, "step": 1e-4, "samples": 2000}

@@ -30,7 +30,7 @@ def machine() -> pt.World:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("ledger", [False, True])
-def test_batched_and_single_runs_give_the_same_bits(method: str, ledger: bool) -> None:
+def test_batched_and_single_runs_give_the_same_bits(method, ledger):
     """Whatever the place in the batch, its size, and what the others do."""
     world = flyers()
     values = {"rope.stiffness": np.linspace(10, 90, 11), "box.position": np.linspace((0, 0, 1), (0.2, 0.1, 1.5), 11)}
@@ -46,21 +46,21 @@ def test_batched_and_single_runs_give_the_same_bits(method: str, ledger: bool) -
         np.testing.assert_array_equal(alone.y, many.y[:, k])
 
 
-def test_a_batch_of_equals_is_the_single_run() -> None:
+def test_a_batch_of_equals_is_the_single_run():
     world = machine()
     one, many = world.simulate(0.1, ledger=False, every=0.1), world.simulate(0.1, batch=3, every=0.1)
     np.testing.assert_array_equal(many.y, np.repeat(one.y[:, None], 3, axis=1))
     assert many.data.sizes["batch"] == 3
 
 
-def test_same_run_same_bits() -> None:
+def test_same_run_same_bits():
     runs = [machine().simulate(0.1, every=0.01) for _ in range(2)]
     np.testing.assert_array_equal(runs[0].y, runs[1].y)
     assert runs[0].settings["description_hash"] == runs[1].settings["description_hash"]
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_records_do_not_change_the_run(method: str) -> None:
+def test_records_do_not_change_the_run(method):
     """Records and conditions only observe: the end is the same to the bit, also where forces depend on time."""
     world = flyers()
     world.add_force("wind", "ball", lambda t, scene: np.stack([np.sin(50 * t), 0.0, 0.0]))
@@ -71,7 +71,7 @@ def test_records_do_not_change_the_run(method: str) -> None:
         np.testing.assert_array_equal(end, ends[0])
 
 
-def test_seeds() -> None:
+def test_seeds():
     world = flyers()
     vary = {"box.mass": pt.Normal(2.0, 0.1), "rope.stiffness": pt.Uniform(40.0, 60.0)}
     options = {"batch": 6, "method": "rk4"}
@@ -86,7 +86,7 @@ def test_seeds() -> None:
     assert masses.std() == pytest.approx(0.1, rel=0.05)
 
 
-def test_the_order_of_what_varies_does_not_matter() -> None:
+def test_the_order_of_what_varies_does_not_matter():
     """Also where the numbers touch one another: a shape's size, its mass, its centre."""
     world = pt.World()
     world.add_body("cone", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), joint=pt.spherical(), v=(1, 2, 3))
@@ -108,7 +108,7 @@ def test_the_order_of_what_varies_does_not_matter() -> None:
         close(single.simulate(0.1, ledger=False, every=0.1).y[-1], there.y[-1][k], 1e-12)
 
 
-def test_gravity_can_vary_from_none() -> None:
+def test_gravity_can_vary_from_none():
     world = pt.World(gravity=(0, 0, 0))
     world.add_particle("stone", 1.0)
     run = world.simulate(1.0, 1e-2, vary={"gravity[2]": [0.0, -9.81, 1.0]})
@@ -116,13 +116,13 @@ def test_gravity_can_vary_from_none() -> None:
     close(run["stone"].velocity[-1, :, 2], [0.0, -9.81, 1.0], 1e-13)
 
 
-def test_varied_numbers_are_in_the_data() -> None:
+def test_varied_numbers_are_in_the_data():
     run = flyers().simulate(0.01, vary={"box.mass": [1.0, 2.0, 3.0]})
     np.testing.assert_array_equal(run.data["box.mass"], [1.0, 2.0, 3.0])
     assert run.data["box.mass"].dims == ("batch",)
 
 
-def test_inputs_as_constants_functions_tables_and_staircases() -> None:
+def test_inputs_as_constants_functions_tables_and_staircases():
     """A torque that steps up at 0.05 s: given as a staircase, in two runs, and, smoothly, as a function or a table."""
     world = machine()
     steps = world.simulate(0.1, inputs={"torque": ([0.0, 0.05], [1.0, 3.0])}, every=0.05, ledger=False)
@@ -146,7 +146,7 @@ def willing(t, scene):
 
 
 @pytest.mark.parametrize("batch", [None, 2])
-def test_a_force_that_cannot_be_compiled_runs_in_plain_python(batch: int | None) -> None:
+def test_a_force_that_cannot_be_compiled_runs_in_plain_python(batch):
     """The warning names the line; the result is that of the force written so that it can."""
     slow, fast = flyers(), flyers()
     slow.add_force("jet", "ball", stubborn)
@@ -166,14 +166,14 @@ def test_a_force_that_cannot_be_compiled_runs_in_plain_python(batch: int | None)
     assert compiled.y[-1].ravel()[9] < 0.9  # the force did act
 
 
-def test_an_error_in_a_users_force_is_told_as_it_is() -> None:
+def test_an_error_in_a_users_force_is_told_as_it_is():
     world = flyers()
     world.add_force("typo", "box", lambda t, scene: scene["bax"].velocity)
     with pytest.raises(KeyError, match="there is no link 'bax'; did you mean 'box'"):
         world.simulate(0.1)
 
 
-def test_uncompiled_derivative_is_the_compiled_one() -> None:
+def test_uncompiled_derivative_is_the_compiled_one():
     world = mixed()
     state = world.start()
     rate = world.derivative(0.0, state)
@@ -189,7 +189,7 @@ def test_uncompiled_derivative_is_the_compiled_one() -> None:
     close(v, rate.v, 1e-12)
 
 
-def test_settings_say_how_to_repeat_a_run() -> None:
+def test_settings_say_how_to_repeat_a_run():
     run = flyers().simulate(0.05, 1e-3, batch=4, vary={"box.mass": pt.Normal(2, 0.1)}, seed=7, method="rk4")
     said = run.data.attrs
     assert {k: said[k] for k in ("duration", "step", "seed", "method", "batch", "device")} == {

@@ -20,7 +20,7 @@ def dropped_box(height: float = 0.35, **contact: float) -> tuple[pt.World, float
     return world, mass
 
 
-def test_dropped_box_comes_to_rest() -> None:
+def test_dropped_box_comes_to_rest():
     """It lies on one face, as deep in the ground as its weight demands, m g / (4 k), and stays."""
     world, mass = dropped_box(stiffness=2e4, damping=1.0, slip=0.05)
     run = world.simulate(6.0, 1e-4, every=0.02)
@@ -38,14 +38,14 @@ def test_dropped_box_comes_to_rest() -> None:
     assert run.ledger.relative_residual.max() < 1e-5  # the force sets in with a corner: the scheme loses order
 
 
-def test_ledger_of_an_impact_closes_with_finer_steps() -> None:
+def test_ledger_of_an_impact_closes_with_finer_steps():
     world, _ = dropped_box(stiffness=2e4, damping=1.0, slip=0.05)
     left = [world.simulate(1.0, h).ledger.relative_residual.max() for h in (1e-3, 1e-4)]
     assert left[1] < 0.02 * left[0]  # the corner, met at random within a step, leaves second order
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.3])
-def test_ball_bounces(damping: float) -> None:
+def test_ball_bounces(damping):
     """Hunt and Crossley: nothing is lost without damping; with it, a law links the speeds v before and w after.
 
     For f = k d (1 + c d'): v + w = ln((1 + c v) / (1 - c w)) / c, the integral of m u du = -k d (1 + c u) dd.
@@ -63,7 +63,7 @@ def test_ball_bounces(damping: float) -> None:
         assert 0 < w < 0.7 * v
 
 
-def test_ball_slips_then_rolls_at_five_sevenths() -> None:
+def test_ball_slips_then_rolls_at_five_sevenths():
     """A solid ball thrown along the ground: friction mu m g until v = w r, which is at 2 v0 / (7 mu g), at 5/7 v0."""
     radius, v0, mu = 0.1, 2.0, 0.3
     mass, k = 1.0, 1e5
@@ -82,7 +82,7 @@ def test_ball_slips_then_rolls_at_five_sevenths() -> None:
     close(ground, np.full_like(ground, ground[0]), 1e-3)
 
 
-def test_wheel_rolls_straight() -> None:
+def test_wheel_rolls_straight():
     r, v0 = 0.3, 3.0
     world = pt.World()
     mass, k = 2.0, 1e6
@@ -98,7 +98,7 @@ def test_wheel_rolls_straight() -> None:
     close(p[:, 1:], np.broadcast_to([0, z], (len(p), 2)), 1e-9)
 
 
-def test_wheel_circles_at_the_rate_of_a_rolling_disc() -> None:
+def test_wheel_circles_at_the_rate_of_a_rolling_disc():
     """A thin disc that leans by a and rolls in a circle, precessing at the rate p, with the spin w about its axis n.
 
     Its centre moves with the velocity r w across n, so the ground pushes with m (g, p r w); its torque about the
@@ -127,7 +127,7 @@ def test_wheel_circles_at_the_rate_of_a_rolling_disc() -> None:
     close(axis[-1, :2], -n[:2], 3e-3)  # it creeps, in proportion to slip: 1.3e-3 with half of it
 
 
-def test_foot_stands_on_a_slope_and_slides_where_it_is_too_steep() -> None:
+def test_foot_stands_on_a_slope_and_slides_where_it_is_too_steep():
     """On a slope of the angle a friction holds if tan(a) < mu, up to a creep of slip tan(a)/sqrt(mu^2 - tan(a)^2)."""
     mu, slip, runs = 0.5, 1e-3, {}
     for a in (0.3, 0.6):
@@ -144,7 +144,7 @@ def test_foot_stands_on_a_slope_and_slides_where_it_is_too_steep() -> None:
     assert np.abs(runs[0.3]["foot"].angular_velocity[-1]).max() < 1e-6
 
 
-def test_ground_can_lie_at_another_height() -> None:
+def test_ground_can_lie_at_another_height():
     world = pt.World()
     world.add_particle("stone", 2.0, (0, 0, 3.2))
     world.add_contact("skin", "stone", (0, 0, 0), height=3.0, stiffness=1e4, damping=1.0)

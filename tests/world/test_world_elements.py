@@ -17,7 +17,7 @@ def hinge(inertia: float = 0.5, **joint: float) -> pt.World:
     return world
 
 
-def test_spring_and_damper_of_a_joint() -> None:
+def test_spring_and_damper_of_a_joint():
     """J q'' + c q' + k (q - rest) = 0, damped below the critical: exp(-d t) cos."""
     J, k, c, rest = 0.5, 8.0, 0.4, 0.3
     run = hinge(J, stiffness=k, damping=c, rest=rest).simulate(3.0, 1e-3)
@@ -28,7 +28,7 @@ def test_spring_and_damper_of_a_joint() -> None:
     assert run.ledger.relative_residual.max() < 1e-10
 
 
-def test_dry_friction_of_a_joint_stops_it() -> None:
+def test_dry_friction_of_a_joint_stops_it():
     """A torque that does not depend on the speed: it stops after J v / tau."""
     world = hinge(0.5, friction=0.2)
     world["disc.v"] = [1.0]
@@ -38,7 +38,7 @@ def test_dry_friction_of_a_joint_stops_it() -> None:
     assert abs(run.data.v[-1, 0]) < 1e-4
 
 
-def test_feedback_brings_a_joint_to_its_target() -> None:
+def test_feedback_brings_a_joint_to_its_target():
     J, kp, kd, target = 0.5, 20.0, 3.0, 0.7
     world = hinge(J)
     world.add_feedback("servo", "disc", kp, kd, target=target)
@@ -53,7 +53,7 @@ def test_feedback_brings_a_joint_to_its_target() -> None:
     assert abs(run.data.q[-1, 0] - target) < 1e-2
 
 
-def test_feedback_follows_a_moving_target_and_keeps_its_limit() -> None:
+def test_feedback_follows_a_moving_target_and_keeps_its_limit():
     world = hinge(0.5)
     world.add_feedback("servo", "disc", 50.0, 10.0, target=lambda t, s: 0.5 * t, target_rate=0.5, limit=0.8)
     run = world.simulate(4.0, 1e-3)
@@ -61,7 +61,7 @@ def test_feedback_follows_a_moving_target_and_keeps_its_limit() -> None:
     close(run.data.q[-1, 0], 0.5 * 4.0, 1e-6)
 
 
-def test_feedback_on_an_attitude_turns_the_short_way() -> None:
+def test_feedback_on_an_attitude_turns_the_short_way():
     """Where q is a quaternion the error is a rotation vector: also for the target -q."""
     target = quaternion.exp(np.array([0.4, -1.0, 0.8]))
     ends = []
@@ -75,7 +75,7 @@ def test_feedback_on_an_attitude_turns_the_short_way() -> None:
     close(ends[0].y[-1], ends[1].y[-1], 1e-9)
 
 
-def test_feedback_on_a_free_body() -> None:
+def test_feedback_on_a_free_body():
     """An autopilot acts in the free joint of its craft; methods that let bodies fly freely do not know it."""
     world = pt.World(gravity=NOTHING)
     world.add_body("craft", pt.Inertia.sphere(2.0, 0.3))
@@ -87,7 +87,7 @@ def test_feedback_on_a_free_body() -> None:
         world.simulate(1.0, method="poinsot")
 
 
-def test_motor_with_an_input_and_a_limit() -> None:
+def test_motor_with_an_input_and_a_limit():
     world = hinge(0.5)
     world.add_input("throttle", 0.0)
     world.add_motor("motor", "disc", pt.Input("throttle", 2.0), limit=1.5)
@@ -99,7 +99,7 @@ def test_motor_with_an_input_and_a_limit() -> None:
     close(ramp.data.v[-1, 0], 0.5 / 0.5, 1e-13)
 
 
-def test_tabulated_force() -> None:
+def test_tabulated_force():
     """0 to 4 N and back over 2 s, then none: the impulse is the area, 4 N s."""
     world = pt.World(gravity=NOTHING)
     world.add_particle("stone", 2.0)
@@ -110,7 +110,7 @@ def test_tabulated_force() -> None:
     close(run.data["push.force"].sel(time=0.5, method="nearest"), [2.0, 0, 0], 1e-12)
 
 
-def test_force_in_body_axes_turns_with_the_body() -> None:
+def test_force_in_body_axes_turns_with_the_body():
     world = pt.World(gravity=NOTHING)
     half_turn = quaternion.exp(np.array([0, 0, np.pi / 2]))
     world.add_body("craft", pt.Inertia.sphere(2.0, 0.1), orientation=half_turn)
@@ -119,7 +119,7 @@ def test_force_in_body_axes_turns_with_the_body() -> None:
     close(motion.scene["craft"].pose.R @ motion.vdot[3:], [0, 1.5, 0], 1e-14)
 
 
-def test_users_force_sees_the_scene() -> None:
+def test_users_force_sees_the_scene():
     """Air drag on a falling ball, c v^2: it falls as v_t tanh(g t / v_t)."""
     world = pt.World()
     world.add_particle("ball", 0.5, (0, 0, 100.0))
@@ -137,7 +137,7 @@ def test_users_force_sees_the_scene() -> None:
 # Joint stops.
 
 
-def test_stop_turns_a_joint_back() -> None:
+def test_stop_turns_a_joint_back():
     """Between two bumpers without damping a joint goes to and fro for ever; half a swing of sqrt(k/J) at each."""
     J, k, v = 0.5, 200.0, 1.0
     world = hinge(J, lower=-0.5, upper=1.0)
@@ -154,7 +154,7 @@ def test_stop_turns_a_joint_back() -> None:
     assert run.ledger.relative_residual[3] < 1e-6  # the corner where the bumper sets in
 
 
-def test_stop_never_pulls_and_takes_energy() -> None:
+def test_stop_never_pulls_and_takes_energy():
     """With damping c, as for contact: v + w = ln((1 + c v) / (1 - c w)) / c."""
     v, c = 2.0, 0.4
     world = hinge(0.5, upper=0.5)
@@ -168,7 +168,7 @@ def test_stop_never_pulls_and_takes_energy() -> None:
     assert run.ledger.relative_residual[3] < 1e-6
 
 
-def test_stop_holds_a_pendulum_and_has_limits_of_its_own() -> None:
+def test_stop_holds_a_pendulum_and_has_limits_of_its_own():
     """A rod that leans on its stop is as deep in it as its weight demands."""
     world = pt.World()
     length, limit, k = 0.8, 0.4, 500.0
@@ -184,7 +184,7 @@ def test_stop_holds_a_pendulum_and_has_limits_of_its_own() -> None:
 # How a world starts.
 
 
-def test_starts_are_consistent_with_joints() -> None:
+def test_starts_are_consistent_with_joints():
     """Where bodies are to be, in the world, gives the coordinates of their joints; parents first."""
     world = pt.World()
     turn = quaternion.exp(np.array([0.3, 0.4, 0.5]))
@@ -210,7 +210,7 @@ def test_starts_are_consistent_with_joints() -> None:
     close(scene["arm"].angular_velocity, arm.R.T @ X.R @ (0, 0, 2.0), 1e-12)
 
 
-def test_velocities_in_the_world_give_those_of_joints() -> None:
+def test_velocities_in_the_world_give_those_of_joints():
     world = pt.World()
     world.add_body("cart", pt.Inertia.box(1, (1, 1, 1)), joint=pt.prismatic((1, 0, 0)), velocity=(2, 0, 0))
     world.add_body("mast", rod(1, 1), "cart", pt.revolute((0, 1, 0)), q=0.4, angular_velocity=(0, 3, 0))
@@ -223,7 +223,7 @@ def test_velocities_in_the_world_give_those_of_joints() -> None:
     close(world.start().q[-2:], [0.5, 0], 1e-14)
 
 
-def test_free_bodies_start_on_their_placement() -> None:
+def test_free_bodies_start_on_their_placement():
     world = pt.World()
     X = pt.Pose.exp(np.array([0.1, 0.2, 0.3, 1, 2, 3]))
     world.add_body("a", rod(1, 1), placement=X)
@@ -235,7 +235,7 @@ def test_free_bodies_start_on_their_placement() -> None:
     close(run["b"].position[-1], (5, 5, 5 - G / 8), 1e-9)
 
 
-def test_names_lead_to_what_a_body_has() -> None:
+def test_names_lead_to_what_a_body_has():
     """Pose, twist, momentum, energy, reaction; over time, too."""
     world = pt.World()
     box = pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
@@ -255,7 +255,7 @@ def test_names_lead_to_what_a_body_has() -> None:
     close(seen.body_kinetic_energy.sum("body"), run.data.kinetic_energy, 1e-13)
 
 
-def test_mechanism_on_a_body_of_the_world() -> None:
+def test_mechanism_on_a_body_of_the_world():
     """The same arm twice, on a free body, under two prefixes."""
     upper = pt.Link("upper", rod(1, 0.5), None, pt.revolute((0, 1, 0)))
     lower = pt.Link("lower", rod(0.5, 0.4), "upper", pt.revolute((0, 1, 0)), pt.Pose(p=(0, 0, -0.5)))

@@ -307,7 +307,7 @@ def said(error: pytest.ExceptionInfo) -> str:
 
 
 @pytest.mark.parametrize("what", BUILDING)
-def test_building(what: str) -> None:
+def test_building(what):
     call, message = BUILDING[what]
     w = world()
     before = w.description
@@ -318,7 +318,7 @@ def test_building(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", STARTING)
-def test_starting(what: str) -> None:
+def test_starting(what):
     call, message = STARTING[what]
     w = world()
     call(w)
@@ -328,14 +328,14 @@ def test_starting(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", RUNNING)
-def test_running(what: str) -> None:
+def test_running(what):
     options, message = RUNNING[what]
     with pytest.raises(ERRORS) as error:
         world().simulate(**{"duration": 1.0, **options}).data  # noqa: B018
     assert message in said(error)
 
 
-def test_every_message_is_a_sentence() -> None:
+def test_every_message_is_a_sentence():
     """It starts with the thing, and ends with a full stop, a question mark or a place for one's own number."""
     for table in (BUILDING, STARTING):
         for what, (call, _) in table.items():
@@ -347,19 +347,19 @@ def test_every_message_is_a_sentence() -> None:
             assert re.search(r"(\.|\?|\.\.\.)\)?$", said(error)), said(error)
 
 
-def test_empty_world() -> None:
+def test_empty_world():
     with pytest.raises(ValueError, match=r"the world is empty: add a body with world.add_body\(name, inertia\)\."):
         pt.World().simulate(1.0)
 
 
-def test_body_at_the_centre_of_gravity() -> None:
+def test_body_at_the_centre_of_gravity():
     w = pt.World(gravity=pt.CentralGravity(mu=1.0))
     w.add_particle("moon", 1.0)
     with pytest.raises(ValueError, match=r"CentralGravity 'gravity' puts .*nan.* on 'moon' at the start"):
         w.simulate(1.0)
 
 
-def test_half_a_mechanism_is_not_added() -> None:
+def test_half_a_mechanism_is_not_added():
     w = world()
     with pytest.raises(ValueError, match="there is a body called 'box' already"):
         w.add_mechanism(
@@ -368,7 +368,7 @@ def test_half_a_mechanism_is_not_added() -> None:
     assert "new" not in w.description.bodies
 
 
-def test_ledger_that_was_not_kept() -> None:
+def test_ledger_that_was_not_kept():
     run = world().simulate(0.01, ledger=False)
     with pytest.raises(ValueError, match=r"no ledger was kept for this run: simulate with ledger=True\."):
         run.ledger  # noqa: B018

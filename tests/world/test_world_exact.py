@@ -10,7 +10,7 @@ from poinsot.body.exact import FreeTop, HeavyTop
 from poinsot.spatial import quaternion
 
 
-def test_pendulum_swings_as_jacobi_says() -> None:
+def test_pendulum_swings_as_jacobi_says():
     """sin(theta/2) = k sn(K + w t), k = sin(theta_0/2), from rest at theta_0; a rod, w^2 = 3 g / (2 l)."""
     length, start = 0.8, 2.5  # a wide swing
     world = pt.World()
@@ -26,7 +26,7 @@ def test_pendulum_swings_as_jacobi_says() -> None:
 
 
 @pytest.mark.parametrize("method", ["rk4", "splitting4", "poinsot", "poinsot4"])
-def test_free_top(method: str) -> None:
+def test_free_top(method):
     """Jacobi's solution for three different moments, near the middle axis; the centre flies straight on."""
     inertia = pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
     q0, omega = quaternion.normalize(np.array([1.0, 0.2, -0.3, 0.5])), np.array([0.01, 3.0, 0.02])
@@ -44,7 +44,7 @@ def test_free_top(method: str) -> None:
         assert run.ledger.relative_residual[:3].max() < 2e-11
 
 
-def test_heavy_top() -> None:
+def test_heavy_top():
     """A spinning cone-like body on a spherical joint, its centre of mass above the point that is held."""
     mass, height, A, C = 0.5, 0.04, 1.2e-3, 4e-4
     about_com = np.diag([A - mass * height**2, A - mass * height**2, C])
@@ -61,7 +61,7 @@ def test_heavy_top() -> None:
 
 
 @pytest.mark.parametrize("method", ["splitting4", "rk4"])
-def test_two_bodies_on_a_spring_swing_in_their_normal_mode(method: str) -> None:
+def test_two_bodies_on_a_spring_swing_in_their_normal_mode(method):
     """Two bodies on a line press the spring between them together and stretch it: the relative motion swings with
     w^2 = k (1/m1 + 1/m2), while the centre of mass moves on."""
     m1, m2, k, rest = 2.0, 3.0, 50.0, 0.5
@@ -78,7 +78,7 @@ def test_two_bodies_on_a_spring_swing_in_their_normal_mode(method: str) -> None:
     assert run.ledger.relative_residual.max() < 1e-9
 
 
-def test_bodies_bounce_off_each_other() -> None:
+def test_bodies_bounce_off_each_other():
     """A bumper that only pushes: after the encounter two equal bodies have exchanged their velocities."""
 
     def bumper(length, rate, stiffness, rest_length, damping):
@@ -106,7 +106,7 @@ def kepler(a: float, e: float, mu: float, t: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", ["splitting4", "rk4"])
-def test_particle_on_keplers_ellipse(method: str) -> None:
+def test_particle_on_keplers_ellipse(method):
     mu, a, e = 4.0, 1.5, 0.3
     centre = np.array([0.3, -0.2, 0.1])
     world = pt.World(gravity=pt.CentralGravity(mu=mu, centre=centre))
@@ -117,7 +117,7 @@ def test_particle_on_keplers_ellipse(method: str) -> None:
     assert run.ledger.relative_residual.max() < 1e-9
 
 
-def test_long_satellite_swings_about_the_vertical() -> None:
+def test_long_satellite_swings_about_the_vertical():
     """Small libration in the plane of a circular orbit: w^2 = 3 n^2 (B - A)/C, with A about the long axis, C across the
     orbit (Hughes, Spacecraft Attitude Dynamics, section 9.3). Its period is measured from zero crossings."""
     mu, r, tilt = 1.0, 1.0, 1e-4
@@ -145,7 +145,7 @@ def test_long_satellite_swings_about_the_vertical() -> None:
     assert run.ledger.relative_residual.max() < 1e-11
 
 
-def test_large_body_in_central_gravity_feels_the_sum_over_its_points() -> None:
+def test_large_body_in_central_gravity_feels_the_sum_over_its_points():
     """MacCullagh's energy, force and torque against a body of eight points: what is left out falls with (size/r)^4."""
     rng = np.random.default_rng(3)
     masses, points = rng.uniform(0.5, 1.5, 8), rng.standard_normal((8, 3))
@@ -170,7 +170,7 @@ def test_large_body_in_central_gravity_feels_the_sum_over_its_points() -> None:
 
 
 @pytest.mark.parametrize(("method", "order"), [("euler", 1), ("semi-implicit euler", 1), ("midpoint", 2), ("rk4", 4)])
-def test_order_on_a_spherical_pendulum(method: str, order: int) -> None:
+def test_order_on_a_spherical_pendulum(method, order):
     world = pt.World()
     tilt = quaternion.exp(np.array([0.5, 0.8, 0.0]))
     world.add_body("bob", rod(1.0, 0.6), joint=pt.spherical(), q=tilt, v=(0.2, 0.4, 3.0))
@@ -181,7 +181,7 @@ def test_order_on_a_spherical_pendulum(method: str, order: int) -> None:
 
 
 @pytest.mark.parametrize(("method", "order"), [("splitting", 2), ("poinsot", 2), ("splitting4", 4), ("poinsot4", 4)])
-def test_order_on_free_bodies(method: str, order: int) -> None:
+def test_order_on_free_bodies(method, order):
     world = pt.World()
     world.add_body("a", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(1.0, 2.0, 0.5))
     world.add_particle("b", 0.5, (0.6, 0, 0.1))

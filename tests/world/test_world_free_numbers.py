@@ -73,7 +73,7 @@ def everything(system: System, parameters: Any = None) -> np.ndarray:
     return pack({"q": start.q, "v": start.v, "qdot": rate.q, "vdot": rate.v})
 
 
-def test_there_are_paths_to_all_kinds_of_numbers() -> None:
+def test_there_are_paths_to_all_kinds_of_numbers():
     paths = {path for _, path in PATHS}
     assert {
         "box.mass", "box.size", "box.com", "box.moment", "box.position", "box.orientation", "box.angular_velocity",
@@ -85,7 +85,7 @@ def test_there_are_paths_to_all_kinds_of_numbers() -> None:
 
 
 @pytest.mark.parametrize(("name", "path"), PATHS)
-def test_every_path_can_be_read_written_and_left_free(name: str, path: str) -> None:
+def test_every_path_can_be_read_written_and_left_free(name, path):
     """A free number gives what the world with that number written into it gives; traced as well as plain."""
     world = pt.World.of(WORLDS[name].description)
     old = world[path]
@@ -98,7 +98,7 @@ def test_every_path_can_be_read_written_and_left_free(name: str, path: str) -> N
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_all_paths_at_once_in_a_kernel(name: str) -> None:
+def test_all_paths_at_once_in_a_kernel(name):
     """Compiled with every number free, the equations give what the plain ones give with other numbers."""
     world = pt.World.of(WORLDS[name].description)
     paths = [path for path in world.paths() if not path.endswith(".moment")]  # which would take the place of shapes
@@ -118,7 +118,7 @@ def test_all_paths_at_once_in_a_kernel(name: str) -> None:
     close(traced, everything(world.system()), 1e-11)
 
 
-def test_derivatives_with_respect_to_free_numbers() -> None:
+def test_derivatives_with_respect_to_free_numbers():
     """d(acceleration)/d(number) through the compiler against differences of fourth order."""
     world = arm()
     paths = ("box.mass", "box.size", "arm.com", "line.stiffness", "line.point_b", "hand.joint.damping", "gravity")
@@ -141,7 +141,7 @@ def test_derivatives_with_respect_to_free_numbers() -> None:
         close(J[:, k], (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * h), 1e-7)  # what the differences leave
 
 
-def test_short_paths_are_the_long_ones() -> None:
+def test_short_paths_are_the_long_ones():
     for name, short, long in (
         ("arm", "box.mass", "box.inertia.mass"),
         ("arm", "hand.damping", "hand.joint.damping"),
@@ -150,7 +150,7 @@ def test_short_paths_are_the_long_ones() -> None:
         np.testing.assert_array_equal(WORLDS[name][short], WORLDS[name][long])
 
 
-def test_axes_are_made_of_length_one() -> None:
+def test_axes_are_made_of_length_one():
     world = ground()
     before = everything(world.system())
     world["screw.joint.axes"] = [(0, 0, 2.0)]
@@ -158,7 +158,7 @@ def test_axes_are_made_of_length_one() -> None:
     close(everything(world.system()), before, 1e-14)
 
 
-def test_a_shape_is_made_again() -> None:
+def test_a_shape_is_made_again():
     """A heavier box has larger moments; a wider one, too; the drawing follows."""
     world = pt.World()
     world.add_body("box", pt.Pose(p=(1, 0, 0)) @ pt.Inertia.box(2.0, (0.1, 0.2, 0.3)))

@@ -15,14 +15,14 @@ def inflow(run: pt.Run, source: str) -> np.ndarray:
     return run.ledger.inflow[run.ledger.sources.index(source)]
 
 
-def test_mixed_world_closes_at_a_fine_step() -> None:
+def test_mixed_world_closes_at_a_fine_step():
     """A free body, a mechanism, a particle net and springs between them."""
     run = mixed().simulate(1.0, 2e-4)
     assert run.ledger.relative_residual.max() < 1e-10
     assert run.data.energy.values[0] - run.data.energy.values[-1] > 0.01  # dampers took energy, and it is accounted for
 
 
-def test_mixed_world_closes_at_the_order_of_the_scheme() -> None:
+def test_mixed_world_closes_at_the_order_of_the_scheme():
     world = mixed()
     for method, order, step in (("midpoint", 2, 4e-3), ("rk4", 4, 8e-3)):
         left = [world.simulate(0.8, h, method=method).ledger.residual for h in (step, step / 2, step / 4)]
@@ -32,7 +32,7 @@ def test_mixed_world_closes_at_the_order_of_the_scheme() -> None:
         assert order_of(angular) > order - 0.3
 
 
-def test_free_bodies_keep_momentum_to_rounding_at_any_step() -> None:
+def test_free_bodies_keep_momentum_to_rounding_at_any_step():
     """The default for free bodies: kicks that sum to zero, and free motion in between."""
     world = pt.World(gravity=NOTHING)
     world.add_body("a", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(3.0, 2.0, 0.5), velocity=(0.1, 0, 0))
@@ -48,7 +48,7 @@ def test_free_bodies_keep_momentum_to_rounding_at_any_step() -> None:
     assert np.linalg.norm(start[4:7]) > 0.05
 
 
-def test_a_constant_force_brings_what_it_should() -> None:
+def test_a_constant_force_brings_what_it_should():
     world = pt.World(gravity=NOTHING)
     world.add_particle("stone", 2.0, (1, 0, 0))
     world.add_force("push", "stone", (0, 3.0, 0))
@@ -58,7 +58,7 @@ def test_a_constant_force_brings_what_it_should() -> None:
     assert run.ledger.relative_residual.max() < 1e-13
 
 
-def test_motor_work_and_supports() -> None:
+def test_motor_work_and_supports():
     """A motor on the world: the inflow of its couple is through the support, that of its work through the motor."""
     world = pt.World(gravity=NOTHING)
     world.add_body("wheel", pt.Inertia.cylinder(2.0, 0.5, 0.1), joint=pt.revolute((0, 0, 1)))
@@ -119,12 +119,12 @@ def roots() -> dict[str, pt.World]:
 
 
 @pytest.mark.parametrize("name", roots())
-def test_whatever_carries_a_world_is_in_the_ledger(name: str) -> None:
+def test_whatever_carries_a_world_is_in_the_ledger(name):
     run = roots()[name].simulate(0.5, 2e-4, method="rk4")
     assert run.ledger.relative_residual.max() < 1e-9, f"\n{run.ledger}"
 
 
-def test_ledger_prints_one_small_table() -> None:
+def test_ledger_prints_one_small_table():
     run = mixed().simulate(0.1, 1e-3)
     lines = str(run.ledger).splitlines()
     assert lines[0].startswith("conserved quantity")
@@ -136,7 +136,7 @@ def test_ledger_prints_one_small_table() -> None:
     assert str(batch.ledger).startswith("the worst of 2, number ")
 
 
-def test_a_force_that_hides_its_energy_shows() -> None:
+def test_a_force_that_hides_its_energy_shows():
     """A part that claims to do no work, but does, leaves a residual."""
 
     class Liar(pt.Force):
@@ -152,7 +152,7 @@ def test_a_force_that_hides_its_energy_shows() -> None:
     assert run.ledger.relative_residual[3] == pytest.approx(1.0)
 
 
-def test_gravity_work_is_stored_energy() -> None:
+def test_gravity_work_is_stored_energy():
     world = pt.World()
     world.add_particle("stone", 2.0, (0, 0, 10.0))
     run = world.simulate(1.0, 1e-2)

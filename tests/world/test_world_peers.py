@@ -37,7 +37,7 @@ def final(world: pt.World, T: float, h: float) -> tuple[Array, Array, Any]:
 
 
 @pytest.mark.parametrize(("n", "step", "tolerance"), [(1, 1e-3, 1e-9), (2, 5e-4, 1e-9), (6, 1e-4, 1e-8)])
-def test_chains(n: int, step: float, tolerance: float) -> None:
+def test_chains(n, step, tolerance):
     """A pendulum, a double pendulum, a chain of six; long ones are chaotic and magnify what is left."""
     world = chain(n)
     q, v, run = final(world, 1.0, step)
@@ -48,7 +48,7 @@ def test_chains(n: int, step: float, tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_trees(seed: int) -> None:
+def test_random_trees(seed):
     """All kinds of joints, branches, fixed links, motors, several trees side by side."""
     mech = pool(4, seed)
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def test_random_trees(seed: int) -> None:
     assert run.ledger.relative_residual.max() < 1e-6
 
 
-def test_motors_springs_feedback_and_forces_against_pinocchio() -> None:
+def test_motors_springs_feedback_and_forces_against_pinocchio():
     """Everything that acts in joints and on bodies, in one arm: the same torques and wrenches given to Pinocchio."""
     world = pt.World()
     world.add_body("upper", rod(1.5, 0.5), joint=pt.revolute((0, 1, 0), stiffness=3.0, rest=0.2, damping=0.1), q=0.5)
@@ -94,7 +94,7 @@ def test_motors_springs_feedback_and_forces_against_pinocchio() -> None:
     assert run.ledger.relative_residual.max() < 1e-10
 
 
-def test_robot_without_contact_against_mujoco() -> None:
+def test_robot_without_contact_against_mujoco():
     """Six hinges and a gripper's slide; MuJoCo steps with RK4 as well, so both make the same steps, to rounding."""
     mujoco = pytest.importorskip("mujoco")
     axes = [(0, 0, 1), (0, 1, 0), (0, 1, 0), (1, 0, 0), (0, 1, 0), (1, 0, 0)]
@@ -123,7 +123,7 @@ def test_robot_without_contact_against_mujoco() -> None:
     close(v, peer.data.qvel[peer.v_places], 1e-10)
 
 
-def test_reactions_against_mujoco() -> None:
+def test_reactions_against_mujoco():
     """The wrench through a joint, in motion: MuJoCo's cfrc_int, about the centre of its tree, in world axes."""
     mujoco = pytest.importorskip("mujoco")
     world = chain(3)

@@ -68,7 +68,7 @@ def random_instant(world: pt.World, rng: Rng) -> State:
 
 
 @over_worlds
-def test_conserved_quantities_change_by_the_inflow(k: int, central: bool, seed: int) -> None:
+def test_conserved_quantities_change_by_the_inflow(k, central, seed):
     """d/dt (mass, momentum, angular momentum, energy) = the sum over all sources, at any instant."""
     world = a_world(k, central)
     system, state = world.system(), random_instant(world, np.random.default_rng(seed))
@@ -87,7 +87,7 @@ def test_conserved_quantities_change_by_the_inflow(k: int, central: bool, seed: 
 
 
 @over_worlds
-def test_accelerations_against_pinocchio(k: int, central: bool, seed: int) -> None:
+def test_accelerations_against_pinocchio(k, central, seed):
     """The whole world as one tree, with the forces of all elements as Pinocchio's external forces."""
     pytest.importorskip("pinocchio", reason="Pinocchio has no wheel for this platform")
     world = a_world(k, central)
@@ -100,7 +100,7 @@ def test_accelerations_against_pinocchio(k: int, central: bool, seed: int) -> No
 
 
 @over_worlds
-def test_springs_pull_equally_at_both_ends(k: int, central: bool, seed: int) -> None:
+def test_springs_pull_equally_at_both_ends(k, central, seed):
     """Forces and torques between bodies of the world sum to zero; the ledger counts on it."""
     world = a_world(k, central)
     moved = world.motion(random_instant(world, np.random.default_rng(seed)))
@@ -112,7 +112,7 @@ def test_springs_pull_equally_at_both_ends(k: int, central: bool, seed: int) -> 
 
 
 @over_worlds
-def test_reactions_balance_every_body(k: int, central: bool, seed: int) -> None:
+def test_reactions_balance_every_body(k, central, seed):
     """Newton and Euler for each body on its own: the rate of its momentum is all that acts on it."""
     world = a_world(k, central)
     state = random_instant(world, np.random.default_rng(seed))
@@ -137,7 +137,7 @@ def test_reactions_balance_every_body(k: int, central: bool, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("k", "central"), [(0, False), (1, False), (2, True)])
-def test_ledger_of_random_worlds(k: int, central: bool) -> None:
+def test_ledger_of_random_worlds(k, central):
     """From end to end, compiled: RK4 at a fine step leaves a residual near rounding."""
     run = a_world(k, central).simulate(0.2, 1e-4)
     assert run.stop.reason == "duration"

@@ -20,7 +20,7 @@ def below(height: float):
     return lambda t, scene: scene["stone"].position[2] < height
 
 
-def test_duration() -> None:
+def test_duration():
     run = falling().simulate(0.5, 1e-3)
     assert (run.stop.reason, run.stop.time) == ("duration", 0.5)
     assert run.time[0] == 0.0
@@ -28,7 +28,7 @@ def test_duration() -> None:
     assert "0.5 s" in repr(run)
 
 
-def test_condition_is_located_in_time() -> None:
+def test_condition_is_located_in_time():
     """A stone that falls 10 m: t = sqrt(2 h / g), found between the steps to rounding; RK4 is exact for a parabola."""
     run = falling().simulate(5.0, 0.01, method="rk4", until=below(0.0))
     t = np.sqrt(2 * 10.0 / G)
@@ -41,28 +41,28 @@ def test_condition_is_located_in_time() -> None:
     assert run.ledger.relative_residual.max() < 1e-13  # the ledger ends where the run ends
 
 
-def test_condition_may_be_a_number_that_becomes_positive() -> None:
+def test_condition_may_be_a_number_that_becomes_positive():
     run = falling().simulate(5.0, 0.01, until=lambda t, scene: 4.0 - scene["stone"].position[2])
     assert run.stop.time == pytest.approx(np.sqrt(2 * 6.0 / G), abs=1e-12)
 
 
-def test_condition_of_time() -> None:
+def test_condition_of_time():
     run = falling().simulate(5.0, 0.01, until=lambda t, scene: t > 0.12345)
     assert run.stop.time == pytest.approx(0.12345, abs=1e-14)
 
 
-def test_condition_that_holds_at_the_start() -> None:
+def test_condition_that_holds_at_the_start():
     run = falling().simulate(5.0, 0.01, until=below(20.0))
     assert (run.stop.reason, run.stop.time, len(run.time)) == ("condition", 0.0, 1)
 
 
-def test_condition_that_is_never_met() -> None:
+def test_condition_that_is_never_met():
     run = falling().simulate(0.5, 0.01, until=below(0.0))
     assert run.stop.reason == "duration"
     assert run.time[-1] == 0.5
 
 
-def test_condition_in_a_batch_stops_each_on_its_own() -> None:
+def test_condition_in_a_batch_stops_each_on_its_own():
     heights = np.array([1.0, 2.0, 50.0, 3.0])
     run = falling().simulate(1.0, 0.01, method="rk4", until=below(0.0), vary={"stone.position[2]": heights}, every=0.1)
     times = np.where(heights < 5, np.sqrt(2 * heights / G), 1.0)
@@ -91,7 +91,7 @@ def exploding(rate: float = 60.0) -> pt.World:
     return world
 
 
-def test_a_number_that_is_none_ends_the_run() -> None:
+def test_a_number_that_is_none_ends_the_run():
     """The last good state is kept; body, quantity and time of the first bad one are named."""
     run = exploding().simulate(10.0, 1e-3, method="rk4", every=0.01)
     assert run.stop.reason == "broken"
@@ -106,7 +106,7 @@ def test_a_number_that_is_none_ends_the_run() -> None:
     np.testing.assert_array_equal(again.y[-1], run.y[-1])
 
 
-def test_a_broken_one_of_a_batch_leaves_the_others_alone() -> None:
+def test_a_broken_one_of_a_batch_leaves_the_others_alone():
     world = exploding()
     rates = np.array([0.1, 90.0, 0.2])
     run = world.simulate(1.0, 1e-3, method="rk4", batch=3, inputs={"rate": rates})
@@ -119,7 +119,7 @@ def test_a_broken_one_of_a_batch_leaves_the_others_alone() -> None:
         np.testing.assert_array_equal(alone.y[-1], run.y[-1][k])
 
 
-def test_a_state_that_is_no_number_cannot_start() -> None:
+def test_a_state_that_is_no_number_cannot_start():
     world = pt.World()
     world.add_particle("stone", 1.0)
     world.add_force("bad", "stone", lambda t, scene: np.array([1.0, np.nan, 0.0]))
@@ -129,7 +129,7 @@ def test_a_state_that_is_no_number_cannot_start() -> None:
         world.simulate(1.0)
 
 
-def test_interrupted_run_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_keeps_what_it_has(monkeypatch):
     """Ctrl-C in the third call of the kernel."""
     plain, calls = CompiledSystem.compile, []
 

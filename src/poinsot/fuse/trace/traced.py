@@ -21,7 +21,9 @@ _asarray, _empty = np.asarray, np.empty  # the originals, also while `creation` 
 
 def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[["Traced", Any], Any]:
     def apply(self: "Traced", other: Any) -> Any:
-        if isinstance(other, str) or getattr(other, "__array_ufunc__", ufunc) is None:  # a class that takes no part in ufuncs, as Pose
+        if (
+            isinstance(other, str) or getattr(other, "__array_ufunc__", ufunc) is None
+        ):  # a class that takes no part in ufuncs, as Pose
             return NotImplemented
         return ufunc(other, self) if swap else ufunc(self, other)
 
