@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from poinsot.fuse import kernel
-from poinsot.fuse.llvm import object_cache
+from poinsot.fuse.llvm import jit, object_cache
 
 CODE = """if True:
     import sys
