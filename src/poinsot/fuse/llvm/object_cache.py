@@ -52,9 +52,9 @@ def write(key: str, code: bytes) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
-        _written += 1
-        if _written % SCAN_EVERY == 1:
+        if _written % SCAN_EVERY == 0:
             _shrink(folder)
+        _written += 1
     except (OSError, RuntimeError):
         return
 
