@@ -23,7 +23,7 @@ from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
-from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace import purity, pytree
 from poinsot.fuse.trace.control import once
 from poinsot.fuse.trace.creation import traced_creation
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
@@ -116,7 +116,20 @@ def _remake(program: Program, float64: bool) -> np.ufunc:
 def trace(
     function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel"
 ) -> tuple[Graph, list[Shape], Any]:
-    """Run the function once on traced arrays of these shapes: its graph, output shapes and output structure."""
+    """Run the function on traced arrays of these shapes: its graph, output shapes and output structure.
+
+    It runs once, or, if it may give other numbers each time (`purity`), twice to see whether it does.
+    """
+    graph, shapes_out, structure = _traced_once(function, shapes, name)
+    if purity.may_vary(function) and not purity.same_graph(graph, _traced_once(function, shapes, name)[0]):
+        raise TraceError(
+            f"{name} gives other numbers each time it is called: random numbers, clocks and counters would be frozen",
+            "compute them outside, and pass them as arguments",
+        )
+    return graph, shapes_out, structure
+
+
+def _traced_once(function: Callable[..., Any], shapes: Sequence[Shape], name: str) -> tuple[Graph, list[Shape], Any]:
     graph = Graph(name=name)
     with traced_creation(), tracing_into(graph):
         leaves = [
