@@ -60,7 +60,7 @@ def visitor(server: Any) -> Iterator[Any]:
             *FLAGS,
             f"--user-data-dir={home}",
             "--window-size=240,160",
-            f"{web.url(server)}/?fixedDpr=1",
+            f"{web.url(server)}?fixedDpr=1",
         ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
