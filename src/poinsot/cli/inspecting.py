@@ -168,8 +168,8 @@ def convert(
 def _convert_robot(screen: Screen, source: Path, target: Path, floating: bool) -> None:
     import warnings
 
+    from poinsot._atomic import write_text
     from poinsot.files import load_mjcf, load_urdf
-    from poinsot.files.atomic import write_text
     from poinsot.files.written import scenario_text
 
     with warnings.catch_warnings(record=True) as caught:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._atomic import replacing
 from poinsot._optional import require
 from poinsot._types import Array
-from poinsot.files.atomic import replacing
 from poinsot.mechanism import Joint
 
 if TYPE_CHECKING:
