@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -341,6 +342,7 @@ def test_a_chunk_reaches_the_disk_before_it_counts(tmp_path, monkeypatch):
 
 SHARE = """
 import sys
+import threading
 sys.path.insert(0, {here!r})
 import test_sweep
 from poinsot.study import sweeps
@@ -360,3 +362,44 @@ def test_processes_share_a_sweep(tmp_path):
     alone = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=90, **OPTIONS)
     assert np.array_equal(load_sweep(tmp_path / "a.zarr").data.position.values, alone.data.position.values)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zarr", "b.zarr"]
+
+
+STRENGTH = 1.0
+GUARD: Any = True
+FORCE = np.array([0.0, 0.0, 1.0])
+
+
+def scaled(x: Any) -> Any:
+    return STRENGTH * x
+
+
+def push(t: Any, scene: pt.Scene) -> Any:
+    return scaled(FORCE) if GUARD else None
+
+
+def test_a_sweep_is_not_resumed_with_other_physics(tmp_path, monkeypatch):
+    """The globals that a force reads belong to it: also those of a function it calls, and arrays changed in place."""
+
+    def swept() -> Any:
+        w = pt.World()
+        w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)))
+        w.add_force("push", "box", push)
+        vary = {"box.mass": np.array([1.0, 2.0])}
+        return sweep(w, vary, 0.02, 0.01, save=tmp_path / "a.zarr", progress=False)
+
+    swept()
+    swept()
+    monkeypatch.setitem(globals(), "STRENGTH", 2.0)
+    with pytest.raises(FileExistsError, match="holds another sweep"):
+        swept()
+    monkeypatch.setitem(globals(), "STRENGTH", 1.0)
+    swept()
+    FORCE[2] = 5.0
+    try:
+        with pytest.raises(FileExistsError, match="holds another sweep"):
+            swept()
+    finally:
+        FORCE[2] = 1.0
+    monkeypatch.setitem(globals(), "GUARD", threading.Lock())
+    with pytest.raises(FileExistsError, match=r"reads _thread.lock, which cannot be compared"):
+        swept()

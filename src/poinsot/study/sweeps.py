@@ -27,8 +27,9 @@ from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import Run, simulate
 from poinsot.run.distributions import require_finite, sample
+from poinsot.run.fingerprints import Reading, hash_of, unknown
 from poinsot.run.progress import Progress
-from poinsot.run.result import fingerprint, hash_of, varied_coords
+from poinsot.run.result import varied_coords
 from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
@@ -85,7 +86,7 @@ class Job:
     @cached_property
     def hash(self) -> str:
         """A hash that tells this sweep from others, so that they are not mixed."""
-        shown = {key: fingerprint(x) or repr(x) for key, x in self.options.items()}
+        shown = {key: Reading().text(x) for key, x in self.options.items()}
         text = json.dumps([hash_of(self.world), shown, self.chunk, list(self.values)], sort_keys=True)
         parts = [text.encode(), *(np.ascontiguousarray(x).tobytes() for x in self.values.values())]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
@@ -200,8 +201,10 @@ def _require_same(job: Job, path: Path) -> None:
     if (kind := kind_of(path)) is None:
         raise FileExistsError(f"'{path}' exists, and is not a sweep; choose another name.")
     if kind == "run" or json.loads((path / ".zattrs").read_text(encoding="utf-8"))["sweep_hash"] != job.hash:
+        kinds = unknown((job.description, job.options))
+        why = f" A function here reads {', '.join(kinds)}, which cannot be compared with what it was." if kinds else ""
         raise FileExistsError(
-            f"'{path}' holds another sweep or run; choose another name, or replace it (fresh=True, --fresh)."
+            f"'{path}' holds another sweep or run; choose another name, or replace it (fresh=True, --fresh).{why}"
         )
 
 
