@@ -26,6 +26,11 @@ def _is_sweep(path: Path) -> bool:
 def _loaded(path: Path, allow_code: bool = False) -> "Run":
     from poinsot.files import load_run
 
+    if _is_sweep(path):
+        raise ValueError(
+            f"'{path}' is a sweep, which holds records of many instances and no world to show; poinsot plot and info "
+            f"show it, and in Python pt.load_sweep('{path}').data.to_dataframe() makes a table of it."
+        )
     return load_run(path, allow_code=allow_code)
 
 
