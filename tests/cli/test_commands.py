@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import poinsot as pt
@@ -278,7 +279,12 @@ def test_sweep(capsys, here):
     )
     assert data["influences"]["box.position.z"]["box.velocity[2]"] > 0.9
     assert "30 of 30 runs" in said(capsys, "info", "results/spin.zarr")
-    assert "is a sweep" in said(capsys, "convert", "results/spin.zarr", "spin.csv", code=2)
+    said(capsys, "convert", "results/spin.zarr", "mc.csv")
+    table = pandas.read_csv("mc.csv")
+    last = table[table["time [s]"] == table["time [s]"].max()]
+    assert np.allclose(last["box.position.z [m]"], found.at_end("box.position.z"), rtol=1e-15)
+    assert np.allclose(last["box.mass"], found.varied["box.mass"], rtol=1e-15)
+    assert list(last["batch"]) == list(range(30))
     assert "is a sweep" in said(capsys, "view", "results/spin.zarr", code=2)
     said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
     assert (here / "q.png").is_file()

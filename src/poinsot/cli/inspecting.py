@@ -28,8 +28,8 @@ def _loaded(path: Path, allow_code: bool = False) -> "Run":
 
     if _is_sweep(path):
         raise ValueError(
-            f"'{path}' is a sweep, which holds records of many instances and no world to show; poinsot plot and info "
-            f"show it, and in Python pt.load_sweep('{path}').data.to_dataframe() makes a table of it."
+            f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot plot and info "
+            "show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
         )
     return load_run(path, allow_code=allow_code)
 
@@ -156,6 +156,11 @@ def convert(
     robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
     if source.suffix in robots and target.suffix == ".toml":
         _convert_robot(screen, source, target, floating)
+    elif target.suffix in tables and _is_sweep(source):
+        from poinsot.files.tables import export
+        from poinsot.study.swept import load_sweep
+
+        export(load_sweep(source), target)
     elif source.suffix in stores and target.suffix in tables:
         _loaded(source).export(target)
     elif source.suffix in stores and target.suffix in stores:
