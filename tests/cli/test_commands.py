@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import poinsot as pt
@@ -268,7 +269,7 @@ def test_help_loads_no_physics():
 def test_sweep(capsys, here):
     out = said(capsys, "sweep", "spin.toml", "--samples", "10")
     assert "30 of 30 runs over box.mass, box.velocity[2]" in " ".join(out.split())
-    assert (here / "results" / "spin.png").stat().st_size > 10_000
+    assert (here / "results" / "spin-sweep.png").stat().st_size > 10_000
     found = pt.load_sweep("results/spin.zarr")
     assert np.allclose(found.at_end("box.position.z"), 0.5 * found.varied["box.velocity[2]"] - 9.81 * 0.125, atol=1e-12)
     data = json.loads(said(capsys, "sweep", "spin.toml", "--samples", "10", "--json"))  # all of it is there
@@ -278,6 +279,13 @@ def test_sweep(capsys, here):
     )
     assert data["influences"]["box.position.z"]["box.velocity[2]"] > 0.9
     assert "30 of 30 runs" in said(capsys, "info", "results/spin.zarr")
+    said(capsys, "convert", "results/spin.zarr", "mc.csv")
+    table = pandas.read_csv("mc.csv")
+    last = table[table["time [s]"] == table["time [s]"].max()]
+    assert np.allclose(last["box.position.z [m]"], found.at_end("box.position.z"), rtol=1e-15)
+    assert np.allclose(last["box.mass"], found.varied["box.mass"], rtol=1e-15)
+    assert list(last["batch"]) == list(range(30))
+    assert "is a sweep" in said(capsys, "view", "results/spin.zarr", code=2)
     said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
     assert (here / "q.png").is_file()
 
@@ -411,3 +419,14 @@ def test_the_shell_command_and_its_exit_code(here):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("error: there is no file 'nothing.toml'")
+
+
+def test_a_run_does_not_overwrite_the_one_before(here, capsys):
+    assert said(capsys, "run", "spin.toml", "--quiet") == "results/spin.nc\n"
+    first = (here / "results" / "spin.nc").read_bytes()
+    changed = ("run", "spin.toml", "--quiet", "--set", "run.duration=0.1")
+    assert said(capsys, *changed) == "results/spin-2.nc\n"
+    assert said(capsys, *changed) == "results/spin-3.nc\n"
+    assert (here / "results" / "spin.nc").read_bytes() == first
+    assert said(capsys, *changed, "--overwrite") == "results/spin.nc\n"
+    assert (here / "results" / "spin.nc").read_bytes() != first

@@ -1,5 +1,6 @@
 """Descriptions as plain data: back to the bit, without running anything that a file says."""
 
+import functools
 import json
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import poinsot as pt
 from poinsot.files.described import Missing, describe, known, missing, restore
-from poinsot.run.result import fingerprint, hash_of
+from poinsot.run.fingerprints import fingerprint, hash_of
 from poinsot.spatial.mesh import Mesh
 from poinsot.world import World
 
@@ -260,6 +261,70 @@ def test_fingerprints_see_what_a_function_does():
     assert fingerprint(lambda x: np.sin(x)) != fingerprint(lambda x: np.cos(x))
     assert fingerprint(lambda x, a=1: x) != fingerprint(lambda x, a=2: x)
     assert fingerprint(np.sin) == ""
+
+
+class Gain:
+    """A callable object, with a number and a method."""
+
+    offset = 0.0
+
+    def __init__(self, k: float) -> None:
+        self.k = k
+
+    def __call__(self, x: float) -> float:
+        return self.k * x + self.offset
+
+
+def test_fingerprints_see_what_a_function_reads(module, monkeypatch):
+    """Globals by content, functions and objects in turn, and what is read from the user's modules."""
+    module("K = 1.0\n")
+    import users_own
+
+    scope: dict[str, Any] = {"__name__": "mine", "own": users_own, "gain": Gain(2.0), "a": np.ones(3), "s": {"x", "y"}}
+    scope["__builtins__"] = __builtins__
+    text = "def g(x): return [a for _ in x]\ndef f(x): return g(gain(x)) if x in s else own.K\n"
+    exec(text, scope)
+    f = scope["f"]
+    first = fingerprint(f)
+    for change, back in (
+        (lambda: scope["a"].__setitem__(0, 7.0), lambda: scope["a"].__setitem__(0, 1.0)),
+        (lambda: setattr(scope["gain"], "k", 3.0), lambda: setattr(scope["gain"], "k", 2.0)),
+        (lambda: setattr(Gain, "offset", 1.0), lambda: setattr(Gain, "offset", 0.0)),
+        (lambda: setattr(users_own, "K", 2.0), lambda: setattr(users_own, "K", 1.0)),
+        (lambda: scope["s"].add("z"), lambda: scope["s"].remove("z")),
+    ):
+        change()
+        assert fingerprint(f) != first
+        back()
+        assert fingerprint(f) == first
+    scope["unused"] = 1
+    assert fingerprint(f) == first
+    partial = [hash_of(world(functools.partial(f, x))) for x in (1.0, 1.0, 2.0)]
+    assert partial[0] == partial[1] != partial[2]
+
+
+def test_a_function_whose_globals_changed_does_not_come_back(module):
+    module("K = 1.0\ndef push(t, scene):\n    return (0.0, 0.0, K)\n")
+    import users_own
+
+    data = describe(users_own.push)
+    assert restore(data, allow_code=True) is users_own.push
+    users_own.K = 2.0
+    with pytest.raises(ValueError, match=r"users_own:push.* has changed"):
+        restore(data, allow_code=True)(0.0, None)
+
+
+def test_names_do_not_lead_from_module_to_module(module):
+    """A name leads to what a module holds and to what its classes hold; never on to other modules."""
+    module("import os\nclass Own:\n    @staticmethod\n    def push(t, scene): return (0.0, 0.0, 1.0)\n")
+    for reference in ("users_own:os.system", "users_own:os.path.join", "users_own:Own.push.__globals__"):
+        found = restore({"function": reference, "code": ""}, allow_code=True)
+        assert isinstance(found, Missing), reference
+    import users_own
+
+    assert restore(describe(users_own.Own.push), allow_code=True) is users_own.Own.push
+    for name in ("poinsot.cli.commands:App", "poinsot.world:builder.World", "poinsot.show.live_world:Push"):
+        assert isinstance(restore({"class": name}), Missing)
 
 
 # Data that are wrong.

@@ -1,5 +1,6 @@
 """Runs saved and loaded: the same data, ledger, world, and the same bits when they are repeated."""
 
+import json
 import subprocess
 import sys
 import warnings
@@ -283,3 +284,27 @@ def test_saving_and_loading_warns_of_nothing(tmp_path):
             run.save(tmp_path / name)
             run.save(tmp_path / name)
             pt.load_run(tmp_path / name)
+
+
+def test_damaged_files_are_told_by_name(tmp_path, monkeypatch):
+    import h5py
+
+    path = tmp_path / "x.nc"
+    world().simulate(0.1).save(path)
+    whole = path.read_bytes()
+    for change in ({"description": {"class": "Description"}}, {"stop": 5}, {"options": []}, {"free": 1}):
+        path.write_bytes(whole)
+        with h5py.File(path, "r+") as file:
+            meta = json.loads(file["run/text"][:].tobytes())
+            text = json.dumps(meta | change).encode()
+            file["run/text"][:] = np.frombuffer(text.ljust(len(file["run/text"])), np.uint8)
+        with pytest.raises(ValueError, match=r"x.nc' is damaged, and cannot be read"):
+            pt.load_run(path)
+    path.write_bytes(whole)
+
+    def failing(*arguments: Any) -> None:
+        raise RuntimeError("Link iteration failed")
+
+    monkeypatch.setattr("xarray.open_dataset", lambda *arguments, **options: failing())
+    with pytest.raises(ValueError, match=r"x.nc' is not a run saved by Poinsot, or is damaged: Link iteration failed"):
+        pt.load_run(path)

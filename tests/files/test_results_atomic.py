@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import poinsot as pt
-from poinsot.files import atomic
+from poinsot import _atomic as atomic
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and killed as POSIX systems do")
 

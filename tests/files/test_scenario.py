@@ -20,7 +20,7 @@ from poinsot.files.schema import scenario_schema
 from poinsot.files.varied import varied
 from poinsot.files.written import scenario_text
 from poinsot.mechanism.joints import TYPES
-from poinsot.run.result import hash_of
+from poinsot.run.fingerprints import hash_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUN = "[run]\nduration = 1\nstep = 0.01\n"

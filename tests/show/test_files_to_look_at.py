@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import runs_to_show
 
-from poinsot.files import atomic
+from poinsot import _atomic as atomic
 from poinsot.show import headless, replay, server
 
 

@@ -1,8 +1,11 @@
 """Sweeps: the same bits however they are cut, nothing lost when they stop, statistics that are right."""
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -251,3 +254,152 @@ def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path):
     assert swept.done == swept.n == local.n == 6000
     for name in local:
         assert np.array_equal(local.data[name].values, swept.data[name].values), name
+
+
+def test_a_fresh_sweep_removes_nothing_that_is_not_ours(tmp_path):
+    path = tmp_path / "a.zarr"
+    path.mkdir()
+    (path / "thesis.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"a.zarr' exists and is not a saved run or sweep of Poinsot"):
+        sweep(world(), VARY, save=path, fresh=True, **OPTIONS)
+    assert (path / "thesis.txt").read_text() == "mine"
+    other = tmp_path / "other.zarr"
+    xarray.Dataset({"x": ("k", [1.0, 2.0])}).to_zarr(other, zarr_format=2)
+    for fresh in (True, False):
+        with pytest.raises(FileExistsError, match="is not a"):
+            sweep(world(), VARY, save=other, fresh=fresh, **OPTIONS)
+    assert list(xarray.open_zarr(other).x.values) == [1.0, 2.0]
+
+
+def test_files_that_a_user_put_into_a_sweep_stay(tmp_path):
+    path = tmp_path / "a.zarr"
+    sweep(world(), VARY, save=path, **OPTIONS)
+    (path / "position" / "notes.md").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"'position/notes.md' in it was not written by Poinsot"):
+        sweep(world(), VARY, save=path, fresh=True, **OPTIONS)
+    assert (path / "position" / "notes.md").read_text() == "mine"
+    (tmp_path / "link.zarr").symlink_to(path)
+    with pytest.raises(FileExistsError, match=r"link.zarr' exists and is not"):
+        sweep(world(), VARY, save=tmp_path / "link.zarr", fresh=True, **OPTIONS)
+
+
+def test_a_run_replaces_neither_a_sweep_nor_a_store_of_others(tmp_path):
+    run = world().simulate(0.1)
+    sweep(world(), VARY, save=tmp_path / "a.zarr", **OPTIONS)
+    with pytest.raises(FileExistsError, match=r"a.zarr' is a sweep, not a saved run"):
+        run.save(tmp_path / "a.zarr")
+    xarray.Dataset({"x": ("k", [1.0, 2.0])}).to_zarr(tmp_path / "b.zarr", zarr_format=2)
+    with pytest.raises(FileExistsError, match=r"b.zarr' exists and is not a saved run"):
+        run.save(tmp_path / "b.zarr")
+
+
+def test_a_sweep_is_laid_out_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "a.zarr"
+
+    def full(*arguments: Any) -> None:
+        raise OSError(28, "full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "_make_room", full)
+        with pytest.raises(OSError, match="full"):
+            sweep(world(), VARY, save=path, **OPTIONS)
+    assert not list(tmp_path.iterdir())
+    sweep(world(), VARY, save=path, chunk=30, **OPTIONS)
+    shutil.rmtree(path / "done")  # as if it had been laid out in part
+    assert sweep(world(), VARY, save=path, chunk=30, **OPTIONS).done == 90
+    assert [p.name for p in tmp_path.iterdir()] == ["a.zarr"]
+
+
+def test_a_chunk_whose_mark_is_damaged_is_done_again(tmp_path, monkeypatch):
+    path = tmp_path / "a.zarr"
+    first = sweep(world(), VARY, save=path, chunk=30, **OPTIONS).data.position.values
+    (path / "done" / "1").write_bytes(b"")
+    done: list[int] = []
+    work = sweeps.work
+    monkeypatch.setattr(sweeps, "work", lambda job, k: done.append(k) or work(job, k))
+    assert np.array_equal(sweep(world(), VARY, save=path, chunk=30, **OPTIONS).data.position.values, first)
+    assert done == [1]
+
+
+def test_a_chunk_reaches_the_disk_before_it_counts(tmp_path, monkeypatch):
+    flushed: list[str] = []
+    flush = sweeps._flush
+
+    def noted(folder: Any, piece: str) -> None:
+        flushed.append(f"{folder.name}/{piece}")
+        assert folder.name == "done" or not (tmp_path / "a.zarr" / "done" / "1").exists()
+        flush(folder, piece)
+
+    path = tmp_path / "a.zarr"
+    sweep(world(), VARY, save=path, chunk=45, **OPTIONS)
+    (path / "done" / "1").unlink()
+    monkeypatch.setattr(sweeps, "_flush", noted)
+    sweep(world(), VARY, save=path, chunk=45, **OPTIONS)
+    assert flushed[-1] == "done/1"
+    assert {name.partition("/")[0] for name in flushed} == set(map(str, load_sweep(path)))
+    assert all((path / name).exists() for name in flushed)
+
+
+SHARE = """
+import sys
+import threading
+sys.path.insert(0, {here!r})
+import test_sweep
+from poinsot.study import sweeps
+work = sweeps.work
+sweeps.work = lambda job, k: print(k, flush=True) or work(job, k)
+sweeps.sweep(test_sweep.world(), test_sweep.VARY, save={path!r}, chunk=3, progress=False, **test_sweep.OPTIONS)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the locks of POSIX")
+def test_processes_share_a_sweep(tmp_path):
+    code = SHARE.format(here=os.path.dirname(__file__), path=str(tmp_path / "a.zarr"))
+    children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    texts = [child.communicate(timeout=120)[0] for child in children]
+    assert [child.returncode for child in children] == [0, 0, 0]
+    assert sorted(int(k) for text in texts for k in text.split()) == list(range(30))  # each once
+    alone = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=90, **OPTIONS)
+    assert np.array_equal(load_sweep(tmp_path / "a.zarr").data.position.values, alone.data.position.values)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zarr", "b.zarr"]
+
+
+STRENGTH = 1.0
+GUARD: Any = True
+FORCE = np.array([0.0, 0.0, 1.0])
+
+
+def scaled(x: Any) -> Any:
+    return STRENGTH * x
+
+
+def push(t: Any, scene: pt.Scene) -> Any:
+    return scaled(FORCE) if GUARD else None
+
+
+def test_a_sweep_is_not_resumed_with_other_physics(tmp_path, monkeypatch):
+    """The globals that a force reads belong to it: also those of a function it calls, and arrays changed in place."""
+
+    def swept() -> Any:
+        w = pt.World()
+        w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)))
+        w.add_force("push", "box", push)
+        vary = {"box.mass": np.array([1.0, 2.0])}
+        return sweep(w, vary, 0.02, 0.01, save=tmp_path / "a.zarr", progress=False)
+
+    swept()
+    swept()
+    monkeypatch.setitem(globals(), "STRENGTH", 2.0)
+    with pytest.raises(FileExistsError, match="holds another sweep"):
+        swept()
+    monkeypatch.setitem(globals(), "STRENGTH", 1.0)
+    swept()
+    FORCE[2] = 5.0
+    try:
+        with pytest.raises(FileExistsError, match="holds another sweep"):
+            swept()
+    finally:
+        FORCE[2] = 1.0
+    monkeypatch.setitem(globals(), "GUARD", threading.Lock())
+    with pytest.raises(FileExistsError, match=r"reads _thread.lock, which cannot be compared"):
+        swept()

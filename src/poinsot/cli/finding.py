@@ -1,5 +1,6 @@
 """The places of scenarios and results: files, examples, folders."""
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,3 +50,9 @@ def result_path(out: Path | None, name: str, suffix: str) -> Path:
         return out
     RESULTS.mkdir(exist_ok=True)
     return RESULTS / f"{name}{suffix}"
+
+
+def new_path(path: Path) -> Path:
+    """This path, or the first of x-2, x-3, ... that does not exist."""
+    candidates = (path.with_name(f"{path.stem}{f'-{k}' if k > 1 else ''}{path.suffix}") for k in itertools.count(1))
+    return next(candidate for candidate in candidates if not candidate.exists())

@@ -26,6 +26,11 @@ def _is_sweep(path: Path) -> bool:
 def _loaded(path: Path, allow_code: bool = False) -> "Run":
     from poinsot.files import load_run
 
+    if _is_sweep(path):
+        raise ValueError(
+            f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot plot and info "
+            "show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
+        )
     return load_run(path, allow_code=allow_code)
 
 
@@ -151,6 +156,11 @@ def convert(
     robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
     if source.suffix in robots and target.suffix == ".toml":
         _convert_robot(screen, source, target, floating)
+    elif target.suffix in tables and _is_sweep(source):
+        from poinsot.files.tables import export
+        from poinsot.study.swept import load_sweep
+
+        export(load_sweep(source), target)
     elif source.suffix in stores and target.suffix in tables:
         _loaded(source).export(target)
     elif source.suffix in stores and target.suffix in stores:
@@ -168,8 +178,8 @@ def convert(
 def _convert_robot(screen: Screen, source: Path, target: Path, floating: bool) -> None:
     import warnings
 
+    from poinsot._atomic import write_text
     from poinsot.files import load_mjcf, load_urdf
-    from poinsot.files.atomic import write_text
     from poinsot.files.written import scenario_text
 
     with warnings.catch_warnings(record=True) as caught:

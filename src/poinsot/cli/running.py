@@ -26,6 +26,7 @@ Free = Annotated[
     list[str] | None,
     typer.Option("--free", metavar="PATH", help="With --live: a number that gets a slider. Repeatable."),
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace older results, instead of taking a new name.")]
 Tolerance = Annotated[float, typer.Option(help="The relative error that the step may cause.")]
 
 
@@ -38,6 +39,7 @@ def run(
     view: View = False,
     live: Live = False,
     free: Free = None,
+    overwrite: Overwrite = False,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -63,7 +65,7 @@ def run(
     shown.ledger(screen, done.ledger)
     shown.final(screen, done)
     _limits(screen, done)
-    places = _keep(screen, scenario, done, out, html, plot)
+    places = _keep(screen, scenario, done, out, html, plot, overwrite)
     screen.data(_report(scenario, done, took, places))
     if view:
         done.view().wait()
@@ -135,10 +137,18 @@ def _limits(screen: Screen, done: "Run") -> None:
 
 
 def _keep(
-    screen: Screen, scenario: "Loaded", done: "Run", out: Path | None, html: bool | None, plot: bool
+    screen: Screen,
+    scenario: "Loaded",
+    done: "Run",
+    out: Path | None,
+    html: bool | None,
+    plot: bool,
+    overwrite: bool,
 ) -> dict[str, str]:
     """Write the results, and print where they are."""
     path = finding.result_path(out, scenario.name, ".nc")
+    if out is None and not overwrite:
+        path = finding.new_path(path)
     places = {"results": str(path)}
     done.save(path)
     if plot:

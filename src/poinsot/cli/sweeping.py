@@ -90,7 +90,7 @@ def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, 
     if plot:
         from poinsot.cli.inspecting import draw_sweep
 
-        places["picture"] = str(draw_sweep(done, path.with_suffix(".png"), names))
+        places["picture"] = str(draw_sweep(done, path.with_name(f"{path.stem}-sweep.png"), names))
     tell(screen, done, names, places)
     for kind, place in places.items():
         screen.say(f"{kind:<8} {place}", "green")

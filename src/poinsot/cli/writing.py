@@ -21,8 +21,8 @@ def new(
 
     Example:  poinsot new spin;  poinsot new swing --kind pendulum
     """
+    from poinsot._atomic import write_text
     from poinsot._hints import hint
-    from poinsot.files.atomic import write_text
 
     if kind not in TEMPLATES:
         raise ValueError(f"there is no template {kind!r}{hint(kind, TEMPLATES)}; there are {', '.join(TEMPLATES)}.")

@@ -14,9 +14,10 @@ has defined, are imported by name if `allow_code` is true. Those that do not exi
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import reduce
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -26,7 +27,7 @@ from poinsot._hints import hint
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
 from poinsot.parts import Effect, Element, Input, Scene, Tabulated
-from poinsot.run.result import fingerprint
+from poinsot.run.fingerprints import fingerprint
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.inertia import Solid
 from poinsot.spatial.shapes import Shape
@@ -34,6 +35,7 @@ from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
 OWN: tuple[type, ...] = (Body, Description, Inertia, Input, Joint, Pose, Solid, Table, Tabulated)
+ROOMS = tuple(f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment world".split())
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
 
@@ -130,6 +132,18 @@ def known() -> dict[str, type]:
     return classes
 
 
+@cache
+def parts_of_elements() -> dict[str, type]:
+    """Poinsot's other dataclasses that elements may hold, by "module:Class"."""
+    return {
+        f"{module}:{cls.__qualname__}": cls
+        for module, content in list(sys.modules.items())
+        if module.startswith(ROOMS)
+        for cls in vars(content).values()
+        if isinstance(cls, type) and cls.__module__ == module and is_dataclass(cls)
+    }
+
+
 def subclasses(base: Any) -> Iterator[Any]:
     """All classes below this one, each before those below it."""
     for cls in base.__subclasses__():
@@ -167,9 +181,9 @@ def _instance(data: Mapping[str, Any], allow_code: bool, owner: str) -> Any:
     name = data["class"]
     if isinstance(data.get("name"), str) and data["name"]:
         owner = f"{name.rpartition(':')[2]} {data['name']!r}"
-    cls = known().get(name)
+    cls = known().get(name) or parts_of_elements().get(name)
     if cls is None:
-        imported_class, why = _find(name, allow_code or name.startswith("poinsot."))
+        imported_class, why = _find(name, allow_code)
         if not (isinstance(imported_class, type) and is_dataclass(imported_class)):
             why = why or "it is not a dataclass"
             why = f"{owner} needs the class {name!r}, which is missing: {why}."
@@ -217,6 +231,13 @@ def _find(reference: str, allow_code: bool) -> tuple[Any, str]:
 
 
 def imported(reference: str) -> Any:
-    """The object that "module:name" names; the name may have dots."""
+    """The function or class that "module:name" names; the name may have dots, through classes of that module alone."""
     module, _, name = reference.partition(":")
-    return reduce(getattr, name.split("."), importlib.import_module(module))
+    found: Any = importlib.import_module(module)
+    for k, part in enumerate(name.split(".")):
+        if k and not (isinstance(found, type) and found.__module__ == module):
+            raise AttributeError(f"{'.'.join(name.split('.')[:k])!r} is not a class of {module!r}")
+        if part not in vars(found) and not (k == 0 and hasattr(found, part)):
+            raise AttributeError(f"{module!r} has no attribute {name!r}")
+        found = getattr(found, part)
+    return found

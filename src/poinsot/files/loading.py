@@ -49,9 +49,15 @@ def open_run(path: Path, equations: Equations, lazy: bool) -> Run:
         seen = _identity(path)
         try:
             run = _read_run(path, equations, lazy)
-        except (OSError, KeyError, ValueError):
+        except (OSError, ImportError, MemoryError):
             if _identity(path) == seen:
                 raise
+            continue
+        except Exception as error:  # whatever libraries say of bytes that are wrong
+            if _identity(path) == seen:
+                if str(path) in str(error):
+                    raise
+                raise ValueError(f"'{path}' is damaged, and cannot be read: {_said(error)}") from error
             continue
         if _identity(path) == seen:
             return run
@@ -96,16 +102,21 @@ def _read_whole(path: Path) -> tuple["Dataset", dict[str, Any]]:
         whole = _read(store.read(path, "run"))
         meta = json.loads(whole["text"].values.tobytes())
         version = int(meta["format"])
-    except PermissionError:
+    except (PermissionError, ImportError, MemoryError):
         raise
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise ValueError(f"'{path}' is not a run saved by Poinsot: {error}") from error
+    except Exception as error:  # whatever libraries say of bytes that are wrong
+        raise ValueError(f"'{path}' is not a run saved by Poinsot, or is damaged: {_said(error)}") from error
     if version > FORMAT:
         raise ValueError(
             f"'{path}' was written by Poinsot {meta['settings'].get('poinsot')} in format {version}; this is Poinsot "
             f"{__version__}, which reads formats up to {FORMAT}. Update Poinsot."
         )
     return whole, meta
+
+
+def _said(error: Exception) -> str:
+    """An error in words; one of a look-up says only the name that it did not find."""
+    return f"{error} is missing." if isinstance(error, KeyError) else str(error) or type(error).__name__
 
 
 def _read(dataset: "Dataset") -> "Dataset":

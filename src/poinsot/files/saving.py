@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot import _atomic as atomic
 from poinsot._types import Array
-from poinsot.files import atomic
 from poinsot.files.described import describe
 from poinsot.files.loading import FORMAT, ReadOnlyEquations, open_run
 from poinsot.files.stores import check_place, store_for

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._atomic import reserve
 from poinsot._optional import require
-from poinsot.files.atomic import reserve
+from poinsot._owned import require_owned
 
 if TYPE_CHECKING:
     from xarray import Dataset, Variable
@@ -44,10 +45,11 @@ def store_for(path: str | PathLike[str]) -> Store:
 
 
 def check_place(path: Path) -> None:
-    """An error if a run must not replace what is there: it may replace files, and folders that are Zarr stores."""
-    store = path.suffix == ".zarr" and any((path / name).exists() for name in (".zgroup", "zarr.json"))
-    if path.exists() and not store and (path.is_dir() or path.suffix == ".zarr"):
+    """An error if a run must not replace what is there: it may replace files, and folders that are saved runs."""
+    if path.suffix != ".zarr" and path.is_dir():
         raise FileExistsError(f"'{path}' exists and is not a saved run; move it, or choose another name.")
+    if path.suffix == ".zarr" and (path.exists() or path.is_symlink()) and require_owned(path) != "run":
+        raise FileExistsError(f"'{path}' is a sweep, not a saved run; move it, or choose another name.")
 
 
 def _written(dataset: "Dataset") -> "Dataset":

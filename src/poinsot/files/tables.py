@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._atomic import replacing
 from poinsot._optional import require
 from poinsot._types import Array
-from poinsot.files.atomic import replacing
 from poinsot.mechanism import Joint
+from poinsot.study.quantities import names, pick, unit_of
+from poinsot.study.swept import Sweep, columns
 
 if TYPE_CHECKING:
     from poinsot.run import Run
@@ -21,36 +23,55 @@ NUMBERS = 2**21  # in the part of a table that is made at once
 UNLABELLED = ("time", "batch")
 
 
-def export(run: "Run", path: str | PathLike[str]) -> None:
-    """Write `run.data` to x.csv or x.parquet, with columns such as "box.position.x [m]"; whole or not at all."""
+def export(run: "Run | Sweep", path: str | PathLike[str]) -> None:
+    """Write `data` of a run or sweep to x.csv or x.parquet, with columns "box.position.x [m]"; whole or not at all."""
     suffix = Path(path).suffix
     if suffix not in WRITERS:
         stored = " run.save writes such files." if suffix in (".nc", ".zarr") else ""
         raise ValueError(f"'{path}': a table is written as .csv or .parquet, not as {suffix!r}.{stored}")
     with replacing(path) as temporary:
-        WRITERS[suffix](run, temporary)
+        WRITERS[suffix](sweep_frames(run) if isinstance(run, Sweep) else frames(run), temporary)
 
 
 def frames(run: "Run") -> Iterator[Any]:
     """The table as pandas.DataFrames, some rows at a time."""
     pandas = require("pandas", "tables", "making a table")
     data, n = run.data, run.batch or 1
-    names = {name: _columns(run, name) for name in data.data_vars}
-    size = max(1, NUMBERS // (n * (1 + sum(map(len, names.values())))))
+    heads_of = {name: _columns(run, name) for name in data.data_vars}
+    size = max(1, NUMBERS // (n * (1 + sum(map(len, heads_of.values())))))
     for start in range(0, len(run.time), size):
         piece = data.isel(time=slice(start, start + size))
         k = piece.sizes["time"]
-        columns: dict[str, Array] = {"time [s]": np.repeat(piece["time"].values, n)}
+        table: dict[str, Array] = {"time [s]": np.repeat(piece["time"].values, n)}
         if run.batch is not None:
-            columns["batch"] = np.tile(np.arange(n), k)
+            table["batch"] = np.tile(np.arange(n), k)
             for name, coordinate in data.coords.items():
                 if coordinate.dims[:1] == ("batch",) and name != "batch":
                     entries = np.ndindex(coordinate.shape[1:])
                     heads = [f"{name}{''.join(f'[{i}]' for i in entry)}" for entry in entries]
-                    columns |= dict(zip(heads, np.tile(coordinate.values.reshape(n, -1), (k, 1)).T, strict=True))
-        for name, heads in names.items():
-            columns |= dict(zip(heads, piece[name].values.reshape(k * n, -1).T, strict=True))
-        yield pandas.DataFrame(columns)
+                    table |= dict(zip(heads, np.tile(coordinate.values.reshape(n, -1), (k, 1)).T, strict=True))
+        for name, heads in heads_of.items():
+            table |= dict(zip(heads, piece[name].values.reshape(k * n, -1).T, strict=True))
+        yield pandas.DataFrame(table)
+
+
+def sweep_frames(sweep: Sweep) -> Iterator[Any]:
+    """The table of a sweep as pandas.DataFrames, a row per instance that is done and time, some instances at a time."""
+    pandas = require("pandas", "tables", "making a table")
+    known, varied, times = names(sweep.data), columns(sweep.varied), sweep.data["time"].values
+    size = max(1, NUMBERS // (len(times) * (2 + len(known) + len(varied))))
+    done = sweep.data["stop_time"].values != -1
+    for start in range(0, sweep.n, size):
+        piece = sweep.data.isel(batch=slice(start, start + size)).load()
+        here = np.flatnonzero(done[start : start + size])
+        table = {"time [s]": np.tile(times, len(here)), "batch": np.repeat(here + start, len(times))}
+        table |= {f"{path}": np.repeat(x[here + start], len(times)) for path, x in varied.items()}
+        for name in known:
+            array = pick(piece, name)
+            unit = unit_of(array, name)
+            head = f"{name} [{unit}]" if unit else name
+            table[head if head not in table else f"{head} recorded"] = array.values[:, here].T.ravel()
+        yield pandas.DataFrame(table)
 
 
 def _columns(run: "Run", name: str) -> list[str]:
@@ -105,18 +126,18 @@ def _unit(units: str, kind: int) -> str:
     return choice[kind] if kind < len(choice) else choice[-1]
 
 
-def _write_csv(run: "Run", path: Path) -> None:
+def _write_csv(pieces: Iterator[Any], path: Path) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        for k, frame in enumerate(frames(run)):
+        for k, frame in enumerate(pieces):
             frame.to_csv(file, index=False, header=k == 0)
 
 
-def _write_parquet(run: "Run", path: Path) -> None:
+def _write_parquet(pieces: Iterator[Any], path: Path) -> None:
     arrow = require("pyarrow", "tables", "writing .parquet")
     parquet = require("pyarrow.parquet", "tables", "writing .parquet")
     writer = None
     try:
-        for frame in frames(run):
+        for frame in pieces:
             table = arrow.Table.from_pandas(frame, preserve_index=False)
             writer = writer or parquet.ParquetWriter(path, table.schema)
             writer.write_table(table)

@@ -11,9 +11,10 @@ from poinsot.run import limits
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.distributions import draw
+from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.progress import Progress
-from poinsot.run.result import Run, hash_of, versions, writer
+from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import time_grid

@@ -1,13 +1,11 @@
 """A run: the world that was simulated, how, and the records."""
 
-import hashlib
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.fingerprints import hash_of
 from poinsot.run.ledger import WIDTH, Ledger, sources
 from poinsot.run.limits import Limits, limits
 from poinsot.run.observe import LABELS, observe
@@ -218,48 +217,3 @@ def writer(
 def versions() -> dict[str, str]:
     """The versions on which last digits may depend."""
     return {"poinsot": __version__, "numpy": np.__version__}
-
-
-def hash_of(world: World) -> str:
-    """A hash of everything in the description of a world."""
-    return hashlib.sha256(_text(world.description).encode()).hexdigest()[:16]
-
-
-def _text(x: Any) -> str:
-    """Anything in a description as text, the same for the same numbers."""
-    if hasattr(x, "__dataclass_fields__"):
-        parts = (f"{name}={_text(getattr(x, name))}" for name in x.__dataclass_fields__ if not name.startswith("_"))
-        return f"{type(x).__name__}({', '.join(parts)})"
-    if isinstance(x, Mapping):
-        return "{" + ", ".join(f"{k}: {_text(v)}" for k, v in x.items()) + "}"
-    if isinstance(x, (tuple, list)):
-        return "[" + ", ".join(map(_text, x)) + "]"
-    if isinstance(x, np.ndarray):
-        return f"{x.shape}{x.tolist()}"
-    if callable(x):
-        return f"{getattr(x, '__module__', '')}:{getattr(x, '__qualname__', '')}:{fingerprint(x)}"
-    return repr(x.item() if isinstance(x, np.generic) else x)
-
-
-def fingerprint(function: Any) -> str:
-    """A hash of a function: its code, defaults, and the numbers that it closes over; "" if it has no code."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return ""
-    cells = [cell.cell_contents for cell in function.__closure__ or () if _plain(cell)]
-    parts = (*_instructions(code), _text(function.__defaults__), _text(cells))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def _instructions(code: CodeType) -> list[str]:
-    """The code, names and constants of a function, and of the functions inside of it."""
-    inner = [part for x in code.co_consts if isinstance(x, CodeType) for part in _instructions(x)]
-    constants = [repr(x) for x in code.co_consts if not isinstance(x, CodeType)]
-    return [code.co_code.hex(), *code.co_names, *constants, *inner]
-
-
-def _plain(cell: Any) -> bool:
-    try:
-        return isinstance(cell.cell_contents, (int, float, str, tuple, np.ndarray, np.generic))
-    except ValueError:  # nothing in it yet
-        return False

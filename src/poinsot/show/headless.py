@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._atomic import write_bytes
 from poinsot._optional import require
 from poinsot._types import Array, ArrayLike
-from poinsot.files.atomic import write_bytes
 from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import Picture

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._atomic import write_bytes
 from poinsot._hints import hint
 from poinsot._optional import require
 from poinsot._types import Array
-from poinsot.files.atomic import write_bytes
 from poinsot.parts import Limit
 from poinsot.run.result import Run
 from poinsot.show.history import History, history, quantities, spelled

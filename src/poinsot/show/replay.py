@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._atomic import write_text
 from poinsot._types import Array, ArrayLike
-from poinsot.files.atomic import write_text
 from poinsot.run.result import Run
 from poinsot.show import server as web
 from poinsot.show.picture import DEFAULT, LAYERS, Picture

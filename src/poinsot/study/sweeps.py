@@ -2,7 +2,8 @@
 
 The store is laid out at the start, with room for every instance; a chunk fills its own part of it and is then marked as
 done. Thus a sweep may be larger than memory, keeps what was finished when it is stopped, resumes where it was, and may
-be shared by many processes. An instance has the same bits whatever chunk, engine or machine it is in.
+be shared by many processes, which take different chunks. An instance has the same bits whatever chunk, engine or
+machine it is in.
 """
 
 import hashlib
@@ -18,18 +19,23 @@ from typing import Any
 import numpy as np
 
 from poinsot import fuse
+from poinsot._atomic import replacing, to_disk
+from poinsot._locks import locked
 from poinsot._optional import require
+from poinsot._owned import kind_of, require_owned
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import Run, simulate
 from poinsot.run.distributions import require_finite, sample
+from poinsot.run.fingerprints import Reading, hash_of, unknown
 from poinsot.run.progress import Progress
-from poinsot.run.result import fingerprint, hash_of, varied_coords
+from poinsot.run.result import varied_coords
 from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
 
 NUMBERS = 2**23  # of states in a chunk: 64 MB
+DIMS = "_ARRAY_DIMENSIONS"  # the attribute of Zarr arrays that names their dimensions
 MANY = 4096  # instances in a chunk: enough to keep all cores busy
 
 
@@ -66,8 +72,8 @@ class Job:
         return World.of(self.description)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the world: each worker makes it, and its kernels, once."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Without the world: each worker makes it, and its kernels, once. The hash is that of the sender."""
+        return {"hash": self.hash, **{f.name: getattr(self, f.name) for f in fields(self)}}
 
     def simulate(self, where: slice, **changes: Any) -> Run:
         """Run some of the instances."""
@@ -77,9 +83,10 @@ class Job:
         options = {**self.options, **changes, "inputs": inputs, "progress": False, "batch": where.stop - where.start}
         return simulate(self.world, vary=vary, **options)
 
+    @cached_property
     def hash(self) -> str:
         """A hash that tells this sweep from others, so that they are not mixed."""
-        shown = {key: fingerprint(x) or repr(x) for key, x in self.options.items()}
+        shown = {key: Reading().text(x) for key, x in self.options.items()}
         text = json.dumps([hash_of(self.world), shown, self.chunk, list(self.values)], sort_keys=True)
         parts = [text.encode(), *(np.ascontiguousarray(x).tobytes() for x in self.values.values())]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
@@ -170,51 +177,85 @@ def _chunk(job: Job) -> int:
 
 
 def _waiting(job: Job, fresh: bool) -> list[int]:
-    """The chunks that are not done, in a store that exists or is made now."""
+    """The chunks that are not done, in a store that exists or is made now; one process at a time."""
     zarr = require("zarr", "zarr", "A sweep")
     path = Path(job.path)
-    if path.exists() and not fresh:
-        try:
-            group = zarr.open_group(path, mode="r", zarr_format=2)
-            other = group.attrs.get("sweep_hash")
-        except Exception as error:
-            raise FileExistsError(f"'{path}' exists, and is not a sweep; choose another name.") from error
-        if other != job.hash():
-            raise FileExistsError(
-                f"'{path}' holds another sweep or run; choose another name, or replace it (fresh=True, --fresh)."
-            )
-        return [int(k) for k in np.flatnonzero(group["done"][:] != 1)]
     if not path.parent.is_dir():
         raise FileNotFoundError(f"'{path}' cannot be written: the folder '{path.parent}' does not exist.")
-    _lay_out(job, zarr)
+    with locked(path):
+        there = path.exists() or path.is_symlink()
+        if there and fresh:
+            require_owned(path)
+        elif there:
+            _require_same(job, path)
+            done = _done(job, zarr)
+            if done is not None:
+                return [int(k) for k in np.flatnonzero(~done)]
+            require_owned(path)  # it was not laid out to the end: it is laid out again
+        _lay_out(job, zarr)
     return list(range(job.chunks))
 
 
+def _require_same(job: Job, path: Path) -> None:
+    """FileExistsError unless this sweep is in the store."""
+    if (kind := kind_of(path)) is None:
+        raise FileExistsError(f"'{path}' exists, and is not a sweep; choose another name.")
+    if kind == "run" or json.loads((path / ".zattrs").read_text(encoding="utf-8"))["sweep_hash"] != job.hash:
+        kinds = unknown((job.description, job.options))
+        why = f" A function here reads {', '.join(kinds)}, which cannot be compared with what it was." if kinds else ""
+        raise FileExistsError(
+            f"'{path}' holds another sweep or run; choose another name, or replace it (fresh=True, --fresh).{why}"
+        )
+
+
+def _done(job: Job, zarr: Any) -> Array | None:
+    """Which chunks (chunks,) are done. None if the store has no such marks: it was not laid out to the end."""
+    try:
+        marks = zarr.open_group(job.path, mode="r", zarr_format=2)["done"]
+    except (KeyError, ValueError, OSError):
+        return None
+    if marks.shape != (job.chunks,):
+        return None
+    try:
+        return np.asarray(marks[:] == 1)
+    except Exception:  # whatever a codec says of a damaged piece
+        return np.array([_is_done(marks, k) for k in range(job.chunks)])
+
+
+def _is_done(marks: Any, k: int) -> bool:
+    """Whether a chunk is done; one whose mark cannot be read is not."""
+    try:
+        return bool(marks[k] == 1)
+    except Exception:  # whatever a codec says of a damaged piece
+        return False
+
+
 def _lay_out(job: Job, zarr: Any) -> None:
-    """Make the store, with labels and values, and room for all results."""
+    """Make the store, with labels and values, and room for all results; it takes its place when all of it is there."""
     sample = job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
-    _write_labels(job, sample)
-    room, each = partial(_make_room, job, zarr.open_group(job.path, mode="r+", zarr_format=2)), {"batch": job.n}
-    for name, array in sample.data_vars.items():
-        sizes = {**array.sizes, "time": len(job.time_grid.times), **each}
-        room(str(name), {str(dim): sizes[dim] for dim in array.dims}, "f8", np.nan, array.attrs)
-    room("stop_time", each, "f8", -1, {"units": "s", "description": "when the instance ended"})
-    room("broken", each, "i1", -1, {"units": "1", "description": "1 if a number of it became NaN or infinite"})
-    room("done", {"chunk": job.chunks}, "i1", -1, {"description": "1 for every chunk of the batch that is there"})
+    with replacing(job.path) as path:
+        _write_labels(job, path, sample)
+        room, each = partial(_make_room, job, zarr.open_group(path, mode="r+", zarr_format=2)), {"batch": job.n}
+        for name, array in sample.data_vars.items():
+            sizes = {**array.sizes, "time": len(job.time_grid.times), **each}
+            room(str(name), {str(dim): sizes[dim] for dim in array.dims}, "f8", np.nan, array.attrs)
+        room("stop_time", each, "f8", -1, {"units": "s", "description": "when the instance ended"})
+        room("broken", each, "i1", -1, {"units": "1", "description": "1 if a number of it became NaN or infinite"})
+        room("done", {"chunk": job.chunks}, "i1", -1, {"description": "1 for every chunk of the batch that is there"})
 
 
-def _write_labels(job: Job, sample: Any) -> None:
+def _write_labels(job: Job, path: Path, sample: Any) -> None:
     """The store with all coordinates, as in the data of one instance, and the attributes of the sweep."""
     import xarray
 
     labels = {dim: sample[dim] for dim in sample.dims if dim in sample.coords and dim not in ("time", "batch")}
     times = {"time": ("time", job.time_grid.times, {"units": "s"})}
     attributes = {
-        "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash(), "chunk": job.chunk,
+        "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash, "chunk": job.chunk,
         "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.time_grid.step,
     }  # fmt: skip
     coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
-    xarray.Dataset(coords=coords, attrs=attributes).to_zarr(job.path, mode="w", zarr_format=2, consolidated=False)
+    xarray.Dataset(coords=coords, attrs=attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
 
 
 def _make_room(
@@ -224,26 +265,39 @@ def _make_room(
     pieces = {**sizes, "batch": min(job.chunk, job.n), "chunk": 1}
     group.create_array(
         name, shape=tuple(sizes.values()), chunks=tuple(pieces[dim] for dim in sizes), dtype=dtype, fill_value=fill,
-        attributes={"_ARRAY_DIMENSIONS": list(sizes), **about},
+        attributes={DIMS: list(sizes), **about},
     )  # fmt: skip
 
 
 def work(job: Job, k: int) -> int:
-    """Run a chunk, write it to the store, and mark it as done."""
+    """Run a chunk, write it to the store, and mark it as done when all of it has reached the disk."""
     zarr = require("zarr", "zarr", "A sweep")
     where = job.part(k)
     run = job.simulate(where)
-    group = zarr.open_group(job.path, mode="r+", zarr_format=2)
     short = len(job.time_grid.times) - len(run.time)  # all of them met the condition to stop
-    for name, array in run.data.data_vars.items():
-        x = array.transpose("time", "batch", ...).values
-        group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
-    group["stop_time"][where] = np.broadcast_to(run.stop.time, (where.stop - where.start,))
     broken = np.zeros(where.stop - where.start, dtype="i1")
     broken[list(run.stop.notes)] = 1
-    group["broken"][where] = broken
-    group["done"][k] = 1
+    path = Path(job.path)
+    with locked(path, shared=True):
+        _require_same(job, path)  # another process may have replaced it
+        group = zarr.open_group(path, mode="r+", zarr_format=2)
+        for name, array in run.data.data_vars.items():
+            x = array.transpose("time", "batch", ...).values
+            group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
+        group["stop_time"][where] = np.broadcast_to(run.stop.time, (where.stop - where.start,))
+        group["broken"][where] = broken
+        for name in (*map(str, run.data.data_vars), "stop_time", "broken"):
+            _flush(path / name, ".".join(str(k if dim == "batch" else 0) for dim in group[name].attrs[DIMS]))
+        group["done"][k] = 1
+        _flush(path / "done", str(k))
     return k
+
+
+def _flush(folder: Path, piece: str) -> None:
+    """Wait until a piece of an array is on the disk; one of nothing but the fill value is not written."""
+    if (folder / piece).exists():
+        to_disk(folder / piece)
+    to_disk(folder)
 
 
 # The engines: how chunks are shared out.
@@ -252,10 +306,24 @@ Report = Callable[[int], None]  # how many chunks are left
 
 
 def _local(job: Job, waiting: list[int], scheduler: str | None, report: Report) -> None:
-    """One after the other, each with all cores."""
+    """One after the other, each with all cores; those that another process works on come last."""
+    others = []
     for k, chunk in enumerate(waiting):
-        work(job, chunk)
-        report(len(waiting) - k - 1)
+        if not _claimed(job, chunk, wait=False):
+            others.append(chunk)
+        report(len(waiting) - k - 1 + len(others))
+    for k, chunk in enumerate(others):
+        _claimed(job, chunk, wait=True)
+        report(len(others) - k - 1)
+
+
+def _claimed(job: Job, k: int, wait: bool) -> bool:
+    """Do a chunk unless it is done; False if another process works on it and this one shall not wait."""
+    zarr, path = require("zarr", "zarr", "A sweep"), Path(job.path)
+    with locked(path.with_name(f"{path.name}.{k}"), wait=wait) as mine:
+        if mine and not _is_done(zarr.open_group(path, mode="r", zarr_format=2)["done"], k):
+            work(job, k)
+        return mine
 
 
 def _dask(job: Job, waiting: list[int], scheduler: str | None, report: Report) -> None:
@@ -284,7 +352,8 @@ def _client(distributed: Any, scheduler: str | None) -> Any:
 def _on_worker(job: Job, k: int) -> int:
     """A worker shares its machine with others: one thread each."""
     fuse.set_threads(1)
-    return work(job, k)
+    _claimed(job, k, wait=True)
+    return k
 
 
 ENGINES: dict[str, Callable[[Job, list[int], str | None, Report], None]] = {"local": _local, "dask": _dask}

@@ -59,9 +59,9 @@ def settle(temporary: Path, path: str | PathLike[str]) -> None:
     for root, _, names in os.walk(temporary):
         folders.append(Path(root))
         for name in names:
-            _to_disk(Path(root, name))
+            to_disk(Path(root, name))
     for place in folders or [temporary]:
-        _to_disk(place)
+        to_disk(place)
     if folders and path.exists():
         _exchange(temporary, path)
         discard(temporary)
@@ -73,7 +73,18 @@ def settle(temporary: Path, path: str | PathLike[str]) -> None:
                 raise
             _exchange(temporary, path)  # another process came first
             discard(temporary)
-    _to_disk(path.parent)
+    to_disk(path.parent)
+
+
+def to_disk(path: Path) -> None:
+    """Wait until a file, or the list of names in a folder, is on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return  # only POSIX systems open folders
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def discard(temporary: Path) -> None:
@@ -120,17 +131,6 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if waiting:
         before(*waiting[0])
-
-
-def _to_disk(path: Path) -> None:
-    """Wait until a file, or the list of names in a folder, is on the disk."""
-    if path.is_dir() and os.name != "posix":
-        return  # only POSIX systems open folders
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _exchange(a: Path, b: Path) -> None:
