@@ -36,8 +36,8 @@ def source(path: str | os.PathLike[str], tag: str) -> bytes:
     return text
 
 
-def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int]) -> None:
-    """One warning that lists, with counts, what a mechanism does not hold of a file."""
+def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int], note: str = "") -> None:
+    """One warning that lists, with counts, what a mechanism does not hold of a file, and a note on it."""
     ignored = [f"{what} ({int(count)})" for what, count in counts.items() if count]
     if ignored:
-        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.", UserWarning, stacklevel=3)
+        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.{note}", UserWarning, stacklevel=3)
