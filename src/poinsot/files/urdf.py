@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element
 
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.repairs import Mender, Repair
+from poinsot.files.size_limits import ROBOT_LINKS
 from poinsot.mechanism import Joint, Link, Mechanism, free, planar, prismatic, revolute
 from poinsot.spatial import Inertia, Pose
 
@@ -59,6 +60,8 @@ def load_urdf(path: str | os.PathLike[str], floating: bool = False, repair: Repa
     with inside(path):
         robot = _parsed(text)
         links, joints = _by_name(robot, "link"), _by_name(robot, "joint")
+        if len(links) > ROBOT_LINKS:
+            raise ValueError(f"it has {len(links):,} links; the limit is {ROBOT_LINKS:,}.")
         carriers = _carriers(links, joints)
         roots = [name for name in links if name not in carriers]
         if len(roots) > 1:
@@ -118,7 +121,8 @@ def _depth_first(roots: list[str], links: Iterable[str], carriers: dict[str, Ele
     while waiting:
         order.append(waiting.pop())
         waiting += reversed(children.get(order[-1], []))
-    return order + [name for name in links if name not in order]
+    reached = set(order)
+    return order + [name for name in links if name not in reached]
 
 
 def _link(link: Element, carrier: Element | None, root_joint: Joint, mender: Mender) -> Link:
