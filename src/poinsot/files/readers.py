@@ -170,10 +170,11 @@ def flag() -> KeyType:
     return _taken(lambda x: isinstance(x, bool), "true or false", {"type": "boolean"})
 
 
-def whole(least: int = 0) -> KeyType:
+def whole(least: int = 0, most: int = 2**53) -> KeyType:
     """A whole number."""
-    schema = {"type": "integer", "minimum": least}
-    return _taken(lambda x: type(x) is int and x >= least, f"a whole number, {least} or more", schema)
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    expected = f"a whole number, {least} or more" if most == 2**53 else f"a whole number from {least} to {most:,}"
+    return _taken(lambda x: type(x) is int and least <= x <= most, expected, schema)
 
 
 def choice(*words: str) -> KeyType:
@@ -210,7 +211,11 @@ def file(*suffixes: str) -> KeyType:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}")
         path = context.folder / value
-        if not path.is_file():
+        try:
+            is_there = path.is_file()
+        except OSError:  # such as a name that is too long
+            is_there = False
+        if not is_there:
             raise ValueError(f"there is no file '{path}'")
         return path
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from poinsot.files.problems import Problem, ScenarioError
 from poinsot.files import size_limits
+from poinsot.files.problems import Problem, ScenarioError
 from poinsot.files.size_limits import NESTING
 from poinsot.files.toml_lines import lines_of
 from poinsot.run import Run

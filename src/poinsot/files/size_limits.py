@@ -11,6 +11,9 @@ FORMULA_AXES = 2  # of the array that it makes: a number, a vector, a matrix
 ARRAY_DEPTH = 8  # lists within lists
 NESTING = 50  # tables and lists within one another in a scenario
 SWEEP_VALUES = 10_000_000
+COUNT = 1_000  # the most of a whole number that says how many parts something has
+SHORTEST = 1e-100  # [s], of a step
+MOST_STEPS = 1e12
 
 
 def check_size(path: Path, limit: int) -> None:
