@@ -14,6 +14,7 @@ def body(shape):
     return f'[[body]]\nname = "box"\nshape = [{{ mass = 1, {shape} }}]\n'
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -27,6 +28,13 @@ def body(shape):
         (body('kind = "sphere", radius = 1e-200') + RUN, r"radius = 1e-200: .*must be from 1e-50 to 1e\+50 m"),
         (body('kind = "cone", radius = 5e-324, height = 1') + RUN, r"radius = 5e-324: .*must be from 1e-50"),
         (body('kind = "box", size = [1e200, 1, 1]') + RUN, r"size = .*must be from 1e-50 to 1e\+50 m"),
+        (
+            BOX.replace("mass = 1", "mass = 1e300").replace(
+                "}]", "}, { kind = 'rod', mass = 1e300, length = 1, position = [1e49, 0, 0] }]"
+            )
+            + RUN,
+            r"body\[0\]: moment must be finite",
+        ),
         (body('kind = "mesh", file = "mesh.obj"') + RUN, r"shape\[0\]: mesh file .*names a vertex that does not exist"),
         (body(f'kind = "mesh", file = "{"a" * 5000}"') + RUN, r"there is no file"),
         (

@@ -202,7 +202,9 @@ class Builder:
         if entries.get("inertia") is not None:
             with self.file.within((*place, "inertia")):
                 parts.append(making.mass_of(entries["inertia"]))
-        return sum(parts[1:], start=parts[0]) if parts else None
+        with self.file.within(place):
+            return sum(parts[1:], start=parts[0]) if parts else None
+        return None
 
     # Elements.
 
