@@ -290,6 +290,13 @@ def test_sweep(capsys, here):
     assert (here / "q.png").is_file()
 
 
+def test_a_sweep_without_positions_is_plotted(capsys, here):
+    said(capsys, "sweep", "spin.toml", "--samples", "2", "--set", 'sweep.record=["velocity"]')
+    assert (here / "results" / "spin.png").stat().st_size > 10_000
+    out = said(capsys, "sweep", "spin.toml", "--samples", "2", "--set", 'sweep.record=["posiion"]', code=2)
+    assert "did you mean 'position'" in out.replace("\n", " ")
+
+
 def test_a_sweep_on_the_gpu_needs_one(capsys, here, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
     out = said(capsys, "sweep", "spin.toml", "--device", "cuda", code=2)

@@ -176,3 +176,8 @@ def test_a_force_as_a_formula_is_the_force_as_a_function():
         world.add_force("f", "box", force)
         runs.append(world.simulate(1.0, 1e-2))
     assert np.array_equal(runs[0].y, runs[1].y)
+
+
+def test_every_unknown_name_is_listed():
+    with pytest.raises(ValueError, match=r"'k' is not defined.*there is no function 'sine'.*'speeed' is not defined"):
+        Expression("-k * sine(t) * speeed + k", body="box")

@@ -4,11 +4,13 @@ from poinsot.files.coordinates import from_mujoco, from_pinocchio, to_mujoco, to
 from poinsot.files.loading import load_run
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.problems import ScenarioError
+from poinsot.files.repairs import RepairWarning
 from poinsot.files.saving import Writer
 from poinsot.files.scenario import Scenario, load_scenario
 from poinsot.files.urdf import load_urdf
 
 __all__ = [
+    "RepairWarning",
     "Scenario",
     "ScenarioError",
     "Writer",

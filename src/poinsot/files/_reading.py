@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from poinsot.files import size_limits
+
 FORMATS = {"robot": "URDF: use load_urdf", "mujoco": "MJCF: use load_mjcf", "sdf": "SDF, which Poinsot does not read"}
 
 
@@ -24,10 +26,11 @@ def source(path: str | os.PathLike[str], tag: str) -> bytes:
     """The text of an XML file whose root has this tag, without comments, which may hold what strict parsers refuse."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {os.fspath(path)!r} (working directory: {Path.cwd()}).")
+    size_limits.check_size(Path(path), size_limits.ROBOT_BYTES)
     written = Path(path).read_bytes()
     if written[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise ValueError(f"{path}: it is encoded in UTF-16. Save it as UTF-8.")
-    text = re.sub(rb"<!--.*?-->", lambda c: b"\n" * c[0].count(b"\n"), written, flags=re.DOTALL)
+    text = _without_comments(written)
     first = re.search(rb"<([^\s<>/?!]+)", text)
     root = first[1].decode(errors="replace") if first else ""
     if root != tag:
@@ -36,8 +39,17 @@ def source(path: str | os.PathLike[str], tag: str) -> bytes:
     return text
 
 
-def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int]) -> None:
-    """One warning that lists, with counts, what a mechanism does not hold of a file."""
+def _without_comments(text: bytes) -> bytes:
+    """The text with only the line breaks of its comments left, in time proportional to its length."""
+    pieces, place = [], 0
+    while (start := text.find(b"<!--", place)) >= 0 and (end := text.find(b"-->", start + 4)) >= 0:
+        pieces += [text[place:start], b"\n" * text.count(b"\n", start, end)]
+        place = end + 3
+    return b"".join([*pieces, text[place:]])
+
+
+def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int], note: str = "") -> None:
+    """One warning that lists, with counts, what a mechanism does not hold of a file, and a note on it."""
     ignored = [f"{what} ({int(count)})" for what, count in counts.items() if count]
     if ignored:
-        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.", UserWarning, stacklevel=3)
+        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.{note}", UserWarning, stacklevel=3)

@@ -145,7 +145,7 @@ class Builder:
         waiting = [(kind, k, item) for kind in ("body", *making.OTHERS) for k, item in self.file.items(kind)]
         while waiting:
             there = self.world.description.bodies
-            ready = [x for x in waiting if "parent" not in x[2] or x[2]["parent"] in there]
+            ready = [x for x in waiting if "parent" not in x[2] or x[2]["parent"] in [*there]]
             if not ready:
                 break
             for entry in ready:
@@ -202,7 +202,9 @@ class Builder:
         if entries.get("inertia") is not None:
             with self.file.within((*place, "inertia")):
                 parts.append(making.mass_of(entries["inertia"]))
-        return sum(parts[1:], start=parts[0]) if parts else None
+        with self.file.within(place):
+            return sum(parts[1:], start=parts[0]) if parts else None
+        return None
 
     # Elements.
 
@@ -294,3 +296,6 @@ class Builder:
         for path, text in vary.items():
             with self.file.within(("sweep", "vary", path)):
                 cross_checks.of_sweep(self.world, path, text)
+        if tables["sweep"] is not None and tables["sweep"].record is not None:
+            with self.file.within(("sweep", "record")):
+                cross_checks.of_sweep_record(self.world, tables["sweep"].record)

@@ -8,10 +8,11 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot.files.kinds import PICTURES
 from poinsot.files.problems import Problem
+from poinsot.files.size_limits import MOST_STEPS, SHORTEST
 from poinsot.files.varied import varied
 from poinsot.run.observe import LABELS, observables
 from poinsot.run.stepping import choose_method
-from poinsot.run.time_grid import time_grid
+from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.quantities import expand, names
 from poinsot.world import World
 
@@ -21,10 +22,20 @@ def of_run(world: World, run: Mapping[str, Any]) -> dict[str, Callable[[], Any]]
     system, step = world.system(), min(run["step"], run["duration"])
     return {
         "method": lambda: run.get("method") == "adaptive" or choose_method(run.get("method"), system),
-        "every" if "every" in run else "step": lambda: time_grid(run["duration"], step, run.get("every"), False),
+        "every" if "every" in run else "step": lambda: _grid(run["duration"], step, run.get("every")),
         "record": lambda: observables(system, run.get("record")),
         "until": lambda: "until" in run and run["until"](0.0, world.scene()),
     }
+
+
+def _grid(duration: float, step: float, every: float | None) -> TimeGrid:
+    """The time grid, if its steps can be counted."""
+    if not (duration >= SHORTEST and step >= SHORTEST and duration <= MOST_STEPS * step):
+        raise ValueError(
+            f"a duration of {duration:g} s in steps of {step:g} s: a step is at least {SHORTEST:g} s, and a run has at "
+            f"most {MOST_STEPS:g} steps"
+        )
+    return time_grid(duration, step, every, False)
 
 
 def not_shown(world: World, show: Mapping[str, Any], record: Any) -> list[Problem]:
@@ -38,6 +49,11 @@ def not_shown(world: World, show: Mapping[str, Any], record: Any) -> list[Proble
                 near = hint(name, [*known, *pictures]) or f"; there are {', '.join(known[:20])}, ..."
                 problems.append(Problem(("show", key), f"{name!r} is not recorded{near}"))
     return problems
+
+
+def of_sweep_record(world: World, record: Any) -> None:
+    """An error if one of these quantities cannot be recorded."""
+    observables(world.system(), record)
 
 
 def _sample(world: World, record: Any) -> Any:

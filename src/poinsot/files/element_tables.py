@@ -16,6 +16,7 @@ from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.files.shape_tables import Piece
+from poinsot.files.size_limits import COUNT
 from poinsot.parts import Element
 from poinsot.spatial import Inertia
 
@@ -69,7 +70,7 @@ def _type_of(name: str, kind: FieldType, default: Any) -> KeyType:
     if choices == {bool}:
         return readers.flag()
     if choices == {int}:
-        return readers.whole(1)
+        return readers.whole(1, COUNT)
     if choices == {str}:
         return readers.text(f"the name of a {name}" if name in (*OWNERS, "tank", "cut") else "a name")
     if choices == {Inertia}:

@@ -13,16 +13,16 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.files.size_limits import FORMULA_AXES, FORMULA_DEPTH, FORMULA_LENGTH
 from poinsot.parts import BodyState, Scene
 from poinsot.spatial.arrays import as_array
-
-LONGEST = 2000  # characters
 
 CONSTANTS = {"pi": np.pi}
 
@@ -146,8 +146,10 @@ class Words:
 
 def parse(text: str) -> ast.expr:
     """The syntax tree of a formula, or an error that says where it cannot be parsed."""
-    if len(text) > LONGEST:
-        raise ValueError(f"a formula of {len(text)} characters is too long; the limit is {LONGEST}")
+    if len(text) > FORMULA_LENGTH:
+        raise ValueError(f"a formula of {len(text)} characters is too long; the limit is {FORMULA_LENGTH}")
+    if _depth(text) > FORMULA_DEPTH:
+        raise ValueError(f"the brackets of the formula are nested too deeply; the limit is {FORMULA_DEPTH}")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -155,14 +157,27 @@ def parse(text: str) -> ast.expr:
         raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
 
 
+def _depth(text: str) -> int:
+    """How deeply brackets are nested."""
+    steps = [(c in "([{") - (c in ")]}") for c in text]
+    return max(accumulate(steps), default=0)
+
+
 # The check: every node belongs to the language, every name is known.
 
 
 def _check_all(tree: ast.expr, words: Words) -> None:
+    """An error about the first part that does not belong to the language, or one that lists every unknown name."""
     try:
         check(tree, words)
     except RecursionError:
-        raise ValueError("the brackets of the formula are nested too deeply") from None
+        raise ValueError("the operators of the formula are nested too deeply; use fewer") from None
+    calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    named.sort(key=lambda node: (node.lineno, node.col_offset))
+    faults = [(_fault_of_call if id(node) in calls else _fault_of_name)(node.id, words) for node in named]
+    if any(faults):
+        raise ValueError("; ".join(dict.fromkeys(filter(None, faults))))
 
 
 def check(node: ast.AST, words: Words) -> None:
@@ -173,7 +188,7 @@ def check(node: ast.AST, words: Words) -> None:
         if not abs(node.value) < 1e300:
             raise ValueError("a number in the formula is too large")
     elif isinstance(node, ast.Name):
-        _check_name(node.id, words)
+        pass  # names are checked all at once
     elif isinstance(node, ast.Call):
         _check_call(node, words)
     elif isinstance(node, ast.Subscript):
@@ -203,18 +218,17 @@ def _parts(node: ast.AST) -> list[ast.expr]:
     raise ValueError(f"{ast.unparse(node)!r} is not allowed in a formula")
 
 
-def _check_name(name: str, words: Words) -> None:
+def _fault_of_name(name: str, words: Words) -> str:
+    """Why a name cannot stand in a formula; "" if it can."""
     known = (*words.names, *CONSTANTS)
     if name in known:
-        return
+        return ""
     if words.quantities and (name in OF_BODIES or name in OF_JOINTS):
-        if words.has_body:
-            return
-        raise ValueError(f'{name!r} of which body? Write {name}("name")')
+        return "" if words.has_body else f'{name!r} of which body? Write {name}("name")'
     if name in FUNCTIONS or name in OF_STATES:
-        raise ValueError(f"{name} is a function; it needs arguments in brackets")
+        return f"{name} is a function; it needs arguments in brackets"
     near = hint(name, (*known, *(RESERVED if words.quantities else FUNCTIONS)))
-    raise ValueError(f"{name!r} is not defined here{near or '; define it under [constants]'}")
+    return f"{name!r} is not defined here{near or '; define it under [constants]'}"
 
 
 def _check_call(node: ast.Call, words: Words) -> None:
@@ -228,8 +242,14 @@ def _check_call(node: ast.Call, words: Words) -> None:
     elif words.quantities and name in (*OF_BODIES, *OF_JOINTS, *OF_STATES):
         if len(node.args) != 1 or not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
             raise ValueError(f'{ast.unparse(node)!r}: write {name}("name")')
-    else:
-        raise ValueError(f"there is no function {name!r}{hint(name, RESERVED)}")
+    elif not isinstance(node.func, ast.Name):
+        raise ValueError(_fault_of_call(name, words))
+
+
+def _fault_of_call(name: str, words: Words) -> str:
+    """Why a formula cannot call this function; "" if it can."""
+    known = (*FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES) if words.quantities else tuple(FUNCTIONS)
+    return "" if name in known else f"there is no function {name!r}{hint(name, RESERVED)}"
 
 
 def _check_count(node: ast.Call, name: str) -> None:
@@ -279,7 +299,10 @@ def _value(node: ast.AST, look: Look, ask: Ask) -> Any:
             return reduce(np.logical_and, [OPERATORS[type(op)](a, b) for op, a, b in pairs])
         case ast.IfExp():
             return np.where(*parts)
-    return np.stack([as_array(part) for part in parts])
+    arrays = [as_array(part) for part in parts]
+    if max(array.ndim for array in arrays) >= FORMULA_AXES:
+        raise ValueError(f"a formula makes numbers, vectors and matrices: at most {FORMULA_AXES} lists in one another")
+    return np.stack(arrays)
 
 
 def _entry(whole: Any, k: int, node: ast.AST) -> Any:

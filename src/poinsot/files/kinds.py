@@ -96,6 +96,7 @@ Model = table(
     urdf=readers.file(".urdf"),
     mjcf=readers.file(".xml"),
     floating=readers.flag(),
+    limits=readers.flag(),
     prefix=readers.text(),
     parent=A_BODY,
     placement=Placed,

@@ -155,7 +155,7 @@ def model_in(world: World, table: ScenarioTable) -> None:
         mech = load_urdf(entries["urdf"], floating=entries.get("floating", False))
     else:
         mech = load_mjcf(entries["mjcf"])
-    options = {key: entries[key] for key in ("q", "v", "prefix", "parent") if key in entries}
+    options = {key: entries[key] for key in ("q", "v", "prefix", "parent", "limits") if key in entries}
     for key, n in (("q", mech.nq), ("v", mech.nv)):
         if key in options and n == 1:
             options[key] = np.reshape(options[key], (1,))

@@ -14,6 +14,7 @@ import numpy as np
 from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
+from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.spatial import Inertia, Pose
 
@@ -25,6 +26,7 @@ JOINTS = (
     (revolute, True),
 )
 FREE, BALL = 0, 1
+MARGIN = 1e-9  # of a moment that was mended, so that MuJoCo's own rounding does not make it impossible again
 
 # What a mechanism does not hold: lists of MuJoCo's MjSpec ...
 ELEMENTS = (
@@ -35,27 +37,55 @@ ELEMENTS = (
 SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
 
 
-def load_mjcf(path: str | os.PathLike[str]) -> Mechanism:
+def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanism:
     """The bodies and joints in an MJCF file, with its gravity.
 
     The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
     pose of a free body is the one in the file. If a body has several joints, or one whose anchor is not at its origin,
     massless links called `body_joint` come in between. The file of a mesh is needed only for an inertia that depends on
     it. One warning lists what a mechanism does not hold (contacts, tendons, equalities, actuators, ...).
+
+    `repair`: what is done about inertias in the file that no body has, as for `load_urdf`; with "never" it is up to
+    MuJoCo, which refuses them unless the file says `balanceinertia`.
     """
     source(path, "mujoco")  # an error if it is another kind of file
+    mender = Mender(repair)
     mujoco = require("mujoco", "robots", "Reading MJCF")
     with inside(path):
         spec = mujoco.MjSpec.from_file(os.fspath(path))
         counts = {name: len(getattr(spec, name)) for name in ELEMENTS}
+        _mend(mujoco, spec, mender)
         _release_files(mujoco, spec)
         spec.compiler.fusestatic = False  # so that bodies without joints keep their names
         model = spec.compile()
         off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
         mech = Mechanism(tuple(_links(model)), np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy())
+    mender.report(path)
     switches = {f"flag {name.lower()}=disable": off.get(f"mjDSBL_{name}", False) for name in SWITCHES}
     warn_ignored(path, {**counts, **_unheld(model), **switches})
     return mech
+
+
+def _mend(mujoco: Any, spec: Any, mender: Mender) -> None:
+    """Replace the inertias that are written in the file and that no body has. MuJoCo forgives no rounding."""
+    from_geoms = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    if mender.repair == "never" or spec.compiler.balanceinertia or from_geoms:
+        return
+    for b, body in enumerate(spec.bodies):
+        is_full = not np.isnan(body.fullinertia[0])
+        xx, yy, zz, xy, xz, yz = body.fullinertia if is_full else (*body.inertia, 0.0, 0.0, 0.0)
+        moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if not body.explicitinertial or not np.isfinite(moment).all() or not body.mass > 0:
+            continue
+        low, middle, high = np.linalg.eigvalsh(moment)
+        if low >= 0 and low + middle >= high:
+            continue
+        I = nearest_moment(mender.moment(body.name or f"body{b}", float(body.mass), moment))
+        I += MARGIN * np.trace(I) * np.eye(3)
+        if is_full:
+            body.fullinertia = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+        else:
+            body.inertia = np.diag(I)
 
 
 def _release_files(mujoco: Any, spec: Any) -> None:

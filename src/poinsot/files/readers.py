@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from poinsot._hints import hint
 from poinsot.files.problems import shown
+from poinsot.files.size_limits import ARRAY_DEPTH
 from poinsot.files.units import to_si, wanted
 
 KeyType: TypeAlias = Any
@@ -70,7 +71,10 @@ def number_of(value: object, units: Sequence[str], infinite: bool = True) -> flo
     """A number in SI, from a number or a text with a unit."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"expected {wanted(units)}")
-    number = to_si(value, units) if isinstance(value, str) else float(value)
+    try:
+        number = to_si(value, units) if isinstance(value, str) else float(value)
+    except OverflowError:
+        raise ValueError(f"the number is too large; expected {wanted(units)}") from None
     if np.isnan(number) or (np.isinf(number) and not infinite):
         raise ValueError("expected a finite number")
     return number
@@ -88,14 +92,16 @@ def number(*units: str, infinite: bool = False, positive: bool = False) -> KeyTy
     return typed(read, wanted(units), {"anyOf": NUMBER_OR_TEXT})
 
 
-def array_of(value: object, units: Sequence[str]) -> Any:
+def array_of(value: object, units: Sequence[str], depth: int = 0) -> Any:
     """A number, or an array of numbers from lists of them, in SI."""
     if not isinstance(value, list):
         return number_of(value, units)
+    if depth >= ARRAY_DEPTH:
+        raise ValueError(f"lists are nested too deeply; the limit is {ARRAY_DEPTH}")
     entries = []
     for k, item in enumerate(value):
         try:
-            entries.append(array_of(item, units))
+            entries.append(array_of(item, units, depth + 1))
         except ValueError as error:
             raise ValueError(f"entry {k} is {shown(item)}: {error}" if value[1:] else str(error)) from None
     if len({np.shape(entry) for entry in entries}) > 1:
@@ -164,10 +170,11 @@ def flag() -> KeyType:
     return _taken(lambda x: isinstance(x, bool), "true or false", {"type": "boolean"})
 
 
-def whole(least: int = 0) -> KeyType:
+def whole(least: int = 0, most: int = 2**53) -> KeyType:
     """A whole number."""
-    schema = {"type": "integer", "minimum": least}
-    return _taken(lambda x: type(x) is int and x >= least, f"a whole number, {least} or more", schema)
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    expected = f"a whole number, {least} or more" if most == 2**53 else f"a whole number from {least} to {most:,}"
+    return _taken(lambda x: type(x) is int and least <= x <= most, expected, schema)
 
 
 def choice(*words: str) -> KeyType:
@@ -204,7 +211,11 @@ def file(*suffixes: str) -> KeyType:
         if not isinstance(value, str):
             raise ValueError(f"expected {expected}")
         path = context.folder / value
-        if not path.is_file():
+        try:
+            is_there = path.is_file()
+        except OSError:  # such as a name that is too long
+            is_there = False
+        if not is_there:
             raise ValueError(f"there is no file '{path}'")
         return path
 

@@ -7,12 +7,14 @@ import copy
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from poinsot.files import size_limits
 from poinsot.files.problems import Problem, ScenarioError
+from poinsot.files.size_limits import NESTING
 from poinsot.files.toml_lines import lines_of
 from poinsot.run import Run
 from poinsot.world import World
@@ -49,7 +51,13 @@ def load_scenario(
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file '{path}'.")
-    return read_scenario(path.read_text(encoding="utf-8"), str(path), path.parent, changes, allow_code)
+    size_limits.check_size(path, size_limits.SCENARIO_BYTES)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        problem = Problem((), f"the file is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}")
+        raise ScenarioError(str(path), [problem], {}) from None
+    return read_scenario(text, str(path), path.parent, changes, allow_code)
 
 
 def read_scenario(
@@ -60,10 +68,7 @@ def read_scenario(
     allow_code: bool = False,
 ) -> Scenario:
     """The scenario in a text; paths of files in it are relative to the folder."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax(source, error) from None
+    data = _parsed(text, source)
     from poinsot.files.building import Builder
     from poinsot.files.readers import Context
 
@@ -74,6 +79,28 @@ def read_scenario(
     if builder.problems or scenario is None:
         raise ScenarioError(source, builder.problems, lines)
     return scenario
+
+
+def _parsed(text: str, source: str) -> dict[str, Any]:
+    """The data of a TOML text, or an error that says why there are none."""
+    try:
+        data = tomllib.loads(text)
+        level: list[Any] = [data]
+        for _ in range(NESTING):
+            level = [x for item in level for x in _items(item) if isinstance(x, (dict, list))]
+            if not level:
+                return data
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax(source, error) from None
+    except RecursionError:
+        pass
+    except ValueError as error:  # Python's limit on the digits of a whole number
+        raise ScenarioError(source, [Problem((), f"not valid TOML: {str(error).split(';')[0]}")], {}) from None
+    raise ScenarioError(source, [Problem((), f"brackets or tables are nested more than {NESTING} deep")], {})
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _syntax(source: str, error: tomllib.TOMLDecodeError) -> ScenarioError:

@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from poinsot.files._reading import inside, source, warn_ignored
+from poinsot.files.repairs import Mender, Repair
+from poinsot.files.size_limits import ROBOT_LINKS
 from poinsot.mechanism import Joint, Link, Mechanism, free, planar, prismatic, revolute
 from poinsot.spatial import Inertia, Pose
 
@@ -44,26 +46,31 @@ JOINTS: dict[str, Callable[..., Joint]] = {
 LIMITED = ("revolute", "prismatic")
 
 
-def load_urdf(path: str | os.PathLike[str], floating: bool = False) -> Mechanism:
+def load_urdf(path: str | os.PathLike[str], floating: bool = False, repair: Repair = "warn") -> Mechanism:
     """The robot in a URDF file; `floating`: its root link moves freely, on a joint called `root_joint`.
+
+    `repair`: what is done about inertias that no body has: "warn" takes the nearest that one can have and lists them in
+    a `RepairWarning`, "error" lists them in an error, "never" takes the numbers as they are.
 
     A link without an inertial element, or with all zeros in it, is a massless frame. Limits are taken as they are, with
     0 for an absent `lower` or `upper`, as URDF says; without a `limit` element there are none. One warning lists what a
     mechanism does not hold (geometry, mimic, transmissions, ...).
     """
-    text = source(path, "robot")
+    text, mender = source(path, "robot"), Mender(repair)
     with inside(path):
         robot = _parsed(text)
         links, joints = _by_name(robot, "link"), _by_name(robot, "joint")
+        if len(links) > ROBOT_LINKS:
+            raise ValueError(f"it has {len(links):,} links; the limit is {ROBOT_LINKS:,}.")
         carriers = _carriers(links, joints)
         roots = [name for name in links if name not in carriers]
         if len(roots) > 1:
             raise ValueError(f"the links {_quoted(roots)} have no parent; a robot has one root. Join them to it.")
         root_joint = free(name="root_joint") if floating else JOINTS["fixed"](None, "root_joint")
-        mech = Mechanism(
-            tuple(_link(links[name], carriers.get(name), root_joint) for name in _depth_first(roots, links, carriers))
-        )
-    warn_ignored(path, Counter(chain(_ignored(robot), _without_meaning(joints.values()))))
+        order = _depth_first(roots, links, carriers)
+        mech = mender.mechanism(_link(links[name], carriers.get(name), root_joint, mender) for name in order)
+    mender.report(path)
+    warn_ignored(path, Counter(chain(_ignored(robot), _without_meaning(joints.values()))), _mimics(joints))
     return mech
 
 
@@ -114,13 +121,14 @@ def _depth_first(roots: list[str], links: Iterable[str], carriers: dict[str, Ele
     while waiting:
         order.append(waiting.pop())
         waiting += reversed(children.get(order[-1], []))
-    return order + [name for name in links if name not in order]
+    reached = set(order)
+    return order + [name for name in links if name not in reached]
 
 
-def _link(link: Element, carrier: Element | None, root_joint: Joint) -> Link:
+def _link(link: Element, carrier: Element | None, root_joint: Joint, mender: Mender) -> Link:
     name = _text(link, "name")
     with inside(f"link {name!r}"):
-        inertia = _inertia(link.find("inertial"))
+        inertia = _inertia(link, mender)
     if carrier is None:
         return Link(name, inertia, None, root_joint)
     with inside(f"joint {carrier.get('name')!r}"):
@@ -142,16 +150,14 @@ def _joint(joint: Element) -> Joint:
     return JOINTS[kind]([1.0, 0.0, 0.0] if axis is None else _numbers(axis, "xyz", 3, "1 0 0"), **data)
 
 
-def _inertia(inertial: Element | None) -> Inertia | None:
+def _inertia(link: Element, mender: Mender) -> Inertia | None:
     """The inertia in the link's frame; the file gives the moment about the centre of mass, in axes of its own."""
+    inertial = link.find("inertial")
     if inertial is None:
         return None
     mass, inertia = _number(_child(inertial, "mass"), "value"), _child(inertial, "inertia")
     xx, xy, xz, yy, yz, zz = (_number(inertia, product) for product in READ["inertia"][0].split())
-    moment = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
-    if mass == 0 and not any(chain(*moment)):
-        return None
-    return _pose(inertial) @ Inertia(mass, (0.0, 0.0, 0.0), moment)  # type: ignore[arg-type]
+    return mender.inertia(_text(link, "name"), mass, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], _pose(inertial))
 
 
 def _pose(element: Element) -> Pose:
@@ -212,6 +218,13 @@ def _without_meaning(joints: Iterable[Element]) -> Iterator[str]:
         kind = joint.get("type")
         if kind in ("planar", "floating") and joint.find("limit") is not None:
             yield f"limit of a {kind} joint"
+
+
+def _mimics(joints: dict[str, Element]) -> str:
+    """A sentence on the joints that should follow another, with their names; "" without any."""
+    found = {name: mimic for name, joint in joints.items() if (mimic := joint.find("mimic")) is not None}
+    pairs = ", ".join(f"{name!r} (of {mimic.get('joint')!r})" for name, mimic in found.items())
+    return f" These mimic joints move on their own, each with a q of its own: {pairs}." if found else ""
 
 
 def _quoted(names: Iterable[str]) -> str:

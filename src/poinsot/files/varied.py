@@ -6,6 +6,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.files.dimensions import units_at
+from poinsot.files.size_limits import SWEEP_VALUES
 from poinsot.files.units import to_si
 from poinsot.run import Normal, Uniform
 from poinsot.world import Description
@@ -25,8 +26,10 @@ def varied(path: str, text: str, description: Description) -> Array | Normal | U
     if len(parts) != 3:
         raise ValueError(f"expected {EXPECTED}")
     low, high, count = parts
-    if not count.strip().isdigit() or int(count) < 1:
-        raise ValueError(f"{count.strip()!r} is not a number of values; expected {EXPECTED}")
+    if not re.fullmatch(r"\s*[0-9]{1,12}\s*", count) or not 1 <= int(count) <= SWEEP_VALUES:
+        raise ValueError(
+            f"{count.strip()[:40]!r} is not a number of values from 1 to {SWEEP_VALUES:,}; expected {EXPECTED}"
+        )
     return np.linspace(to_si(low, units), to_si(high, units), int(count))
 
 

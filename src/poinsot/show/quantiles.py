@@ -19,7 +19,10 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
     path: where to write it, as .png, .pdf, .svg ...
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
-    chosen = list(what or [name for name in names(sweep.data) if ".position." in name or name.endswith(".q")])[:PANELS]
+    known = names(sweep.data)
+    chosen = list(what or [name for name in known if ".position." in name or name.endswith(".q")] or known)[:PANELS]
+    if not chosen:
+        raise ValueError("the sweep has recorded nothing that can be plotted; record a quantity such as position.")
     shown = dict(list(columns(sweep.varied).items())[:2])
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(

@@ -92,8 +92,12 @@ def _load(path: Path) -> Mesh:
         raise FileNotFoundError(f"mesh file '{path}' does not exist.")
     try:
         return _only_body(f"mesh file '{path}'", trimesh.load(path, force="scene", process=False))
-    except (ValueError, NotImplementedError) as error:
-        raise ValueError(f"mesh file '{path}': {error}") from error
+    except IndexError as error:
+        raise ValueError(f"mesh file '{path}': a face names a vertex that does not exist: {error}.") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # the readers of trimesh raise errors of many kinds on files that are broken
+        raise ValueError(f"mesh file '{path}': {error or type(error).__name__}") from error
 
 
 def _only_body(name: str, scene: Any) -> Mesh:

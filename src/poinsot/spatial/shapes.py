@@ -26,6 +26,10 @@ Pair = tuple[float, float]
 Triple = tuple[float, float, float]
 
 
+# Lengths [m] whose powers are numbers: a cone needs h^2 R^4.
+SMALLEST, LARGEST = 1e-50, 1e50
+
+
 @dataclass(frozen=True)
 class Shape(ABC):
     """A region of space with uniform density. The fields of a shape are lengths [m]."""
@@ -48,6 +52,8 @@ class Shape(ABC):
                 raise FieldError(
                     f"{kind}: {name} = {value} must be {'zero or more' if least == 0 else 'positive'} [m].", name
                 )
+            if not all((SMALLEST if least else 0.0) <= length <= LARGEST for length in lengths):
+                raise FieldError(f"{kind}: {name} = {value} must be from {SMALLEST:g} to {LARGEST:g} m.", name)
             if name.startswith("inner_"):
                 outer = getattr(self, name.removeprefix("inner_"))
                 with about(field=name):

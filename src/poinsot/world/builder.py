@@ -20,6 +20,7 @@ from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
+from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 
 if TYPE_CHECKING:
@@ -135,12 +136,15 @@ class World:
         prefix: str = "",
         parent: "str | BodyHandle | None" = None,
         placement: Pose | None = None,
+        limits: bool = True,
     ) -> list[BodyHandle]:
         """Add the links of a mechanism as bodies, with their joints at q (nq,) and v (nv,).
 
         Its roots hang on `parent`, the world by default, at `placement`; the world's gravity counts, not its own.
+        `limits`: joints with limits get stops, called "link.stop"; without q, they then start within their limits.
         """
-        q = mechanism.neutral() if q is None else np.asarray(q, dtype=float)
+        neutral = within_limits(mechanism) if limits else mechanism.neutral()
+        q = neutral if q is None else np.asarray(q, dtype=float)
         v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
         for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
             if array.shape != (n,):
@@ -152,6 +156,8 @@ class World:
                 on = (None if parent is None else str(parent)) if root else prefix + str(link.parent)
                 X = (placement or Pose()) @ link.placement if root else link.placement
                 added.append(self.add_body(prefix + link.name, link.inertia, on, link.joint, X, q=q[sq], v=v[sv]))
+            for stop in stops_of(mechanism, q, prefix) if limits else ():
+                self.add(stop)
         return added
 
     def add_beam(

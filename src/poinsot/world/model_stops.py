@@ -1,0 +1,53 @@
+"""Stops at the limits of the joints of a mechanism, as stiff as the inertia behind each joint asks for."""
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.mechanism import Joint, Mechanism, mass_matrix
+from poinsot.parts import JointStop
+
+FREQUENCY = 200.0  # [rad/s], of a joint that rests against its stop: resolved by steps of a millisecond
+DAMPING = 1.0  # [s/rad, s/m]
+
+
+def within_limits(mechanism: Mechanism) -> Array:
+    """The neutral configuration, with each joint that has stops at the nearest point of its range."""
+    q = mechanism.neutral()
+    for link, where in zip(mechanism.links, mechanism.q_slices, strict=True):
+        if _has_stops(link.joint):
+            q[where] = np.clip(q[where], link.joint.lower, link.joint.upper)
+    return q
+
+
+def stops_of(mechanism: Mechanism, q: Array, prefix: str) -> Iterator[JointStop]:
+    """A stop for each joint with limits, k = M w^2: M is its inertia at q with the other joints free to move."""
+    limited = [(k, link, mechanism.q_slices[k]) for k, link in enumerate(mechanism.links) if _has_stops(link.joint)]
+    if not limited:
+        return
+    inertia = 1 / np.diag(np.linalg.inv(mass_matrix(mechanism, q)))
+    beyond = []
+    for k, link, where in limited:
+        if np.any((q[where] < link.joint.lower) | (q[where] > link.joint.upper)):
+            beyond.append(f"{link.name!r} at {q[where].tolist()}, not within {link.joint.lower} and {link.joint.upper}")
+        yield JointStop(
+            f"{prefix}{link.name}.stop",
+            prefix + link.name,
+            FREQUENCY**2 * inertia[mechanism.v_slices[k]].copy(),
+            DAMPING,
+        )
+    if beyond:
+        warnings.warn(
+            f"joints start beyond their limits, and stops push them back: {'; '.join(beyond)}. Give another q, or "
+            "limits=False for no stops.",
+            stacklevel=4,
+        )
+
+
+def _has_stops(joint: Joint) -> bool:
+    """Whether its limits can act: a range with an end, in coordinates whose rates are the velocities."""
+    lower, upper = np.asarray(joint.lower), np.asarray(joint.upper)
+    has_end = np.any(np.isfinite(lower)) or np.any(np.isfinite(upper))
+    return bool(joint.nv and has_end and not joint.type.is_group and np.all(lower < upper))
