@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
+from poinsot.run.instances import require_possible
 from poinsot.world import System
 
 Distribution: TypeAlias = Callable[[np.random.Generator, int], ArrayLike]  # (generator, n) -> n values
@@ -23,8 +24,8 @@ def draw(
     if batch is not None and (not isinstance(batch, (int, np.integer)) or batch < 1):
         raise ValueError(f"batch must be a positive whole number, not {batch!r}.")
     n = None if batch is None else int(batch)
-    values = {path: np.asarray(value, dtype=float) for path, value in vary.items() if not callable(value)}
     cores = {path: np.shape(system.numbers[path]) for path in vary}
+    values = {path: _plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}
     for path, array in values.items():
         core = cores[path]
         if array.shape == core:
@@ -40,14 +41,29 @@ def draw(
         if callable(distribution):
             if n is None:
                 raise ValueError(f"{path} is drawn at random: say how many with batch=...")
-            values[path] = sample(path, distribution, n, 0 if seed is None else seed)
+            values[path] = _plain(path, sample(path, distribution, n, 0 if seed is None else seed), cores[path])
             if values[path].shape != (n, *cores[path]):
                 raise ValueError(
                     f"{path} has the shape {cores[path]}, but values of shape {values[path].shape[1:]} were drawn; "
                     "draw values that fit, or vary its entries."
                 )
     require_finite(values)
+    require_possible(system, values, n)
     return {path: values[path] for path in vary}, n
+
+
+def _plain(path: str, value: Any, core: tuple[int, ...]) -> Array:
+    """The values as an array; those of a joint with one coordinate may be plain numbers, (n,) for (n, 1)."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{path} is varied over {value!r}; give an array of numbers, one entry per instance, or a distribution "
+            "such as pt.Normal(mu, sigma)."
+        ) from None
+    if core != (1,) or array.ndim > 1:
+        return array
+    return array.reshape(core if array.size == 1 else (-1, 1))
 
 
 def sample(path: str, distribution: Distribution, n: int, seed: int) -> Array:
