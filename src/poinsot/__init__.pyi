@@ -64,7 +64,7 @@ from poinsot.parts import (
     pulse,
     rpm,
 )
-from poinsot.run import LimitWarning, Normal, Run, Uniform, simulate
+from poinsot.run import LedgerWarning, LimitWarning, Normal, Run, Uniform, simulate
 from poinsot.spatial import Inertia, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
@@ -86,6 +86,7 @@ __all__ = [
     "Input",
     "Joint",
     "JointStop",
+    "LedgerWarning",
     "Limit",
     "LimitWarning",
     "Link",

@@ -411,3 +411,9 @@ def test_the_shell_command_and_its_exit_code(here):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("error: there is no file 'nothing.toml'")
+
+
+def test_a_ledger_that_does_not_close_is_told_by_the_exit_code(capsys, here):
+    coarse = ("--set", "run.method='euler'", "--set", "run.step='50 ms'")
+    out = said(capsys, "run", "spin.toml", "--no-html", *coarse, code=1)
+    assert "The ledger does not close" in out

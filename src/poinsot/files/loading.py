@@ -83,7 +83,8 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     set_known(run, "data", data)
     if meta["sources"] is not None:
         parts = (whole[f"ledger_{name}"].values for name in ("initial", "final", "inflow"))
-        set_known(run, "ledger", Ledger(tuple(meta["sources"]), *parts))
+        gross = whole["ledger_gross"].values if "ledger_gross" in whole else None
+        set_known(run, "ledger", Ledger(tuple(meta["sources"]), *parts, gross))
     return run
 
 

@@ -2,7 +2,7 @@
 
 from poinsot.run.distributions import Normal, Uniform
 from poinsot.run.driver import RunOptions, simulate
-from poinsot.run.ledger import Ledger
+from poinsot.run.ledger import Ledger, LedgerWarning
 from poinsot.run.limits import Limits, LimitWarning
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.result import Run, Stop
@@ -12,6 +12,7 @@ __all__ = [
     "METHODS",
     "OBSERVABLES",
     "Ledger",
+    "LedgerWarning",
     "LimitWarning",
     "Limits",
     "Normal",

@@ -108,11 +108,19 @@ class Run:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
         p0, p1 = (self.p[0], self.p[-1]) if self.p.ndim == self.y.ndim else (self.p, self.p)
         with np.errstate(all="ignore"):
-            initial, final = (compiled.conserved(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1)))
+            ends = [compiled.conserved(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1))]
+        (initial, before), (final, after) = ends
         names = sources(compiled.system)
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
         inflow[..., compiled.inflow_indices] = self.y[-1][..., compiled.n_state :]
-        return Ledger(names, initial, final, inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH))
+        table = inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH)
+        return Ledger(names, initial, final, table, np.maximum(before, after))
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether the ledger was kept, and its relative residual is above the tolerance of the run."""
+        tolerance = self.settings.get("ledger_tolerance", np.inf)
+        return self.compiled.keeps_ledger and not bool(np.all(self.ledger.relative_residual <= tolerance))
 
     # Saving and repeating it.
 
