@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -143,12 +144,32 @@ def units_of_outputs(element: Element) -> dict[str, str]:
 
 def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, owner: str, spread: bool = True) -> Array:
     """A constant or the value of a function as an array of this shape; a single number is broadcast if `spread`."""
-    array = as_array(value(scene.t, scene) if callable(value) else value)
+    array = as_array(_called(value, scene, field, owner) if callable(value) else value)
     if array.shape == shape:
         return array
     if array.shape == () and spread:
         return array * np.ones(shape)
     raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
+
+
+def _called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -> Any:
+    """The value of a function (t, scene), or of (t) alone; a second argument with a default, as in `lambda t, u=u`, is
+    the user's own, unless it is called scene."""
+    try:
+        known = signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function in C
+        return function(scene.t, scene)
+    places = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in places if p.default is p.empty]
+    many = any(p.kind is p.VAR_POSITIONAL for p in known)
+    strict = [p.name for p in known if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    if len(needed) > 2 or strict or not (places or many):
+        raise FieldError(
+            f"{field} of {owner} is a function {signature(function)}; it must be one of (t, scene), or of (t) alone.",
+            field,
+        )
+    with_scene = many or len(needed) == 2 or any(p.name == "scene" for p in places[1:2])
+    return function(scene.t, scene) if with_scene else function(scene.t)
 
 
 def require_finite(owner: str, **numbers: Any) -> None:

@@ -4,6 +4,7 @@ The flat state y holds q, v, the states of the parts and, if a ledger is kept, t
 the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
+import math
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -130,7 +131,7 @@ class CompiledSystem:
         if not batch:
             return pack({name: values[name] for name in self.parameter_shapes})
         full = [np.broadcast_to(values[name], (*batch, *core)) for name, core in self.parameter_shapes.items()]
-        return np.concatenate([np.reshape(value, (*batch, -1)) for value in full], axis=-1)
+        return np.concatenate([np.reshape(value, (*batch, math.prod(value.shape[len(batch) :]))) for value in full], -1)
 
     def free_numbers(self, p: Array) -> dict[str, Array]:
         """The free numbers by their paths, (..., *shape), that parameters p (..., np) hold."""

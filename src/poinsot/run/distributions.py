@@ -21,8 +21,8 @@ def draw(
     A value is an array with one entry per instance, or a distribution to draw from. Each number has a random generator
     of its own, so varying a further one does not change the draws of the others.
     """
-    if batch is not None and (not isinstance(batch, (int, np.integer)) or batch < 1):
-        raise ValueError(f"batch must be a positive whole number, not {batch!r}.")
+    if batch is not None and (not isinstance(batch, (int, np.integer)) or batch < 0):
+        raise ValueError(f"batch must be a whole number, zero or more, not {batch!r}.")
     n = None if batch is None else int(batch)
     cores = {path: np.shape(system.numbers[path]) for path in vary}
     values = {path: _plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}

@@ -187,7 +187,7 @@ def _through_joints(scene: Scene) -> Array:
 class Ledger:
     """The conserved quantities, initial and final (..., 8), and their inflow through each source (..., n, 8).
 
-    gross (..., 4): the largest `gross_amounts` at the start and the end.
+    gross (..., 4): the largest `gross_amounts` among the records.
     """
 
     sources: tuple[str, ...]

@@ -13,7 +13,7 @@ from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.particles import Particles, Springs
-from poinsot.parts import PD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts import PD, WORLD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
 from poinsot.parts.element import Value
 from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
@@ -86,7 +86,7 @@ class World:
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
-        parent = None if parent is None else str(parent)
+        parent = None if parent is None or str(parent) == WORLD else str(parent)
         if parent is not None and parent not in self.description.bodies:
             raise FieldError(
                 f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}.",

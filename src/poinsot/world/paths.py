@@ -7,6 +7,7 @@ wing.placement.p           where the joint sits on the parent
 strut.stiffness            an element
 plane.left.contents        a part on a body
 gravity, gravity[2]        an entry of an array
+elevator                   an input, by its name
 wing.moment[0,1]           an entry of a matrix; both products of inertia of a pair of axes
 """
 
@@ -94,7 +95,7 @@ def known(description: Description) -> list[str]:
         names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
     for name, element in description.elements.items():
         names += [f"{name}.{key}" for key in _numbers_of(element)]
-    return names
+    return [*names, *description.inputs]
 
 
 def entries(values: Mapping[str, Any]) -> list[str]:
@@ -135,6 +136,8 @@ def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
         return description.bodies[head], _keys(path[len(head) :])
     if head == "gravity":
         return description, _keys("." + path)
+    if head in description.inputs:
+        return description, ["inputs", *_keys("." + path)]
     raise KeyError(f"{path}: nothing is called {head!r}.{_offer(description, path)}")
 
 
@@ -191,8 +194,8 @@ def _get(item: Any, keys: list[Key], path: str) -> Any:
 
 def _step(item: Any, key: Key, path: str) -> Any:
     try:
-        return item[key] if isinstance(key, int) else getattr(item, key)
-    except (AttributeError, IndexError, TypeError):
+        return item[key] if isinstance(key, int) or isinstance(item, Mapping) else getattr(item, key)
+    except (AttributeError, IndexError, KeyError, TypeError):
         names = _names_of(item) if is_dataclass(item) else []
         raise KeyError(f"{path}: {key!r} does not exist there{hint(str(key), names)}.") from None
 
@@ -208,6 +211,8 @@ def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
         new = _put(new, [*keys[:0:-1]], value, path)  # products of inertia come in equal pairs
     if isinstance(key, int):
         return (*item[:key], new, *item[key + 1 :]) if isinstance(item, tuple) else _entry(as_array(item), key, new)
+    if isinstance(item, Mapping):
+        return {**item, key: as_array(new)}
     if isinstance(item, Inertia):
         return _remade(item, key, new)
     if isinstance(item, Pose):
