@@ -58,3 +58,24 @@ def test_an_empty_batch_gives_an_empty_result(plane, options):
 def test_a_quantity_that_is_misspelt_fails_before_the_run(plane):
     with pytest.raises(ValueError, match="'posiion' cannot be recorded; did you mean 'position'"):
         plane.simulate(1e9, 1e-3, record=["posiion"])
+
+
+def test_a_description_keeps_nothing_of_the_caller(plane):
+    force, point, listed, where, table = np.ones(3), np.zeros(3), [1.0, 2.0, 3.0], np.zeros(3), np.ones((2, 3))
+    plane.add_force("f", "plane", force, point)
+    plane.add(pt.Torque("m", "plane", listed))
+    plane.add_body("stone", BOX, position=where)
+    plane.add_force("g", "stone", pt.Tabulated((0, 1), table))
+    plane["lift.point"] = where
+    for array in (force, point, where, table):
+        array += 7.0
+    listed[0] = 7.0
+    assert plane["f.value"].tolist() == [1, 1, 1]
+    assert plane["m.value"].tolist() == [1, 2, 3]
+    assert not np.any(plane["f.point"])
+    assert not np.any(plane["stone.position"])
+    assert not np.any(plane["lift.point"])
+    assert np.all(plane.description.elements["g"].value.values == 1)
+    for path in ("f.value", "f.point", "stone.position", "lift.point", "elevator", "gravity"):
+        with pytest.raises(ValueError, match="read-only"):
+            plane[path][...] = 1.0

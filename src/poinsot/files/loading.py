@@ -84,7 +84,7 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     if meta["sources"] is not None:
         parts = (whole[f"ledger_{name}"].values for name in ("initial", "final", "inflow"))
         gross = whole["ledger_gross"].values if "ledger_gross" in whole else None
-        set_known(run, "ledger", Ledger(tuple(meta["sources"]), *parts, gross))
+        set_known(run, "ledger", Ledger(tuple(meta["sources"]), *parts, gross=gross))
     return run
 
 

@@ -1,7 +1,8 @@
 """Elements, which act on the bodies of a world: a new one is a frozen dataclass with a name and an effect."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -88,6 +89,22 @@ class Element:
 
     internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
 
+    def __init_subclass__(cls) -> None:
+        """Let every kind of element own its numbers: they are copied before its own `__post_init__` sees them."""
+        super().__init_subclass__()
+        own = cls.__dict__.get("__post_init__")
+        if own is not None:
+
+            @wraps(own)
+            def frozen_first(self: Element) -> None:
+                freeze(self)
+                own(self)
+
+            cls.__post_init__ = frozen_first  # type: ignore[method-assign]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
     def effect(self, scene: Scene) -> Effect:
         """Plain NumPy that can be traced."""
         raise NotImplementedError
@@ -135,6 +152,30 @@ class Element:
     def units(self) -> Mapping[str, str]:
         """The units of its states and outputs that are not fields; those of a field are in its type."""
         return {}
+
+
+def freeze(item: Any) -> None:
+    """Replace the arrays, lists and dicts among the fields of a frozen dataclass by copies; arrays are read-only."""
+    for f in fields(item):
+        value = getattr(item, f.name, None)
+        if isinstance(value, (np.ndarray, list, dict)) and not is_traced(value):
+            object.__setattr__(item, f.name, _copied(value))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return read_only(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_copied, value))
+    return {key: _copied(x) for key, x in value.items()} if isinstance(value, dict) else value
+
+
+def read_only(array: Array) -> Array:
+    """A copy that cannot be written to; an array that is its own owner's and read-only already, as it is."""
+    if array.flags.writeable or array.base is not None:
+        array = array.copy()
+        array.setflags(write=False)
+    return array
 
 
 def units_of_outputs(element: Element) -> dict[str, str]:

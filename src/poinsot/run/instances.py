@@ -98,5 +98,5 @@ def _moments(system: System, values: Mapping[str, Array]) -> Iterator[Array]:
         )
         for path, x in own.items():
             for at in paths.places(path):
-                moment[(slice(None), *at)] = x
+                np.moveaxis(moment, 0, -1)[at] = x.T
         yield moment

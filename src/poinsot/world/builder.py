@@ -14,10 +14,9 @@ from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
-from poinsot.parts.element import Value
+from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
-from poinsot.spatial.arrays import as_array
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
 from poinsot.world.system import Motion, State, System, Values, system_of
@@ -58,6 +57,7 @@ class World:
             gravity = np.array(gravity, dtype=float)
             if gravity.shape != (3,) or not np.all(np.isfinite(gravity)):
                 raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
+            gravity = read_only(gravity)
         self.description = Description(gravity=gravity)
 
     @classmethod
@@ -217,7 +217,7 @@ class World:
 
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
         """A number or array that is supplied when the world is simulated; `value` by default."""
-        self._take("inputs", name, np.array(value, dtype=float))
+        self._take("inputs", name, read_only(np.array(value, dtype=float)))
 
     # Reading it.
 
@@ -230,7 +230,7 @@ class World:
         return paths.read(self.description, path)
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        self.description = paths.write(self.description, {path: as_array(value)})
+        self.description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
 
     def system(self, free: Sequence[str] = ()) -> System:
         """The equations of motion, with these numbers left free; made once for each description."""
