@@ -1,6 +1,6 @@
 # Poinsot: `make run` shows it at work, `make test` proves it. Both need only Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow lint format bench docs clean
+.PHONY: help run test test-slow fuzz lint format bench docs clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,6 +17,9 @@ test: lint            ## set up, lint, type-check, run all tests but the slow on
 
 test-slow: $(VENV)/.test            ## the tests that take minutes
 	$(BIN)/python -m pytest -n auto -m slow
+
+fuzz: $(VENV)/.test            ## random programs, worlds, files and interruptions, for MINUTES=2 each; seeds are printed
+	$(BIN)/python fuzz/run.py --minutes $(or $(MINUTES),2)
 
 lint: $(VENV)/.test            ## style and types
 	$(BIN)/ruff check .

@@ -9,6 +9,9 @@ Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
 
 
+MEMORY = "_remembered"  # the attribute of an owner that holds its results
+
+
 class Remembered(dict[Hashable, Any]):
     """The results that belong to one object. Pickles and deep copies of the object start with an empty one."""
 
@@ -27,10 +30,10 @@ def memo(
 
     @wraps(function)
     def remembered(owner: Owner, /, *key: Rest.args, **named: Rest.kwargs) -> Result:
-        known = owner.__dict__.get("_remembered")
+        known = owner.__dict__.get(MEMORY)
         if known is None:
             known = Remembered()
-            (type if isinstance(owner, type) else object).__setattr__(owner, "_remembered", known)  # frozen, maybe
+            (type if isinstance(owner, type) else object).__setattr__(owner, MEMORY, known)  # frozen, maybe
         place = (function, key, tuple(sorted(named.items())))
         if place not in known:
             known[place] = function(owner, *key, **named)

@@ -267,3 +267,8 @@ def test_errors_say_what_is_wrong():
         ValueError, match=r"spin = 2 rad/s does not precess steadily at tilt = 0.5 rad: it needs at least"
     ):
         steady_precession(2, 1, 3, 0.5, 2)
+
+
+def test_rates_whose_squares_underflow_count_as_zero():
+    top = HeavyTop(1.0, 0.5, 0.0, (0.0, 1e-9, 0.0, 1.0), (2.2250738585072014e-308, 0.0, 0.0))
+    np.testing.assert_allclose(top.orientation([0.0, 1.0, 1e6]), np.tile(top.q0, (3, 1)), atol=1e-15)

@@ -1,5 +1,7 @@
 """Compiled code is kept on disk: whatever goes wrong there costs time, never a result."""
 
+import gc
+import os
 import subprocess
 import sys
 import tempfile
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 from poinsot.fuse import kernel
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm import jit, object_cache
 
 CODE = """if True:
     import sys
@@ -32,6 +34,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("POINSOT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("POINSOT_DEBUG", "1")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    jit._debug_folder.cache_clear()
     return tmp_path / "cache"
 
 
@@ -43,6 +46,8 @@ def run(folder, capfd):
         k = kernel("(3)->(3)")(lambda v: factor * v + np.sin(v[0]))
         np.testing.assert_allclose(k(np.ones((5, 3), dtype)), factor + np.sin(1), rtol=8 * np.finfo(dtype).eps)
         (source,) = sources(capfd.readouterr().err)
+        del k
+        gc.collect()  # so that the next one does not share its code
         return source
 
     return run
@@ -110,10 +115,10 @@ def test_a_folder_below_home_by_default(monkeypatch, tmp_path):
     for name in ("POINSOT_CACHE", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert jit.cache_folder() == tmp_path / "xdg" / "poinsot"
+    assert object_cache.cache_folder() == tmp_path / "xdg" / "poinsot"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert jit.cache_folder() == tmp_path / ".cache" / "poinsot"
+    assert object_cache.cache_folder() == tmp_path / ".cache" / "poinsot"
 
 
 def test_several_processes_at_once(folder, tmp_path):
@@ -124,7 +129,7 @@ def test_several_processes_at_once(folder, tmp_path):
     assert [process.returncode for process in processes] == [0] * 4, errors
     entries = list(folder.iterdir())
     assert len(entries) == 5
-    assert all(p.suffix == ".o" and jit._read(p.stem) is not None for p in entries)
+    assert all(p.suffix == ".o" and object_cache.read(p.stem) is not None for p in entries)
 
 
 def test_code_from_the_cache_gives_the_same_bits(folder, capfd, rng):
@@ -136,8 +141,42 @@ def test_code_from_the_cache_gives_the_same_bits(folder, capfd, rng):
 
 def test_debug_shows_the_generated_code(run, folder, tmp_path, monkeypatch, capfd):
     run()
-    (text,) = tmp_path.glob("*.ll")
+    (text,) = tmp_path.glob("poinsot-debug-*/*.ll")
     assert "define void @kernel" in text.read_text()
     monkeypatch.setenv("POINSOT_DEBUG", "0")
     kernel("()->()")(lambda x: 9 * x)(1.0)
     assert capfd.readouterr().err == ""
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(run, folder):
+    """Its code would be executed."""
+    assert [run(3), run(3)] == ["compiled", "cache"]
+    folder.chmod(0o777)
+    assert [run(4), run(4)] == ["compiled", "compiled"]
+    folder.chmod(0o700)
+    assert run(4) == "compiled"
+
+
+def test_a_new_folder_is_private(run, folder):
+    run(3)
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_oldest_files_go_first(run, folder, monkeypatch):
+    monkeypatch.setattr(object_cache, "SCAN_EVERY", 1)
+    run(3)
+    (first,) = folder.iterdir()
+    os.utime(first, (0, 0))
+    monkeypatch.setattr(object_cache, "LIMIT", int(2.5 * first.stat().st_size))
+    run(4)
+    run(5)
+    run(6)
+    assert not first.exists()
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= object_cache.LIMIT
+
+
+def test_what_is_printed_for_debugging_goes_to_a_folder_of_the_process(run, folder):
+    run(3)
+    (own,) = folder.parent.glob("poinsot-debug-*")
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert len(list(own.glob("*.ll"))) == 1

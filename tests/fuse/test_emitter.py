@@ -18,7 +18,9 @@ def compiled(write: Callable[[Emitter], str]) -> Callable[[int, int], int]:
     result = write(f)
     head = "define i64 @kernel(i64 %a, i64 %b) {"
     text = "\n".join([*f.declarations.values(), head, "start:", *f.lines, f"  ret i64 {result}", "}"])
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(jit.compile_module(text, "words"))
+    code = jit.compile_module(text, "words")
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(code.address)
+    return lambda a, b, _kept=code: function(a, b)
 
 
 def larger(f: Emitter) -> str:

@@ -74,6 +74,16 @@ def test_errors_before_any_work(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_browser_that_ends_at_once_is_told_with_its_own_words(tmp_path, monkeypatch):
+    program = tmp_path / "browser"
+    program.write_text("#!/bin/sh\necho libnss3.so is missing >&2\nexit 127\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("POINSOT_BROWSER", str(program))
+    with pytest.raises(RuntimeError, match=r"with exit code 127: libnss3\.so is missing\. Try another one"):
+        runs_to_show.pendulum().snapshot(tmp_path / "x.png")
+    assert list(tmp_path.iterdir()) == [program]
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "x.html"
     atomic.write_bytes(path, b"old")

@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from poinsot._memo import MEMORY, memo
 from poinsot.fuse import parallel, reference, signature
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.build import lift
@@ -22,7 +23,7 @@ from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
-from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace import purity, pytree
 from poinsot.fuse.trace.control import once
 from poinsot.fuse.trace.creation import traced_creation
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
@@ -43,28 +44,36 @@ class Program:
     def signature(self) -> str:
         return "->".join(",".join(map(signature.text, side)) for side in (self.inputs, self.outputs))
 
-    @functools.cached_property
+    @property
     def f64(self) -> np.ufunc:
         return self._compile(_F64)
 
-    @functools.cached_property
+    @property
     def f32(self) -> np.ufunc:
         return self._compile(_F32)
 
+    @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        address = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
+        code = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
-            address, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
-            recipe=(_remake, (self, dtype == _F64)),
+            code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
+            recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
 
-    @functools.cached_property
-    def serial_loop(self) -> int:
-        """The address of the float64 loop with vectors of one element, which takes instances strictly in order."""
+    def _uncompiled(self) -> "Program":
+        """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""
+        twin = object.__new__(Program)
+        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != MEMORY})
+        return twin
+
+    @property
+    def serial_loop(self) -> jit.MachineCode:
+        """The float64 loop with vectors of one element, which takes instances strictly in order."""
         return self._machine_code(dataclasses.replace(this_machine(8), width=1), "one after the other")
 
-    def _machine_code(self, target: Target, comment: str) -> int:
-        """The address of the compiled inner loop."""
+    @memo
+    def _machine_code(self, target: Target, comment: str) -> jit.MachineCode:
+        """The compiled inner loop."""
         text = kernel_module(self.graph, self.inputs, self.outputs, target)
         return jit.compile_module(text, f"{self.name} {self.signature} {comment}")
 
@@ -73,7 +82,7 @@ class Program:
         return not self.inputs or any(0 in shape for shape in (*self.inputs, *self.outputs))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("f32", "f64", "serial_loop")}
+        state = {k: v for k, v in self.__dict__.items() if k != MEMORY}
         try:
             pickle.dumps(self.structure)
         except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
@@ -107,7 +116,20 @@ def _remake(program: Program, float64: bool) -> np.ufunc:
 def trace(
     function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel"
 ) -> tuple[Graph, list[Shape], Any]:
-    """Run the function once on traced arrays of these shapes: its graph, output shapes and output structure."""
+    """Run the function on traced arrays of these shapes: its graph, output shapes and output structure.
+
+    It runs once, or, if it may give other numbers each time (`purity`), twice to see whether it does.
+    """
+    graph, shapes_out, structure = _traced_once(function, shapes, name)
+    if purity.may_vary(function) and not purity.same_graph(graph, _traced_once(function, shapes, name)[0]):
+        raise TraceError(
+            f"{name} gives other numbers each time it is called: random numbers, clocks and counters would be frozen",
+            "compute them outside, and pass them as arguments",
+        )
+    return graph, shapes_out, structure
+
+
+def _traced_once(function: Callable[..., Any], shapes: Sequence[Shape], name: str) -> tuple[Graph, list[Shape], Any]:
     graph = Graph(name=name)
     with traced_creation(), tracing_into(graph):
         leaves = [

@@ -40,7 +40,7 @@ def scan(kernel: Kernel, first: Any, *others: Any, count: int) -> np.ndarray:
     sizes = [n for core in cores for n in core]
     strides = [8 * math.prod(core[axis + 1 :]) for core in cores for axis in range(len(core))]
     words = (ctypes.c_ssize_t * (len(cores) + len(strides)))(*outer, rows.strides[0], *strides)
-    _LOOP(program.serial_loop)(
+    _LOOP(program.serial_loop.address)(
         (ctypes.c_void_p * len(cores))(*addresses), (ctypes.c_ssize_t * (1 + len(sizes)))(count, *sizes), words, None
     )
     return rows[1:]

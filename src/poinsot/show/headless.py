@@ -60,14 +60,15 @@ def visitor(server: Any) -> Iterator[Any]:
             *FLAGS,
             f"--user-data-dir={home}",
             "--window-size=240,160",
-            f"{web.url(server)}/?fixedDpr=1",
+            f"{web.url(server)}?fixedDpr=1",
         ]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with open(Path(home) / "messages.txt", "wb") as messages:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=messages)
         try:
             until = clock.monotonic() + PATIENCE
             while not server.get_clients():
                 if process.poll() is not None:
-                    raise RuntimeError(f"the browser {command[0]} ended at once, with exit code {process.returncode}.")
+                    raise RuntimeError(_ended(command[0], process.returncode, Path(home) / "messages.txt"))
                 if clock.monotonic() > until:
                     raise TimeoutError(f"the browser {command[0]} did not show the page within {PATIENCE:g} s.")
                 clock.sleep(0.05)
@@ -79,6 +80,15 @@ def visitor(server: Any) -> Iterator[Any]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _ended(program: str, code: int, messages: Path) -> str:
+    """What to say of a browser that ended at once, with the last lines that it wrote."""
+    said = "; ".join(messages.read_text(errors="replace").strip().splitlines()[-3:])
+    return (
+        f"the browser {program} ended at once, with exit code {code}{': ' + said if said else ''}. "
+        "Try another one: set POINSOT_BROWSER to its path."
+    )
 
 
 class Studio:

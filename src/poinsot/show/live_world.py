@@ -19,7 +19,8 @@ from poinsot.show.page import laid_out, layer_boxes, offer
 from poinsot.show.picture import Picture
 from poinsot.show.records import Measures, Records
 from poinsot.show.replay import layers_of
-from poinsot.show.stage import ROOT, Stage, camera_view
+from poinsot.show.stage import Stage, camera_view, node_of
+from poinsot.show.verbatim import in_markdown
 from poinsot.show.viewer import SPEEDS
 from poinsot.spatial import Inertia, quaternion
 from poinsot.world import World
@@ -139,7 +140,7 @@ class Live:
             if count:
                 self._step(count)
         self.stage.update(self._picture(), len(self.seen) - 1)
-        state = self.problem or f"t = {self.t:.2f} s" + (
+        state = in_markdown(self.problem) or f"t = {self.t:.2f} s" + (
             "" if self.debt <= self.capacity else ", slower than the chosen speed"
         )
         if self.status.content != state:
@@ -287,7 +288,7 @@ class Live:
         """Bodies can be dragged: a spring acts from the grabbed point to the mouse."""
         for mark in self.stage.picture.layer("bodies"):
             if isinstance(mark, Surface) and mark.body in self.pushed:
-                handle = self.page.server.scene.get_handle_by_name(f"{ROOT}/bodies/{mark.name}")
+                handle = self.page.server.scene.get_handle_by_name(node_of("bodies", mark.name))
                 handle.on_drag("left")(self._dragging(str(mark.body)))
 
     def _dragging(self, body: str) -> Callable[[Any], None]:

@@ -114,7 +114,9 @@ def offer(page: Page, browser: bool | None, block: bool | None) -> None:
     at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
     block = not at_prompt if block is None else block
     if browser or (browser is None and block):
-        webbrowser.open(page.url)
+        opened = webbrowser.open(page.url)
+        if not opened and not block:
+            print(f"No browser could be opened: open {page.url} in one.", flush=True)
     if block:
         print(f"Watch it at {page.url} (end with Ctrl-C, or by closing the page).", flush=True)
         page.wait()

@@ -20,7 +20,10 @@ from poinsot.spatial import rotation
 
 COLOURS = ("#2a6f97", "#d1495b", "#5b8e7d", "#e09f3e", "#7d5a94", "#3d5a80")
 INK, GREY, PALE = "#30475e", "#8d99ae", "#a9bccf"
-STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left"}
+STYLE = {
+    "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left",
+    "text.parse_math": False, "text.usetex": False,  # names are text, also with a $ in them
+}  # fmt: skip
 BAND = (0.05, 0.95)  # the quantiles of a batch that are drawn
 Panel = Callable[[Any], None]  # draws into the axes of matplotlib
 
@@ -120,10 +123,15 @@ def _curves(ax: Any, shown: Sequence[History], names: dict[str, str] | None = No
     for k, label in enumerate(first.components):
         colour = COLOURS[k % len(COLOURS)]
         values = np.stack([h.components[label] for h in shown])
-        text = (names or {}).get(label, label)
+        text = _listed((names or {}).get(label, label))
         ax.plot(first.time, np.median(values, axis=0), color=colour, lw=1.6, label=text)
         if len(shown) > 1:
             ax.fill_between(first.time, *np.quantile(values, BAND, axis=0), color=colour, alpha=0.18, lw=0)
+
+
+def _listed(label: str) -> str:
+    """A label that the legend lists: matplotlib leaves out those that start with an underscore."""
+    return f" {label}" if label.startswith("_") else label
 
 
 def _finish(ax: Any, label: str, legend: bool) -> None:
@@ -191,7 +199,7 @@ def _phase(run: Run, bodies: Sequence[str | None], instance: int | None) -> list
 
     def panel(ax: Any) -> None:
         for k, (name, x, y) in enumerate(lines):
-            ax.plot(x, y, color=COLOURS[k % len(COLOURS)], lw=1.2, label=name)
+            ax.plot(x, y, color=COLOURS[k % len(COLOURS)], lw=1.2, label=_listed(name))
             ax.plot(x[0], y[0], "o", color=COLOURS[k % len(COLOURS)], ms=5)
         _finish(ax, "phase portrait (dot: initial state)", len(lines) > 1)
         ax.margins(x=0.05)

@@ -87,7 +87,7 @@ def html(
             stage.show(int(now))
         recording.insert_sleep(1.0 if len(chosen) > 1 else 0.0)  # the end stays visible before it starts again
         page = recording.as_html(dark_mode=dark)
-    return page.replace("<title>Viser</title>", f"<title>{_title(run, rate)}</title>")
+    return page.replace("<title>Viser</title>", f"<title>{escape(_title(run, rate))}</title>")
 
 
 def to_html(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:

@@ -11,6 +11,7 @@ from poinsot._types import Array
 from poinsot.show.marks import Arrows, Axes, Copies, Label, Lines, Mark, Path, Plane, Surface, Track
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.triangles import Triangles
+from poinsot.show.verbatim import in_path
 from poinsot.spatial import quaternion, rotation
 
 ROOT = "/scene"
@@ -21,6 +22,11 @@ Show = Callable[[Any, int], None]  # shows record k of a mark with the same layo
 def record(array: Array, k: int) -> Array:
     """Record k of an array (r, ...), or of one (1, ...) that does not change."""
     return array[min(k, len(array) - 1)]
+
+
+def node_of(layer: str, mark: str) -> str:
+    """The name of the node of a mark."""
+    return f"{ROOT}/{layer}/{in_path(mark)}"
 
 
 def place(handle: Any, track: Track, k: int) -> None:
@@ -212,7 +218,7 @@ class Stage:
     def _make(self, layer: str) -> None:
         self.frames[layer] = self.scene.add_frame(f"{ROOT}/{layer}", show_axes=False)
         self.shows[layer] = {
-            name: (NODES[type(mark)](self.scene, f"{ROOT}/{layer}/{name}", mark), mark)
+            name: (NODES[type(mark)](self.scene, node_of(layer, name), mark), mark)
             for name, mark in self._marks(layer).items()
         }
 

@@ -35,7 +35,12 @@ def orientation(q0: ArrayLike) -> Array:
 
 
 def angular_velocity(omega0: ArrayLike) -> Array:
-    return numbers("omega0", omega0, (3,))
+    """omega_B (3,) [rad/s]; rates whose squares would underflow count as zero."""
+    omega = numbers("omega0", omega0, (3,))
+    return np.where(np.abs(omega) < SLOWEST, 0.0, omega)
+
+
+SLOWEST = 1e-150  # rad/s
 
 
 def times(t: ArrayLike) -> Array:

@@ -119,12 +119,12 @@ class Assembly:
         target = this_machine(dtype.itemsize)
         *widths, r = self._widths
         text = assembly_module(program.graph, k, widths, r, target)
-        address = jit.compile_module(text, f"assembly of {program.name} {program.signature} {dtype}")
+        code = jit.compile_module(text, f"assembly of {program.name} {program.signature} {dtype}")
         nodes = np.zeros((k, -(-e // target.width) * target.width), np.uint32)
         nodes[:, :e], nodes[:, e:] = self.nodes.T * unit, self.nodes[-1:].T * unit
         pointers = [ctypes.c_void_p] * (1 + len(widths) + len(program.graph.params) - k * sum(widths))
-        function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_int64] * 2, *pointers)(address)
-        return lambda *places: function(_address(nodes), nodes.shape[1], e, *places)
+        function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_int64] * 2, *pointers)(code.address)
+        return lambda *places, _kept=code: function(_address(nodes), nodes.shape[1], e, *places)
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:

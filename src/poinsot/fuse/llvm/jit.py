@@ -1,4 +1,4 @@
-"""LLVM text to machine code in memory, through a cache on disk."""
+"""LLVM text to machine code in memory, through a cache on disk (`object_cache`)."""
 
 import contextlib
 import functools
@@ -11,23 +11,48 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
-from poinsot.fuse.llvm import target
+from poinsot.fuse.llvm import object_cache, target
 
-_lock = threading.Lock()
-_engines: list[Any] = []  # code stays loaded until the process ends
+_lock = threading.RLock()  # reentrant: code may be released while other code is compiled
+MANY = 4096  # pieces of code; with more of them loaded, their memory maps are counted
+MAPS = 4  # memory maps that a piece of code takes at most
 
 
-def available() -> bool:
-    try:
-        import llvmlite.binding  # noqa: F401
-    except ImportError:
-        return False
-    return True
+class MachineCode:
+    """A compiled module, loaded for as long as this object lives. `address`: of its function `kernel`."""
+
+    __slots__ = ("__weakref__", "_engine", "address")
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.address: int = engine.get_function_address("kernel")
+
+    def __del__(self) -> None:
+        with _lock:
+            self._engine.close()
+
+
+_loaded: WeakValueDictionary[str, MachineCode] = WeakValueDictionary()  # by the hash of all that it was made from
+
+if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that a thread of the parent holds
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @functools.cache
+def available() -> bool:
+    """Whether llvmlite is installed. It is loaded under the lock: a fork in the midst of it would hang the child."""
+    with _lock:
+        try:
+            import llvmlite.binding  # noqa: F401
+        except ImportError:
+            return False
+        return True
+
+
 def _target_machine() -> Any:
+    """A new one: an engine that loads code owns its target machine."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -53,32 +78,62 @@ def _as_written() -> Iterator[None]:
         llvm.set_option("", "-enable-misched=true")
 
 
-def compile_module(text: str, name: str) -> int:
-    """The address of the function `kernel` of the module."""
-    import llvmlite
-    import llvmlite.binding as llvm
-
+def compile_module(text: str, name: str) -> MachineCode:
+    """The machine code of a module; the same one, if it is loaded already."""
     with _lock:
+        import llvmlite
+
         begin = time.perf_counter()
-        machine = _target_machine()
         parts = [text, *map(str, target.host()), llvmlite.__version__, _PIPELINE]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        code = _read(key)
-        source = "cache"
+        code, source = _loaded.get(key), "cache"
         if code is None:
-            module = llvm.parse_assembly(text)
-            module.verify()
-            with _as_written():
-                code, source = machine.emit_object(module), "compiled"
-            _write(key, code)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        _engines.append(engine)
-        address: int = engine.get_function_address("kernel")
+            content, source = _object(key, text)
+            code = _loaded[key] = _load(content)
         if debug():
-            _report(name, key, text, code, source, time.perf_counter() - begin)
-        return address
+            _report(name, key, text, source, time.perf_counter() - begin)
+        return code
+
+
+def _object(key: str, text: str) -> tuple[bytes, str]:
+    """The object file of a module, and where it came from."""
+    import llvmlite.binding as llvm
+
+    content = object_cache.read(key)
+    if content is not None:
+        return content, "cache"
+    machine = _target_machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    with _as_written():
+        content = machine.emit_object(module)
+    object_cache.write(key, content)
+    return content, "compiled"
+
+
+def _load(content: bytes) -> MachineCode:
+    import llvmlite.binding as llvm
+
+    if len(_loaded) >= MANY:
+        _require_maps()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+    engine.finalize_object()
+    return MachineCode(engine)
+
+
+def _require_maps() -> None:
+    """An error before the system runs out of memory maps, which LLVM would not survive."""
+    try:
+        limit = int(Path("/proc/sys/vm/max_map_count").read_text())
+        used = Path("/proc/self/maps").read_bytes().count(b"\n")
+    except (OSError, ValueError):
+        return
+    if used + 16 * MAPS > limit:
+        raise MemoryError(
+            f"{len(_loaded)} compiled kernels are in use, and the system allows no more memory maps ({used} of "
+            f"{limit}). Let go of kernels, worlds or runs that are not needed any more, or raise vm.max_map_count."
+        )
 
 
 _PIPELINE = "codegen -O2, as written"
@@ -88,46 +143,14 @@ def debug() -> bool:
     return os.environ.get("POINSOT_DEBUG", "0") not in ("", "0")
 
 
-def _report(name: str, key: str, text: str, code: bytes, source: str, seconds: float) -> None:
-    path = Path(tempfile.gettempdir()) / f"poinsot-{key[:12]}.ll"
+@functools.cache
+def _debug_folder(process: int) -> Path:
+    """A new folder of this process, which nobody else can write to."""
+    return Path(tempfile.mkdtemp(prefix="poinsot-debug-"))
+
+
+def _report(name: str, key: str, text: str, source: str, seconds: float) -> None:
+    path = _debug_folder(os.getpid()) / f"{key[:12]}.ll"
     path.write_text(text)
     lines = text.count("\n")
-    print(
-        f"poinsot: {name}: {lines} lines of IR in {path}, {len(code)} bytes, {source} in {seconds:.3f} s",
-        file=sys.stderr,
-    )
-
-
-# The cache: one file per object, named by what it was made from, written whole under another name and renamed, with its
-# own checksum in front. Whatever goes wrong with it costs time, never a result.
-def cache_folder() -> Path:
-    chosen = os.environ.get("POINSOT_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    return Path(base) / "poinsot"
-
-
-def _read(key: str) -> bytes | None:
-    try:
-        content = (cache_folder() / f"{key}.o").read_bytes()
-    except (OSError, RuntimeError):
-        return None
-    checksum, code = content[:32], content[32:]
-    return code if hashlib.sha256(code).digest() == checksum else None
-
-
-def _write(key: str, code: bytes) -> None:
-    try:
-        folder = cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
-            os.replace(temporary, folder / f"{key}.o")
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except (OSError, RuntimeError):
-        return
+    print(f"poinsot: {name}: {lines} lines of IR in {path}, {source} in {seconds:.3f} s", file=sys.stderr)

@@ -4,6 +4,7 @@ No protocol of NumPy covers `np.array([[0, -w[2]], ...])`, so these few function
 duration of a trace. Only the tracing thread is affected: in other threads they work as always.
 """
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -98,11 +99,7 @@ def traced_creation() -> Iterator[None]:
     global _users
     with _lock:
         if _users == 0:
-            for name in ("array", "asarray", "zeros", "ones", "empty", "full", "eye", "identity"):
-                _NUMPY[name] = getattr(np, name)
-                setattr(np, name, _convert(name) if name in ("array", "asarray") else _fill(name))
-            for module in _compiled_users():
-                module.np = _OriginalNumPy()
+            _replace()
         _users += 1
     try:
         yield
@@ -110,7 +107,32 @@ def traced_creation() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
-                for name, function in _NUMPY.items():
-                    setattr(np, name, function)
-                for module in _compiled_users():
-                    module.np = np
+                _restore()
+
+
+def _replace() -> None:
+    for name in ("array", "asarray", "zeros", "ones", "empty", "full", "eye", "identity"):
+        _NUMPY[name] = getattr(np, name)
+        setattr(np, name, _convert(name) if name in ("array", "asarray") else _fill(name))
+    for module in _compiled_users():
+        module.np = _OriginalNumPy()
+
+
+def _restore() -> None:
+    for name, function in _NUMPY.items():
+        setattr(np, name, function)
+    for module in _compiled_users():
+        module.np = np
+
+
+def _after_fork() -> None:
+    """In a child process the threads that were tracing are gone, but for the one that forked."""
+    global _users
+    before, _users = _users, int(tracing())
+    if before and not _users:
+        _restore()
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)

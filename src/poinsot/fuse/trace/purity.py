@@ -99,7 +99,7 @@ def _has_unsafe_code(code: types.CodeType) -> bool:
 
 
 def _values(function: Any) -> Iterator[Any]:
-    """What the names in a function stand for: its closure, its defaults, and the globals that it uses."""
+    """The values that a function uses: of its closure, its defaults, and globals."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents

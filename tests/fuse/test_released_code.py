@@ -1,0 +1,119 @@
+"""Machine code lives as long as something uses it: it is shared, released, and survives forks."""
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.fuse.llvm import jit
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="memory maps are told by Linux alone")
+
+
+def maps():
+    return Path("/proc/self/maps").read_text().count("\n")
+
+
+def scaled(factor):
+    return pt.kernel("(3)->(3)")(lambda x: factor * np.sin(x))
+
+
+def test_identical_code_is_shared():
+    a, b = scaled(3.25), scaled(3.25)
+    before = len(jit._loaded)
+    a(np.ones(3))
+    once = len(jit._loaded)
+    b(np.ones(3))
+    assert once == before + 1
+    assert len(jit._loaded) == once
+
+
+def test_code_that_nothing_uses_is_released():
+    kernel = scaled(7.125)
+    kernel(np.ones(3))
+    before = len(jit._loaded)
+    del kernel
+    gc.collect()
+    assert len(jit._loaded) == before - 1
+
+
+def test_a_ufunc_keeps_its_code_without_the_kernel():
+    ufunc = scaled(2.5).ufunc(**{})
+    gc.collect()
+    np.testing.assert_allclose(ufunc(np.ones(3)), 2.5 * np.sin(1.0))
+    again = pickle.loads(pickle.dumps(ufunc))
+    np.testing.assert_array_equal(again(np.ones(3)), ufunc(np.ones(3)))
+
+
+@needs_proc
+def test_memory_maps_level_off():
+    def work(count, first):
+        for k in range(count):
+            scaled(first + k / 1024)(np.ones(3))
+        gc.collect()
+
+    work(20, 10.0)
+    before = maps()
+    work(60, 20.0)
+    assert maps() - before < 20
+
+
+def test_running_out_of_memory_maps_is_an_error(monkeypatch):
+    monkeypatch.setattr(jit, "MANY", 0)
+    monkeypatch.setattr(jit, "MAPS", 10**9)
+    with pytest.raises(MemoryError, match=r"memory maps .* Let go of kernels"):
+        scaled(91.0)(np.ones(3))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are POSIX's")
+def test_a_fork_while_another_thread_compiles():
+    code = """if True:
+        import os, threading, time, warnings
+        import numpy as np, poinsot as pt
+        warnings.simplefilter("ignore")
+        pt.kernel("()->()")(lambda x: x + 1.0)(1.0)
+        def compile_many():
+            for k in range(40):
+                pt.kernel("(3)->(3)")(lambda x: (k + 0.5) * np.sin(x) + np.exp(x[0]))(np.ones(3))
+        thread = threading.Thread(target=compile_many)
+        thread.start()
+        children = []
+        for k in range(8):
+            time.sleep(0.02)
+            child = os.fork()
+            if not child:
+                pt.kernel("(3)->(3)")(lambda x: (k + 100.5) * np.cos(x))(np.ones(3))
+                os._exit(0)
+            children.append(child)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+        thread.join()
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_threads_compile_and_release_side_by_side():
+    failures = []
+
+    def work(seed):
+        try:
+            for k in range(15):
+                factor = seed + k / 64
+                np.testing.assert_allclose(scaled(factor)(np.ones(3)), factor * np.sin(1.0))
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(100.0 + 10 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 120
+    for thread in threads:
+        thread.join(deadline - time.monotonic())
+    assert failures == []

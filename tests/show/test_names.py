@@ -1,0 +1,149 @@
+"""Names of bodies are text wherever they are shown: no markup, no script, no formula, no path."""
+
+import xml.etree.ElementTree as ElementTree
+from html import unescape
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from runs_to_show import eventually
+
+import poinsot as pt
+from poinsot import show
+from poinsot.show import replay
+from poinsot.show.verbatim import in_markdown, in_path
+
+SCRIPT = "</title><script>hacked=1</script><img/src=x/onerror=hacked=1>"
+FORMULA = r"$\frac$"  # an error, were it one of matplotlib's formulas
+LINK = "![x](/etc/hostname)<b>*_`"
+CHILD = "outer/inner"  # beside a body "outer"
+
+
+def world_of(*names):
+    world = pt.World(gravity=(0.0, 0.0, 0.0))
+    for k, name in enumerate(names):
+        box = pt.Inertia.box(1.0, (0.4, 0.3, 0.2))
+        world.add_body(name, box, placement=(1.0 + k, 0.0, 0.0), v=[0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    return world
+
+
+def run_of(*names):
+    return world_of(*names).simulate(1.0, 1e-2, every=0.1)
+
+
+class Scripts(HTMLParser):
+    """Counts the scripts of a page, and keeps its title."""
+
+    def __init__(self):
+        super().__init__()
+        self.count, self.title, self.inside = 0, "", False
+
+    def handle_starttag(self, tag, attrs):
+        self.count, self.inside = self.count + (tag == "script"), tag == "title"
+
+    def handle_data(self, data):
+        self.title += data if self.inside else ""
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+
+def test_the_title_of_a_replay_is_text():
+    pages = [Scripts(), Scripts()]
+    for page, name in zip(pages, (SCRIPT, "box"), strict=True):
+        page.feed(replay.html(run_of(name), fps=5))
+    assert pages[0].count == pages[1].count
+    assert pages[0].title.startswith(f"Poinsot: {SCRIPT}")
+
+
+def test_a_notebook_shows_text():
+    text = run_of(SCRIPT)._repr_html_()
+    assert text.count("<iframe") == 1
+    assert "<script" not in text
+    assert "hacked=1</script>" not in unescape(text).partition("<title>")[2].partition("</title>")[0]
+
+
+def test_a_replay_runs_no_script_of_a_name(visit, tmp_path):
+    page = visit(run_of(SCRIPT).to_html(tmp_path / "replay.html", show="+names").as_uri(), offline=True)
+    assert SCRIPT in page.title()
+    assert page.evaluate("typeof hacked") == "undefined"
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_the_page_runs_no_script_of_a_name(visit):
+    run = run_of(SCRIPT)
+    with show.view(run, show="+names", plots=[("position", SCRIPT)], port=0, browser=False, block=False) as viewer:
+        page = visit(viewer.url)
+        page.get_by_text(f"position of {SCRIPT} [m]").first.wait_for(state="attached")
+        page.get_by_role("tab", name="camera").click()
+        assert eventually(lambda: SCRIPT in page.evaluate("[...document.querySelectorAll('input')].map(e => e.value)"))
+        assert page.evaluate("typeof hacked") == "undefined"
+        assert page.locator("img[src=x]").count() == 0
+
+
+def test_a_live_page_runs_no_script_of_a_name(visit):
+    with show.live(world_of(SCRIPT), free=[f"{SCRIPT}.mass"], port=0, browser=False, block=False) as live:
+        page = visit(live.url)
+        page.get_by_text(f"{SCRIPT}.mass").first.wait_for()
+        live.page.do(lambda: setattr(live, "problem", f"stopped: body {SCRIPT + LINK} diverges."))
+        page.get_by_text(f"stopped: body {SCRIPT + LINK} diverges.").wait_for()
+        assert page.evaluate("typeof hacked") == "undefined"
+        assert page.locator("img[src=x]").count() == 0
+
+
+def test_names_in_paths_and_markdown():
+    names = ["a/b", "a%2Fb", "a", "%", "/", "%25"]
+    assert len({in_path(name) for name in names}) == len(names)
+    assert "/" not in "".join(map(in_path, names))
+    assert in_markdown("a *b* <c>\n# d") == r"a \*b\* \<c\> \# d"
+    assert in_markdown("t = 0") == r"t \= 0"
+
+
+def test_a_body_does_not_move_with_another_of_a_similar_name(visit):
+    """A viser node a/b is a child of the node a; so is the second colour of a body."""
+    run = run_of("outer", CHILD)
+    two_colours = {"outer": [show.Look(look.triangles, colour) for look, colour in _looks(run)]}
+    with show.view(run, show=["bodies"], plots=[], looks=two_colours, port=0, browser=False, block=False) as viewer:
+        page = visit(viewer.url)
+        viewer.time = 1.0
+        where = """name => {
+            const node = window.__viserMutable.nodeRefFromName[name];
+            node.updateWorldMatrix(true, false);
+            return node.matrixWorld.elements.slice(12, 15);
+        }"""
+        origin = "window.__viserMutable.nodeRefFromName['/scene'].getWorldPosition"
+        assert page.evaluate(f"typeof {origin}") == "function"
+
+        def apart(a, b):
+            names = [f"/scene/bodies/{in_path(name)}" for name in (a, b)]
+            return np.linalg.norm(np.subtract(*(page.evaluate(where, name) for name in names)))
+
+        assert eventually(lambda: np.isclose(apart("outer", CHILD), 1.0, atol=1e-5), 10.0)
+        assert np.isclose(apart("outer", "outer/1"), 0.0, atol=1e-5)
+
+
+def _looks(run):
+    from poinsot.show.replay import picture_of
+
+    (look,) = picture_of(run).looks["outer"]
+    return [(look, (255, 0, 0)), (look, (0, 0, 255))]
+
+
+@pytest.mark.parametrize("name", [FORMULA, "<script>x</script>", "$x$", "_x", "a--b", "é&<"])
+def test_names_in_plots_are_text(name, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    world = pt.World()
+    rod = pt.Pose(p=(0.0, 0.0, -0.5)) @ pt.Inertia.capsule(1.0, 0.04, 0.92)
+    for k, (body, parent) in enumerate(((name, None), ("lower", name))):
+        world.add_body(body, rod, parent, pt.revolute((0.0, 1.0, 0.0)), placement=(0.0, 0.0, -k), q=[0.4])
+    run = world.simulate(0.2, 1e-2)
+    with matplotlib.rc_context({"svg.fonttype": "none", "text.usetex": False}):
+        figure = run.plot("position", "phase", body=[name, "lower"], path=tmp_path / "x.svg")
+    tree = ElementTree.parse(tmp_path / "x.svg")
+    texts = {"".join(t.itertext()) for t in tree.iter("{http://www.w3.org/2000/svg}text")}
+    assert f"position of {name} [m]" in texts
+    assert not list(tree.iter("{http://www.w3.org/2000/svg}script"))
+    (legend,) = [ax.get_legend() for ax in figure.axes if ax.get_legend() and "phase" in ax.get_title(loc="left")]
+    assert len(legend.get_texts()) == 2
+    matplotlib.pyplot.close("all")
