@@ -64,7 +64,19 @@ from poinsot.parts import (
     pulse,
     rpm,
 )
-from poinsot.run import LedgerWarning, LimitWarning, Normal, Run, Uniform, simulate
+from poinsot.run import (
+    Choice,
+    LedgerWarning,
+    LimitWarning,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    Run,
+    Triangular,
+    Truncated,
+    Uniform,
+    simulate,
+)
 from poinsot.spatial import Inertia, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
@@ -75,6 +87,7 @@ __all__ = [
     "Beam",
     "BodyState",
     "CentralGravity",
+    "Choice",
     "Contact",
     "Cut",
     "Effect",
@@ -90,8 +103,10 @@ __all__ = [
     "Limit",
     "LimitWarning",
     "Link",
+    "LogNormal",
     "Mechanism",
     "Motor",
+    "MultivariateNormal",
     "Normal",
     "Particles",
     "Pose",
@@ -107,6 +122,8 @@ __all__ = [
     "Thruster",
     "Torque",
     "TraceError",
+    "Triangular",
+    "Truncated",
     "Uniform",
     "World",
     "beyond",

@@ -103,3 +103,72 @@ class Uniform:
         low, high = np.asarray(self.low), np.asarray(self.high)
         values: Array = low + (high - low) * generator.random((n, *shape))
         return values
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """exp of a normal distribution: positive values with this median, and sigma of their logarithm."""
+
+    median: ArrayLike
+    sigma: ArrayLike
+
+    def __call__(self, generator: np.random.Generator, n: int) -> Array:
+        values: Array = np.asarray(self.median) * np.exp(
+            Normal(np.zeros(np.shape(self.median)), self.sigma)(generator, n)
+        )
+        return values
+
+
+@dataclass(frozen=True)
+class Triangular:
+    """A density that rises from low to mode and falls to high."""
+
+    low: float
+    mode: float
+    high: float
+
+    def __call__(self, generator: np.random.Generator, n: int) -> Array:
+        return generator.triangular(self.low, self.mode, self.high, n)
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """A normal distribution, mean mu and deviation sigma before the cut, of which only low to high is kept."""
+
+    mu: float
+    sigma: float
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __call__(self, generator: np.random.Generator, n: int) -> Array:
+        values = np.zeros(0)
+        for _ in range(1000):
+            drawn = self.mu + self.sigma * generator.standard_normal(max(n, 16))
+            values = np.concatenate([values, drawn[(drawn >= self.low) & (drawn <= self.high)]])
+            if len(values) >= n:
+                return values[:n]
+        raise ValueError(f"{self}: almost nothing of the distribution lies from low to high.")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values, (k,) or (k, ...), all equally likely or with probabilities (k,)."""
+
+    values: ArrayLike
+    probabilities: ArrayLike | None = None
+
+    def __call__(self, generator: np.random.Generator, n: int) -> Array:
+        values = np.asarray(self.values, dtype=float)
+        return values[generator.choice(len(values), n, p=self.probabilities)]
+
+
+@dataclass(frozen=True)
+class MultivariateNormal:
+    """Vectors (k,) of this mean (k,) and covariance (k, k)."""
+
+    mean: ArrayLike
+    covariance: ArrayLike
+
+    def __call__(self, generator: np.random.Generator, n: int) -> Array:
+        covariance = np.asarray(self.covariance, dtype=float)
+        return generator.multivariate_normal(np.asarray(self.mean), covariance, n, check_valid="raise")
