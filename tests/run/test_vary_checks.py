@@ -64,3 +64,12 @@ def test_entries_of_matrices_and_plain_numbers_for_joints(world):
     run = world.simulate(0.01, vary={"arm.q": [0.1, 0.2, 0.3], "s.moment[0,1]": [0.0, 1e-4, 2e-4]}, record="q")
     assert run.data.q.values[0, :, -1].tolist() == [0.1, 0.2, 0.3]
     assert world.simulate(0.01, vary={"arm.q": pt.Normal(0.0, 0.1)}, batch=5).batch == 5
+
+
+def test_another_method_for_free_masses_is_noted():
+    world = pt.World()
+    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)))
+    assert "note" not in world.simulate(0.01, vary={"s.position[0]": [1.0, 2.0]}).settings
+    run = world.simulate(0.01, vary={"s.mass": [1.0, 2.0]})
+    assert run.settings["method"] == "rk4"
+    assert "'splitting4' cannot leave free" in run.settings["note"]

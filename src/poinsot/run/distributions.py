@@ -159,7 +159,8 @@ class Choice:
 
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
         values = np.asarray(self.values, dtype=float)
-        return values[generator.choice(len(values), n, p=self.probabilities)]
+        p = None if self.probabilities is None else np.asarray(self.probabilities, dtype=float)
+        return values[generator.choice(len(values), n, p=p)]
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,10 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     grid = time_grid(options.duration, options.step, options.every, n is not None)
     compiled = _compiled(system, method, inputs, n is None if options.ledger is None else options.ledger, options)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
+    if options.method is None and method != choose_method(None, world.system()):
+        settings["note"] = (
+            f"method {method!r}: numbers that vary are mass properties, which 'splitting4' cannot leave free"
+        )
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file)
