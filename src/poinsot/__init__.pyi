@@ -64,7 +64,19 @@ from poinsot.parts import (
     pulse,
     rpm,
 )
-from poinsot.run import LimitWarning, Normal, Run, Uniform, simulate
+from poinsot.run import (
+    Choice,
+    LedgerWarning,
+    LimitWarning,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    Run,
+    Triangular,
+    Truncated,
+    Uniform,
+    simulate,
+)
 from poinsot.spatial import Inertia, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
@@ -75,6 +87,7 @@ __all__ = [
     "Beam",
     "BodyState",
     "CentralGravity",
+    "Choice",
     "Contact",
     "Cut",
     "Effect",
@@ -86,11 +99,14 @@ __all__ = [
     "Input",
     "Joint",
     "JointStop",
+    "LedgerWarning",
     "Limit",
     "LimitWarning",
     "Link",
+    "LogNormal",
     "Mechanism",
     "Motor",
+    "MultivariateNormal",
     "Normal",
     "Particles",
     "Pose",
@@ -106,6 +122,8 @@ __all__ = [
     "Thruster",
     "Torque",
     "TraceError",
+    "Triangular",
+    "Truncated",
     "Uniform",
     "World",
     "beyond",

@@ -437,3 +437,9 @@ def test_a_run_does_not_overwrite_the_one_before(here, capsys):
     assert (here / "results" / "spin.nc").read_bytes() == first
     assert said(capsys, *changed, "--overwrite") == "results/spin.nc\n"
     assert (here / "results" / "spin.nc").read_bytes() != first
+
+
+def test_a_ledger_that_does_not_close_is_told_by_the_exit_code(capsys, here):
+    coarse = ("--set", "run.method='euler'", "--set", "run.step='50 ms'")
+    out = said(capsys, "run", "spin.toml", "--no-html", *coarse, code=1)
+    assert "The ledger does not close" in out

@@ -265,7 +265,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
         {"batch": 5, "vary": {"box.mass": [1.0, 2.0]}},
         "box.mass varies over 2 values, but the batch has 5.",
     ),
-    "no batch": ({"batch": 0}, "batch must be a positive whole number, not 0."),
+    "no batch": ({"batch": -1}, "batch must be a whole number, zero or more, not -1."),
     "how many": ({"vary": {"box.mass": pt.Normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
     "numbers for a vector": (
         {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},

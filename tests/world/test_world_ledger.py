@@ -147,7 +147,8 @@ def test_a_force_that_hides_its_energy_shows():
     world = pt.World(gravity=NOTHING)
     world.add_particle("stone", 2.0)
     world.add(Liar("push", "stone", (0, 3.0, 0)))
-    run = world.simulate(2.0, 1e-2)
+    with pytest.warns(pt.LedgerWarning, match="states a wrong power"):
+        run = world.simulate(2.0, 1e-2)
     assert run.ledger.residual[ENERGY] == pytest.approx(9.0, rel=1e-12)
     assert run.ledger.relative_residual[3] == pytest.approx(1.0)
 

@@ -101,7 +101,8 @@ def test_a_number_that_is_none_ends_the_run():
     assert 0 < run.stop.time < 1.0
     assert np.all(np.isfinite(run.y))
     assert run.time[-1] == pytest.approx(run.stop.time - 1e-3)
-    again = exploding().simulate(float(run.time[-1]), 1e-3, method="rk4", every=0.01)
+    with pytest.warns(pt.LedgerWarning):
+        again = exploding().simulate(float(run.time[-1]), 1e-3, method="rk4", every=0.01)
     assert again.stop.reason == "duration"
     np.testing.assert_array_equal(again.y[-1], run.y[-1])
 

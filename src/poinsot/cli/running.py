@@ -47,7 +47,7 @@ def run(
     """Simulate a scenario; show the final state and what was conserved, and save the results.
 
     Without a file it runs the T-handle, which flips over in free fall. The exit code is 0 on success, 1 if the run
-    ended early or a structural limit was exceeded, 2 for bad input.
+    ended early, its ledger does not close or a structural limit was exceeded, 2 for bad input.
 
     Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
 
@@ -62,14 +62,14 @@ def run(
         return _watch(scenario, free or [])
     done, took = _simulated(screen, scenario)
     _draw(screen, scenario, done)
-    shown.ledger(screen, done.ledger)
+    shown.ledger(screen, done.ledger, done.unexplained)
     shown.final(screen, done)
     _limits(screen, done)
     places = _keep(screen, scenario, done, out, html, plot, overwrite)
     screen.data(_report(scenario, done, took, places))
     if view:
         done.view().wait()
-    return int(done.stop.reason in EARLY or _passed(done))
+    return int(done.stop.reason in EARLY or done.unexplained or _passed(done))
 
 
 def _watch(scenario: "Loaded", free: list[str]) -> int:

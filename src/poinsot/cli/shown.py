@@ -72,12 +72,13 @@ def final(screen: Screen, run: "Run") -> None:
         screen.table(("part", "final value", "unit"), parts)
 
 
-def ledger(screen: Screen, kept: Ledger) -> None:
-    """The conserved quantities: all components on a wide screen, else the magnitudes of vectors."""
+def ledger(screen: Screen, kept: Ledger, unexplained: bool = False) -> None:
+    """The conserved quantities: all components on a wide screen, else the magnitudes of vectors. Red if it does not
+    close."""
     if not screen.talks:
         return
     if screen.console.width >= WIDE and kept.initial.ndim == 1:
-        screen.say(kept.table())
+        screen.say(kept.table(), "red" if unexplained else None)
         screen.say()
         return
     lines = []
@@ -85,6 +86,10 @@ def ledger(screen: Screen, kept: Ledger) -> None:
         amounts = (f"{row[k]:.5g}" for k in ("initial", "final", "inflow"))
         lines.append((name.replace("_", " "), *amounts, f"{row['residual']:.1e}", UNITS[name]))
     screen.table(("conserved quantity", "initial", "final", "inflow", "residual", "unit"), lines)
+    if unexplained:
+        worst = max(CONSERVED_QUANTITIES, key=lambda name: ledger_data(kept)[name]["relative_residual"])
+        left = ledger_data(kept)[worst]["relative_residual"]
+        screen.say(f"The ledger does not close: {left:.1e} of the {worst.replace('_', ' ')} is unexplained.", "red")
 
 
 def ledger_data(kept: Ledger) -> dict[str, dict[str, float]]:

@@ -88,8 +88,9 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     run = Run(world, compiled, data["time"].values, y, p, settings, stop, restore(meta["record"]))  # type: ignore[arg-type]
     set_known(run, "data", data)
     if meta["sources"] is not None:
-        parts = (whole[f"ledger_{name}"].values for name in ("initial", "final", "inflow"))
-        set_known(run, "ledger", Ledger(tuple(meta["sources"]), *parts))
+        initial, final, inflow = (whole[f"ledger_{name}"].values for name in ("initial", "final", "inflow"))
+        gross = whole["ledger_gross"].values if "ledger_gross" in whole else None
+        set_known(run, "ledger", Ledger(tuple(meta["sources"]), initial, final, inflow, gross))
     return run
 
 

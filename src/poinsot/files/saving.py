@@ -179,6 +179,8 @@ def _whole(run: Run) -> "Dataset":
     if ledger is not None:
         arrays["ledger_initial"] = ((*instance, "quantity"), ledger.initial)
         arrays["ledger_final"] = ((*instance, "quantity"), ledger.final)
+        if ledger.gross is not None:
+            arrays["ledger_gross"] = ((*instance, "conserved"), ledger.gross)
         arrays["ledger_inflow"] = ((*instance, "source", "quantity"), ledger.inflow)
     return xarray.Dataset(arrays)
 

@@ -1,7 +1,9 @@
 """Elements, which act on the bodies of a world: a new one is a frozen dataclass with a name and an effect."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
+from inspect import signature
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -87,6 +89,22 @@ class Element:
 
     internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
 
+    def __init_subclass__(cls) -> None:
+        """Let every kind of element own its numbers: they are copied before its own `__post_init__` sees them."""
+        super().__init_subclass__()
+        own = cls.__dict__.get("__post_init__")
+        if own is not None:
+
+            @wraps(own)
+            def frozen_first(self: Element) -> None:
+                freeze(self)
+                own(self)
+
+            cls.__post_init__ = frozen_first  # type: ignore[method-assign]
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
     def effect(self, scene: Scene) -> Effect:
         """Plain NumPy that can be traced."""
         raise NotImplementedError
@@ -136,6 +154,30 @@ class Element:
         return {}
 
 
+def freeze(item: Any) -> None:
+    """Replace the arrays, lists and dicts among the fields of a frozen dataclass by copies; arrays are read-only."""
+    for f in fields(item):
+        value = getattr(item, f.name, None)
+        if isinstance(value, (np.ndarray, list, dict)) and not is_traced(value):
+            object.__setattr__(item, f.name, _copied(value))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return read_only(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_copied, value))
+    return {key: _copied(x) for key, x in value.items()} if isinstance(value, dict) else value
+
+
+def read_only(array: Array) -> Array:
+    """A copy that cannot be written to; an array that is its own owner's and read-only already, as it is."""
+    if array.flags.writeable or array.base is not None:
+        array = array.copy()
+        array.setflags(write=False)
+    return array
+
+
 def units_of_outputs(element: Element) -> dict[str, str]:
     """The units of the fields, states and outputs of an element, by name; "N m, N" where the joint decides."""
     return {name: ", ".join(units) for name, units in units_of(type(element)).items()} | dict(element.units())
@@ -143,12 +185,32 @@ def units_of_outputs(element: Element) -> dict[str, str]:
 
 def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, owner: str, spread: bool = True) -> Array:
     """A constant or the value of a function as an array of this shape; a single number is broadcast if `spread`."""
-    array = as_array(value(scene.t, scene) if callable(value) else value)
+    array = as_array(_called(value, scene, field, owner) if callable(value) else value)
     if array.shape == shape:
         return array
     if array.shape == () and spread:
         return array * np.ones(shape)
     raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
+
+
+def _called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -> Any:
+    """The value of a function (t, scene), or of (t) alone; a second argument with a default, as in `lambda t, u=u`, is
+    the user's own, unless it is called scene."""
+    try:
+        known = signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function in C
+        return function(scene.t, scene)
+    places = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in places if p.default is p.empty]
+    many = any(p.kind is p.VAR_POSITIONAL for p in known)
+    strict = [p.name for p in known if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    if len(needed) > 2 or strict or not (places or many):
+        raise FieldError(
+            f"{field} of {owner} is a function {signature(function)}; it must be one of (t, scene), or of (t) alone.",
+            field,
+        )
+    with_scene = many or len(needed) == 2 or any(p.name == "scene" for p in places[1:2])
+    return function(scene.t, scene) if with_scene else function(scene.t)
 
 
 def require_finite(owner: str, **numbers: Any) -> None:

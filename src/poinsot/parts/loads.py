@@ -11,6 +11,7 @@ from poinsot.parts.element import (
     Effect,
     Element,
     Value,
+    read_only,
     require_finite,
     require_limit,
     require_points,
@@ -39,8 +40,8 @@ class Tabulated:
                 f"({len(times)}, n), not of shape {values.shape}.",
                 "values",
             )
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "values", read_only(values))
 
     def __call__(self, t: Array, scene: Scene | None = None) -> Array:
         if self.values.ndim == 1:

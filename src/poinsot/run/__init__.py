@@ -1,8 +1,16 @@
 """Simulate one world or a million; record; keep the ledger."""
 
-from poinsot.run.distributions import Normal, Uniform
+from poinsot.run.distributions import (
+    Choice,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    Triangular,
+    Truncated,
+    Uniform,
+)
 from poinsot.run.driver import RunOptions, simulate
-from poinsot.run.ledger import Ledger
+from poinsot.run.ledger import Ledger, LedgerWarning
 from poinsot.run.limits import Limits, LimitWarning
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.result import Run, Stop
@@ -11,13 +19,19 @@ from poinsot.run.stepping import METHODS
 __all__ = [
     "METHODS",
     "OBSERVABLES",
+    "Choice",
     "Ledger",
+    "LedgerWarning",
     "LimitWarning",
     "Limits",
+    "LogNormal",
+    "MultivariateNormal",
     "Normal",
     "Run",
     "RunOptions",
     "Stop",
+    "Triangular",
+    "Truncated",
     "Uniform",
     "simulate",
 ]

@@ -4,6 +4,7 @@ The flat state y holds q, v, the states of the parts and, if a ledger is kept, t
 the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
+import math
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run import ledger
 from poinsot.run.stepping import METHODS, LedgerState, Method, StepContext
-from poinsot.world import State, System
+from poinsot.world import Motion, State, System
 from poinsot.world.paths import entries
 from poinsot.world.system import Values, pack, unpack
 
@@ -91,18 +92,17 @@ class CompiledSystem:
 
     @cached_property
     def _ledger_trace(self) -> tuple[Program, Array] | None:
-        """One trace for the ledger: the program of the conserved quantities (8,), and which inflow rates can differ
-        from zero. None if a user's function cannot be traced."""
-        s, width = self.system, ledger.WIDTH
+        """One trace for the ledger: the program of the conserved quantities (8,) and gross amounts (4,), and which
+        inflow rates can differ from zero. None if a user's function cannot be traced."""
+        s, width = self.system, ledger.WIDTH + len(ledger.CONSERVED_QUANTITIES)
 
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
-            conserved = ledger.conserved_quantities(motion.scene, motion.effects)
-            return conserved, np.ravel(ledger.inflow_rates(s, motion))
+            return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 
-        size = width * len(ledger.sources(s))
+        size = ledger.WIDTH * len(ledger.sources(s))
         try:
             traced = Kernel(quantities, f"(),({self.n_state}),({self.np})->({width}),({size})").program()
         except Exception:  # whatever a user's function raises on numbers that are not known yet
@@ -131,7 +131,7 @@ class CompiledSystem:
         if not batch:
             return pack({name: values[name] for name in self.parameter_shapes})
         full = [np.broadcast_to(values[name], (*batch, *core)) for name, core in self.parameter_shapes.items()]
-        return np.concatenate([np.reshape(value, (*batch, -1)) for value in full], axis=-1)
+        return np.concatenate([np.reshape(value, (*batch, math.prod(value.shape[len(batch) :]))) for value in full], -1)
 
     def free_numbers(self, p: Array) -> dict[str, Array]:
         """The free numbers by their paths, (..., *shape), that parameters p (..., np) hold."""
@@ -235,7 +235,7 @@ class CompiledSystem:
     def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         context = self.context(p, np.zeros(0, int))
         motion = self.system.motion(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        return ledger.conserved_quantities(motion.scene, motion.effects)
+        return _amounts(motion)
 
     # The same, compiled.
 
@@ -296,15 +296,15 @@ class CompiledSystem:
         """(t, y, p) -> 1 if the condition is met, else 0."""
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
 
-    def conserved(self, t: Scalar, y: Array, p: Array) -> Array:
-        """The conserved quantities (..., 8) of states y (..., ny) at the time t."""
-        conserved: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
-        return conserved
+    def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
+        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t."""
+        amounts: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
+        return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
 
     @cached_property
     def _conserved_kernel(self) -> Compiled:
         if self._ledger_trace is None:
-            return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH})")
+            return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
         return restored(self._ledger_trace[0])
 
     def compile(self, function: Callable[..., Any], signature: str, device: str = "cpu") -> Compiled:
@@ -332,6 +332,12 @@ class CompiledSystem:
 
 def _same(y: Array, p: Array) -> Array:
     return y
+
+
+def _amounts(motion: Motion) -> Array:
+    """The conserved quantities and the gross amounts, (12,)."""
+    scene, effects = motion.scene, motion.effects
+    return np.concatenate([ledger.conserved_quantities(scene, effects), ledger.gross_amounts(scene, effects)])
 
 
 def _flat(form: Any) -> Array:

@@ -7,18 +7,21 @@ from os import PathLike
 from typing import Any
 
 from poinsot._memo import memo
-from poinsot.run import limits
+from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.distributions import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
+from poinsot.run.observe import observables
 from poinsot.run.progress import Progress
 from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
+
+STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,7 @@ class RunOptions:
     until: a condition (t, scene) that stops the run when it becomes true; a number counts as true if it is positive.
     tolerance: of the method "adaptive", relative; it chooses its steps by it.
     ledger: whether to keep one; by default for single runs.
+    ledger_tolerance: the relative residual of the ledger above which there is a `LedgerWarning`.
     device: "cpu" or "cuda".
     """
 
@@ -52,6 +56,7 @@ class RunOptions:
     tolerance: float
     ledger: bool | None
     device: str
+    ledger_tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
         if self.device not in ("cpu", "cuda"):
@@ -60,7 +65,7 @@ class RunOptions:
     def settings(self, world: World) -> dict[str, Any]:
         """The settings that a run states: versions, seed, step and so on, and the hash of the description."""
         options = {f.name: getattr(self, f.name) for f in fields(self)}
-        stated = {name: options[name] for name in ("duration", "step", "seed", "device", "every", "batch")}
+        stated = {name: options[name] for name in STATED}
         return {**stated, **versions(), "description_hash": hash_of(world), "options": options}
 
 
@@ -80,6 +85,7 @@ def simulate(
     tolerance: float = 1e-10,
     ledger: bool | None = None,
     device: str = "cpu",
+    ledger_tolerance: float = 1e-3,
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -89,13 +95,16 @@ def simulate(
     progress: a bar; by default on a terminal, for anything above a second.
     """
     options = RunOptions(
-        duration, step, method, batch, dict(vary or {}), seed, inputs, every, record, until, tolerance, ledger, device
-    )
+        duration, step, method, batch, dict(vary or {}), seed, inputs, every, record, until, tolerance, ledger, device,
+        ledger_tolerance,
+    )  # fmt: skip
     return _simulate(world, options, save, progress)
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
     system = world.system(tuple(options.vary))
+    if options.record is not None:
+        observables(system, (options.record,) if isinstance(options.record, str) else options.record)
     numbers, n = draw(system, options.vary, options.batch, options.seed)
     inputs = read_inputs(system, options.inputs or {})
     require_shapes(system, inputs, n)
@@ -106,6 +115,10 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     grid = time_grid(options.duration, options.step, options.every, n is not None)
     compiled = _compiled(system, method, inputs, n is None if options.ledger is None else options.ledger, options)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
+    if options.method is None and method != choose_method(None, world.system()):
+        settings["note"] = (
+            f"method {method!r}: numbers that vary are mass properties, which 'splitting4' cannot leave free"
+        )
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file)
@@ -118,9 +131,12 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
                 (times, y, p), stop = simulation.records(), simulation.stop()
         limits.warn(system, y[-1])
         if file is None:
-            return Run(world, compiled, times, y, p, settings, stop, record)
-        file.add(times, y, p)
-        return file.finish(stop)
+            run = Run(world, compiled, times, y, p, settings, stop, record)
+        else:
+            file.add(times, y, p)
+            run = file.finish(stop)
+        runaway.warn(run)
+        return run
 
 
 def _require_adaptable(world: World, n: int | None) -> None:

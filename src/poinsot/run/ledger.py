@@ -15,12 +15,18 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.dynamics import resistance, strain
 from poinsot.parts import Effect, Scene
 from poinsot.spatial import motion
+from poinsot.spatial.arrays import halves
 from poinsot.world import Motion, System
 
 CONSERVED_QUANTITIES = ("mass", "momentum", "angular_momentum", "energy")
 UNITS = {"mass": "kg", "momentum": "kg m/s", "angular_momentum": "kg m^2/s", "energy": "J"}
 COLUMNS = ("mass", "Px", "Py", "Pz", "Lx", "Ly", "Lz", "energy")
 WIDTH = len(COLUMNS)
+SHARE = 1e-9  # of the products of lengths, beside which rounding, 1e-16 of them, is no residual
+
+
+class LedgerWarning(UserWarning):
+    """A run gained or lost what no source explains, or ran away: most often its step is too long."""
 
 
 def sources(system: System) -> tuple[str, ...]:
@@ -51,6 +57,31 @@ def conserved_quantities(scene: Scene, effects: Mapping[str, Effect]) -> Array:
         for body, h in effect.carried.items():
             total = total + motion.momentum_in_frame(scene[body].pose, h)
     return np.concatenate([np.reshape(mass, (1,)), total[3:], total[:3], np.reshape(energy, (1,))])
+
+
+def gross_amounts(scene: Scene, effects: Mapping[str, Effect]) -> Array:
+    """(4,): mass, momentum, angular momentum and energy of the bodies one by one, so that none cancels another.
+
+    Residuals are judged by these amounts. A share of the products of lengths is added, of which rounding is far below.
+    """
+    mech = scene.mechanism
+    momentum, turning, energy, mass = (np.zeros(()) for _ in range(4))  # type: Array, Array, Array, Array
+    for link, X, V in zip(mech.links, scene.poses, scene.twists, strict=True):
+        if link.inertia is not None:
+            L, P = halves(motion.momentum_in_frame(X, link.inertia.momentum(V)))
+            x, m = X @ link.inertia.com, link.inertia.mass
+            length, distance = np.sqrt(P @ P), np.sqrt(x @ x)
+            mass, momentum = mass + m, momentum + length
+            turning = turning + np.sqrt(L @ L) + SHARE * distance * length
+            weight = m * np.sqrt(mech.gravity @ mech.gravity)
+            energy = (
+                energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * weight * distance
+            )
+    for effect in effects.values():
+        if effect.stored is not None:
+            energy = energy + np.abs(effect.stored)
+    energy = energy + _joint_springs(scene)
+    return np.stack([np.reshape(a, ()) for a in (1.0 * mass, momentum, turning, energy)])
 
 
 def inflow_rates(system: System, moved: Motion) -> Array:
@@ -154,12 +185,16 @@ def _through_joints(scene: Scene) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """The conserved quantities, initial and final (..., 8), and their inflow through each source (..., n, 8)."""
+    """The conserved quantities, initial and final (..., 8), and their inflow through each source (..., n, 8).
+
+    gross (..., 4): the largest `gross_amounts` among the records.
+    """
 
     sources: tuple[str, ...]
     initial: Array
     final: Array
     inflow: Array
+    gross: Array | None = None
 
     @property
     def residual(self) -> Array:
@@ -169,14 +204,15 @@ class Ledger:
 
     @property
     def relative_residual(self) -> Array:
-        """The residual (..., 4) of each conserved quantity, relative to the largest of initial, final and inflows."""
+        """The residual (..., 4) of each conserved quantity, relative to the largest of initial, final, gross and
+        inflows."""
         scale = self._scale()
         return magnitudes(self.residual) / np.where(scale > 0, scale, 1.0)
 
     def _scale(self) -> Array:
         amounts = [magnitudes(a) for a in (self.initial, self.final)]
         amounts += [magnitudes(self.inflow[..., k, :]) for k in range(len(self.sources))]
-        return np.asarray(np.max(amounts, axis=0))
+        return np.asarray(np.max([*amounts, *([] if self.gross is None else [self.gross])], axis=0))
 
     def __str__(self) -> str:
         return self.table()
@@ -187,7 +223,8 @@ class Ledger:
     def table(self) -> str:
         """One small table: for a batch, of the instance with the largest relative residual."""
         if self.initial.ndim > 1:
-            flat = [a.reshape(-1, *a.shape[self.initial.ndim - 1 :]) for a in (self.initial, self.final, self.inflow)]
+            arrays = [a for a in (self.initial, self.final, self.inflow, self.gross) if a is not None]
+            flat = [a.reshape(-1, *a.shape[self.initial.ndim - 1 :]) for a in arrays]
             worst = int(np.argmax(Ledger(self.sources, *flat).relative_residual.max(axis=-1)))
             one = Ledger(self.sources, *(a[worst] for a in flat))
             return f"the worst of {len(flat[0])}, number {worst}\n{one.table()}"

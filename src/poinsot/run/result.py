@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from poinsot.files.saving import Writer
     from poinsot.show import Viewer
 
+LOOKS = 64  # records among which the largest amounts are looked for that a ledger is judged by
+
 
 @dataclass(frozen=True, eq=False)
 class Stop:
@@ -105,13 +107,22 @@ class Run:
         compiled = self.compiled
         if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
-        p0, p1 = (self.p[0], self.p[-1]) if self.p.ndim == self.y.ndim else (self.p, self.p)
+        chosen = np.unique(np.linspace(0, len(self.time) - 1, LOOKS).astype(int))
+        y = np.stack([np.asarray(self.y[k]) for k in chosen])
+        time = self.time[chosen].reshape(-1, *(1,) * (y.ndim - 2))
         with np.errstate(all="ignore"):
-            initial, final = (compiled.conserved(self.time[k], self.y[k], p) for k, p in ((0, p0), (-1, p1)))
+            conserved, gross = compiled.conserved(time, y, self.p[chosen] if self.p.ndim == y.ndim else self.p)
         names = sources(compiled.system)
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
-        inflow[..., compiled.inflow_indices] = self.y[-1][..., compiled.n_state :]
-        return Ledger(names, initial, final, inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH))
+        inflow[..., compiled.inflow_indices] = y[-1][..., compiled.n_state :]
+        table = inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH)
+        return Ledger(names, conserved[0], conserved[-1], table, gross.max(axis=0))
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether the ledger was kept, and its relative residual is above the tolerance of the run."""
+        tolerance = self.settings.get("ledger_tolerance", np.inf)
+        return self.compiled.keeps_ledger and not bool(np.all(self.ledger.relative_residual <= tolerance))
 
     # Saving and repeating it.
 

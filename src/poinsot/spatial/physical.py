@@ -62,6 +62,15 @@ def as_moment(value: ArrayLike) -> Array:
     return moment
 
 
+def unphysical(moments: Array) -> tuple[Array, Array, Array]:
+    """How far moments (n, 3, 3) are from what `as_moment` refuses, (n,) each and relative to their size: the asymmetry,
+    the smallest principal moment, and what two principal moments have more than the third."""
+    transposed = np.swapaxes(moments, 1, 2)
+    size = np.maximum(np.abs(moments).max(axis=(1, 2)), np.finfo(float).tiny)
+    low, middle, high = np.linalg.eigvalsh((moments + transposed) / 2).T
+    return np.abs(moments - transposed).max(axis=(1, 2)) / size, low / size, (low + middle - high) / size
+
+
 def difference(whole: Array, part: Array) -> Array:
     """whole - part, two moments. Principal moments of the difference that are zero up to rounding become zero."""
     if is_traced(whole, part):

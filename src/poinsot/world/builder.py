@@ -13,11 +13,10 @@ from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.particles import Particles, Springs
-from poinsot.parts import PD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
-from poinsot.parts.element import Value
+from poinsot.parts import PD, WORLD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
-from poinsot.spatial.arrays import as_array
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
 from poinsot.world.model_stops import stops_of, within_limits
@@ -59,6 +58,7 @@ class World:
             gravity = np.array(gravity, dtype=float)
             if gravity.shape != (3,) or not np.all(np.isfinite(gravity)):
                 raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
+            gravity = read_only(gravity)
         self.description = Description(gravity=gravity)
 
     @classmethod
@@ -87,7 +87,7 @@ class World:
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
-        parent = None if parent is None else str(parent)
+        parent = None if parent is None or str(parent) == WORLD else str(parent)
         if parent is not None and parent not in self.description.bodies:
             raise FieldError(
                 f"parent {parent!r} of body {name!r} does not exist{hint(parent, self.description.bodies)}.",
@@ -223,7 +223,7 @@ class World:
 
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
         """A number or array that is supplied when the world is simulated; `value` by default."""
-        self._take("inputs", name, np.array(value, dtype=float))
+        self._take("inputs", name, read_only(np.array(value, dtype=float)))
 
     # Reading it.
 
@@ -236,7 +236,7 @@ class World:
         return paths.read(self.description, path)
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        self.description = paths.write(self.description, {path: as_array(value)})
+        self.description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
 
     def system(self, free: Sequence[str] = ()) -> System:
         """The equations of motion, with these numbers left free; made once for each description."""

@@ -14,6 +14,7 @@ from poinsot.environment import CentralGravity
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
 from poinsot.parts import WORLD, Element
+from poinsot.parts.element import read_only
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.spatial.arrays import as_array
@@ -76,7 +77,7 @@ class Body:
                 with about(self.name, name):
                     quaternion.check(array, f"orientation of body {self.name!r}")
                 array = quaternion.normalize(array)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, array if is_traced(array) else read_only(array))
 
     def _defaults(self) -> dict[str, Array]:
         """The initial state by default: at rest, in the neutral position."""

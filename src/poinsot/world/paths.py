@@ -7,11 +7,14 @@ wing.placement.p           where the joint sits on the parent
 strut.stiffness            an element
 plane.left.contents        a part on a body
 gravity, gravity[2]        an entry of an array
+elevator                   an input, by its name
+wing.moment[0,1]           an entry of a matrix; both products of inertia of a pair of axes
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,8 @@ from poinsot.spatial.arrays import as_array
 from poinsot.world.description import Body, Description
 
 Key = str | int
+ENTRY = r"\[\d+(?:, ?\d+)*\]"  # [2] or [0,1]
+PATH = rf"[^\[\].\s]+(\.[^\[\].\s]+|{ENTRY})*"
 PLACED = ("position", "orientation", "velocity", "angular_velocity")
 
 
@@ -38,24 +43,41 @@ def read(description: Description, path: str) -> Array:
 
 
 def write(description: Description, numbers: Mapping[str, Any]) -> Description:
-    """The description with other numbers at these paths, in whatever order they come."""
-    for path in sorted(numbers, key=_order):
-        value = numbers[path]
-        owner, keys = _owner(description, path)
-        changed = _put(owner, keys, value, path)
-        if isinstance(owner, Description):
-            description = changed
-        else:
-            kind = "bodies" if isinstance(owner, Body) else "elements"
-            name = next(name for name, item in getattr(description, kind).items() if item is owner)
-            items = {**getattr(description, kind), name: changed}
-            description = replace(description, **{kind: items})  # type: ignore[arg-type]
+    """The description with other numbers at these paths, in whatever order they come.
+
+    A number that does not fit to the old ones, as an inner radius, is written after those that it fits to.
+    """
+    for _, group in groupby(sorted(numbers, key=_order), key=lambda path: _order(path)[:3]):
+        waiting = list(group)
+        while waiting:
+            refused: dict[str, ValueError] = {}
+            for path in waiting:
+                try:
+                    description = _written(description, path, numbers[path])
+                except ValueError as error:
+                    refused[path] = error
+            if len(refused) == len(waiting):
+                raise next(iter(refused.values()))
+            waiting = list(refused)
     return description
+
+
+def _written(description: Description, path: str, value: Any) -> Description:
+    """The description with another number at this path."""
+    owner, keys = _owner(description, path)
+    changed = _put(owner, keys, value, path)
+    if isinstance(owner, Description):
+        new: Description = changed
+        return new
+    kind = "bodies" if isinstance(owner, Body) else "elements"
+    name = next(name for name, item in getattr(description, kind).items() if item is owner)
+    items = {**getattr(description, kind), name: changed}
+    return replace(description, **{kind: items})  # type: ignore[arg-type]
 
 
 def _order(path: str) -> tuple[bool, bool, int, str]:
     """The order of writing: numbers of shapes first, then com, then moment; and arrays before their entries."""
-    *_, last = re.split(r"[.]", re.sub(r"\[\d+\]", "", path))
+    *_, last = re.split(r"[.]", re.sub(ENTRY, "", path))
     return last == "moment", last == "com", path.count("["), path
 
 
@@ -73,7 +95,7 @@ def known(description: Description) -> list[str]:
         names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
     for name, element in description.elements.items():
         names += [f"{name}.{key}" for key in _numbers_of(element)]
-    return names
+    return [*names, *description.inputs]
 
 
 def entries(values: Mapping[str, Any]) -> list[str]:
@@ -104,7 +126,7 @@ def _is_number(value: Any) -> bool:
 
 def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
     """The body, element or description that the path starts at, and the keys that lead on from there."""
-    if not isinstance(path, str) or not re.fullmatch(r"[^\[\].\s]+(\.[^\[\].\s]+|\[\d+\])*", path):
+    if not isinstance(path, str) or not re.fullmatch(PATH, path):
         raise ValueError(f"{path!r} is not a path to a number; paths look like 'wing.mass' or 'wing.position[2]'.")
     for name in sorted(description.elements, key=len, reverse=True):
         if path.startswith((name + ".", name + "[")):
@@ -114,11 +136,31 @@ def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
         return description.bodies[head], _keys(path[len(head) :])
     if head == "gravity":
         return description, _keys("." + path)
+    if head in description.inputs:
+        return description, ["inputs", *_keys("." + path)]
     raise KeyError(f"{path}: nothing is called {head!r}.{_offer(description, path)}")
 
 
 def _keys(text: str) -> list[Key]:
-    return [int(k[1:-1]) if k.startswith("[") else k[1:] for k in re.findall(r"\.[^.\[]+|\[\d+\]", text)]
+    """The keys in ".moment[0,1]", or ".moment[0][1]": "moment", 0, 1."""
+    keys: list[Key] = []
+    for key in re.findall(rf"\.[^.\[]+|{ENTRY}", text):
+        keys += map(int, key[1:-1].split(",")) if key.startswith("[") else [key[1:]]
+    return keys
+
+
+def owner_of(description: Description, path: str) -> Any:
+    """The body, element or description that the number at this path belongs to."""
+    return _owner(description, path)[0]
+
+
+def places(path: str) -> list[tuple[int, ...]]:
+    """The indices of the entries that a path "wing.moment[0,1]" leads to: a pair of products of inertia is one number.
+
+    None for a whole array.
+    """
+    at: tuple[int, ...] = tuple(key for key in _keys("." + path) if isinstance(key, int))
+    return [] if not at else [at, at[::-1]] if len(set(at)) > 1 else [at]
 
 
 def _offer(description: Description, path: str) -> str:
@@ -152,8 +194,8 @@ def _get(item: Any, keys: list[Key], path: str) -> Any:
 
 def _step(item: Any, key: Key, path: str) -> Any:
     try:
-        return item[key] if isinstance(key, int) else getattr(item, key)
-    except (AttributeError, IndexError, TypeError):
+        return item[key] if isinstance(key, int) or isinstance(item, Mapping) else getattr(item, key)
+    except (AttributeError, IndexError, KeyError, TypeError):
         names = _names_of(item) if is_dataclass(item) else []
         raise KeyError(f"{path}: {key!r} does not exist there{hint(str(key), names)}.") from None
 
@@ -165,8 +207,12 @@ def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
         return _put(item, [*lead, *keys[1:]], value, path)
     key = keys[0]
     new = _put(_step(item, key, path), keys[1:], value, path)
+    if isinstance(item, Inertia) and key == "moment" and len(set(keys[1:])) == 2:
+        new = _put(new, [*keys[:0:-1]], value, path)  # products of inertia come in equal pairs
     if isinstance(key, int):
         return (*item[:key], new, *item[key + 1 :]) if isinstance(item, tuple) else _entry(as_array(item), key, new)
+    if isinstance(item, Mapping):
+        return {**item, key: as_array(new)}
     if isinstance(item, Inertia):
         return _remade(item, key, new)
     if isinstance(item, Pose):
@@ -179,6 +225,8 @@ def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
 def _fitting(old: Any, value: Any, path: str) -> Any:
     """The new value, if it has the shape of the old one."""
     new = as_array(value)
+    if np.shape(old) == (1,) and np.shape(new) == ():
+        new = np.reshape(new, (1,))  # a joint with one coordinate: its q is written as a plain number
     if old is not None and not _is_number(old):
         raise ValueError(f"{path} is {old!r}, not a number that could be varied.")
     if old is not None and np.shape(new) != np.shape(old):

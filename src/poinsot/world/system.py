@@ -153,7 +153,8 @@ class System:
         description = self.described(parameters)
         states = self.named_states(state.parts)
         mech = self._mechanism(description, states)
-        values, elements = {**self.inputs, **(inputs or {})}, dict(description.acting())
+        free = {name: x for name, x in description.inputs.items() if x is not self.description.inputs[name]}
+        values, elements = {**self.inputs, **(inputs or {}), **free}, dict(description.acting())
         return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, values, states, elements), description
 
     def motion(
