@@ -292,7 +292,7 @@ def test_sweep(capsys, here):
 
 def test_a_sweep_without_positions_is_plotted(capsys, here):
     said(capsys, "sweep", "spin.toml", "--samples", "2", "--set", 'sweep.record=["velocity"]')
-    assert (here / "results" / "spin.png").stat().st_size > 10_000
+    assert (here / "results" / "spin-sweep.png").stat().st_size > 10_000
     out = said(capsys, "sweep", "spin.toml", "--samples", "2", "--set", 'sweep.record=["posiion"]', code=2)
     assert "did you mean 'position'" in out.replace("\n", " ")
 

@@ -37,7 +37,8 @@ def test_agrees_with_differences_of_runs(method):
     exact = world().sensitivity(outputs, list(PATHS.values()), 0.3, 1e-3, method=method)
     for name, path in PATHS.items():
         h = 1e-5 * VALUES[name]
-        ends = [world(**{name: VALUES[name] + d}).simulate(0.3, 1e-3, method=method, every=0.3) for d in (h, -h)]
+        worlds = [world(**{name: VALUES[name] + d}) for d in (h, -h)]
+        ends = [w.simulate(0.3, 1e-3, method=method, every=0.3, ledger=False) for w in worlds]
         for output in outputs:
             body, _, quantity = output.partition(".")
             a, b = ((r[body][quantity] if body == "box" else r.data[output]).values[-1] for r in ends)

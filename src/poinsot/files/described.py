@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._hints import hint
+from poinsot.files.expressions import Expression, Law
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
 from poinsot.parts import Effect, Element, Input, Scene, Tabulated
@@ -34,7 +35,7 @@ from poinsot.spatial.shapes import Shape
 from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
-OWN: tuple[type, ...] = (Body, Description, Inertia, Input, Joint, Pose, Solid, Table, Tabulated)
+OWN: tuple[type, ...] = (Body, Description, Expression, Inertia, Input, Joint, Law, Pose, Solid, Table, Tabulated)
 ROOMS = tuple(f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment world".split())
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
