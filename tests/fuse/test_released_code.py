@@ -117,3 +117,15 @@ def test_threads_compile_and_release_side_by_side():
     for thread in threads:
         thread.join(deadline - time.monotonic())
     assert failures == []
+
+
+def test_the_code_of_a_world_is_released_with_it():
+    def work(mass):
+        world = pt.World()
+        world.add_body("box", pt.Inertia.box(mass, (0.1, 0.2, 0.3)), angular_velocity=(0.1, 5.0, 0.1))
+        world.simulate(0.01)
+        gc.collect()
+        return len(jit._loaded)
+
+    work(1.0)
+    assert work(1.5) <= work(1.25)

@@ -138,6 +138,8 @@ def _traced_once(function: Callable[..., Any], shapes: Sequence[Shape], name: st
         result = function(*nested_arguments(function, leaves))
         arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
         graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
+    for traced in (graph, *graph.subgraphs()):  # what tracing remembered keeps the user's functions alive
+        traced.__dict__.pop(MEMORY, None)
     return graph, [array.shape for array in arrays], pytree.structure(result)
 
 
