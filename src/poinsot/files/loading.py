@@ -13,6 +13,7 @@ from poinsot._memo import set_known
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.files.described import missing, restore
+from poinsot.files.run_states import read_state
 from poinsot.files.stores import store_for
 from poinsot.run import Ledger, Run, Stop, limits
 from poinsot.run.compiled import CompiledSystem
@@ -85,7 +86,15 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     when = whole["stop_time"].values
     stop = Stop(meta["stop"]["reason"], when if when.ndim else float(when), meta["stop"]["text"], notes)
     y = OnDisk(records["y"].variable) if lazy else records["y"].values
-    run = Run(world, compiled, data["time"].values, y, p, settings, stop, restore(meta["record"]))  # type: ignore[arg-type]
+    options, description = settings["options"], world.description
+    known = {
+        name: read_state(name, whole, text, description, options["inputs"] if name == "end" else {})
+        for name, text in meta.get("run_states", {}).items()
+    }
+    if "start" in known:
+        options["start"] = known["start"]
+    record: Any = restore(meta["record"])
+    run = Run(world, compiled, data["time"].values, y, p, settings, stop, record, known.get("end"))  # type: ignore[arg-type]
     set_known(run, "data", data)
     if meta["sources"] is not None:
         initial, final, inflow = (whole[f"ledger_{name}"].values for name in ("initial", "final", "inflow"))
@@ -165,7 +174,7 @@ class OnDisk:
 
     def __init__(self, variable: "Variable") -> None:
         self.variable = variable
-        self.shape, self.ndim, self.dtype = variable.shape, variable.ndim, variable.dtype
+        self.shape, self.ndim, self.size, self.dtype = variable.shape, variable.ndim, variable.size, variable.dtype
 
     def __len__(self) -> int:
         return int(self.shape[0])

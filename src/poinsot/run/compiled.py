@@ -196,14 +196,14 @@ class CompiledSystem:
         step = self._scheme.step(self.context(p))
         return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._unflatten(x)))
 
-    def _advance_until(self, x: Array, p: Array, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
+    def _advance_until(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
         """x before the condition becomes true, and the number of steps made to there."""
         step = self._scheme.step(self.context(p))
 
         def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             x, made = carry
-            new = _flat(step((first + i) * h, self._unflatten(x), h))
-            goes_on = (made == i) & ~self._is_met((first + i + 1) * h, self._from_stepped(new, p), p)
+            new = _flat(step(t + (first + i) * h, self._unflatten(x), h))
+            goes_on = (made == i) & ~self._is_met(t + (first + i + 1) * h, self._from_stepped(new, p), p)
             return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
 
         before: tuple[Array, Array] = fori_loop(n, body, (x, np.zeros(())))
@@ -239,14 +239,14 @@ class CompiledSystem:
 
     # The same, compiled.
 
-    def scan_records(self, x: Array, p: Array, first: int, h: float, stride: int, count: int) -> Array:
+    def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
         """x of a single world after each of `count` times `stride` steps, (count, nx)."""
         firsts = first + stride * np.arange(count)
         if isinstance(self.advance, Kernel):
-            return scan(self.advance, x, p, 0.0, firsts, h, stride, count=count)
+            return scan(self.advance, x, p, t, firsts, h, stride, count=count)
         records = [x]
         for k in firsts:
-            records.append(self.advance(records[-1], p, 0.0, k, h, stride))
+            records.append(self.advance(records[-1], p, t, k, h, stride))
         return np.stack(records[1:])
 
     @cached_property
@@ -278,8 +278,8 @@ class CompiledSystem:
 
     @cached_property
     def advance_until(self) -> Compiled:
-        """(x, p, first, h, n) -> x after at most n steps, and how many were made before the condition became true."""
-        return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),()->({self.nx}),()", self.device)
+        """(x, p, t, first, h, n) -> x after at most n steps, and how many were made before the condition held."""
+        return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),()", self.device)
 
     @cached_property
     def derivative(self) -> Compiled:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -10,6 +10,7 @@ from poinsot._memo import memo
 from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
+from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
 from poinsot.run.distributions import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
@@ -21,6 +22,7 @@ from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
 
+STEP = 1e-3  # s, the default
 STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
 
 
@@ -41,6 +43,8 @@ class RunOptions:
     ledger: whether to keep one; by default for single runs.
     ledger_tolerance: the relative residual of the ledger above which there is a `LedgerWarning`.
     device: "cpu" or "cuda".
+    start: a state to go on from, such as `run.end`, instead of the start of the world; also a single one for a batch.
+    Steps, varied numbers and inputs are those of the state, unless others are given. Times go on.
     """
 
     duration: float
@@ -57,6 +61,7 @@ class RunOptions:
     ledger: bool | None
     device: str
     ledger_tolerance: float = 1e-3
+    start: RunState | None = None
 
     def __post_init__(self) -> None:
         if self.device not in ("cpu", "cuda"):
@@ -72,7 +77,7 @@ class RunOptions:
 def simulate(
     world: World,
     duration: float,
-    step: float = 1e-3,
+    step: float | None = None,
     *,
     method: str | None = None,
     batch: int | None = None,
@@ -86,19 +91,33 @@ def simulate(
     ledger: bool | None = None,
     device: str = "cpu",
     ledger_tolerance: float = 1e-3,
+    start: RunState | None = None,
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
-    """Let a world move for a duration [s], in steps [s], and keep records; see `RunOptions` for the options.
+    """Let a world move for a duration [s], in steps [s], 1 ms by default, and keep records; see `RunOptions`.
 
     save: a file, x.nc or x.zarr, to which the records are written during the run, so they may be larger than memory.
     progress: a bar; by default on a terminal, for anything above a second.
     """
     options = RunOptions(
-        duration, step, method, batch, dict(vary or {}), seed, inputs, every, record, until, tolerance, ledger, device,
-        ledger_tolerance,
+        duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
+        tolerance, ledger, device, ledger_tolerance, start,
     )  # fmt: skip
-    return _simulate(world, options, save, progress)
+    return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
+
+
+def _going_on(world: World, options: RunOptions, step: float | None, start: RunState) -> RunOptions:
+    """The options, with those of a state to start from where none are given."""
+    require_own(start, world)
+    require_no_start_numbers(start, options.vary)
+    method = start.layout.method if options.method is None else options.method
+    inputs = {**start.held_inputs(), **start.inputs, **(options.inputs or {})}
+    vary = {**start.numbers(), **options.vary}
+    batch, step = start.batch if options.batch is None else options.batch, start.step if step is None else step
+    if start.batch not in (None, batch):
+        raise ValueError(f"the state is one of {start.batch} instances, but the batch has {batch}.")
+    return replace(options, step=step, method=method, batch=batch, vary=vary, inputs=inputs)
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
@@ -121,20 +140,22 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         )
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
-        simulation = Simulation(compiled, grid, inputs, numbers, n, file)
+        simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
         with Progress(grid.steps, n or 1, progress) as bar:
             if adaptive:
-                p = simulation.p
-                times, y, stop = advance_adaptively(compiled, grid, p, inputs, options.tolerance, bar)
+                begin, y, p = simulation.time(simulation.done), simulation.y, simulation.p
+                times, y, stop = advance_adaptively(compiled, grid, (begin, y, p), inputs, options.tolerance, bar)
+                simulation.arrive_at(float(times[-1]), y[-1])
             else:
                 simulation.run(bar)
                 (times, y, p), stop = simulation.records(), simulation.stop()
         limits.warn(system, y[-1])
+        end = simulation.end(options.inputs or {})
         if file is None:
-            run = Run(world, compiled, times, y, p, settings, stop, record)
+            run = Run(world, compiled, times, y, p, settings, stop, record, end)
         else:
             file.add(times, y, p)
-            run = file.finish(stop)
+            run = file.finish(stop, end)
         runaway.warn(run)
         return run
 

@@ -14,6 +14,7 @@ from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.continuing import RunState
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.ledger import WIDTH, Ledger, sources
 from poinsot.run.limits import Limits, limits
@@ -49,7 +50,7 @@ class Run:
 
     time (r,) [s]; y (r, ..., ny), the flat states of each instance; p (..., np), the parameters: varied numbers and
     inputs. `data` holds all that was recorded with names and units, `ledger` the conserved quantities, `stop` why the
-    run ended.
+    run ended, `end` the state to go on from.
     """
 
     world: World
@@ -60,6 +61,7 @@ class Run:
     settings: Mapping[str, Any]
     stop: Stop
     record: str | Sequence[str] | None = None
+    end: RunState | None = None
 
     @property
     def batch(self) -> int | None:
@@ -114,7 +116,7 @@ class Run:
             conserved, gross = compiled.conserved(time, y, self.p[chosen] if self.p.ndim == y.ndim else self.p)
         names = sources(compiled.system)
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
-        inflow[..., compiled.inflow_indices] = y[-1][..., compiled.n_state :]
+        inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
         table = inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH)
         return Ledger(names, conserved[0], conserved[-1], table, gross.max(axis=0))
 
@@ -140,8 +142,7 @@ class Run:
 
     def repeat(self, **changes: Any) -> "Run":
         """Simulate again, with the same options or with some of them changed; unchanged, it gives the same bits."""
-        described = self.compiled.system.description
-        world = self.world if self.world.description is described else World.of(described)
+        world = self._own_world()
         if hash_of(world) != self.settings["description_hash"]:
             raise ValueError(
                 f"the run cannot be repeated: its world had the hash {self.settings['description_hash']}, and now has "
@@ -151,6 +152,20 @@ class Run:
         if made != versions():
             warnings.warn(f"the run was made with {made}, this is {versions()}: last digits may differ.", stacklevel=2)
         return world.simulate(**{**self.settings["options"], **changes})
+
+    def continue_(self, duration: float, **changes: Any) -> "Run":
+        """The run with a further duration [s] at its end, to the same bits as one long run; nothing compiles again.
+
+        Options may be changed for the rest of it: inputs, until.
+        """
+        from poinsot.run.joining import continued
+
+        return continued(self, self._own_world(), duration, changes)
+
+    def _own_world(self) -> World:
+        """The world as it was when it was simulated."""
+        described = self.compiled.system.description
+        return self.world if self.world.description is described else World.of(described)
 
     # Showing it.
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from poinsot._types import Array
 
+NEVER = 2**53  # a stride longer than any run
+
 
 @dataclass(frozen=True)
 class TimeGrid:
@@ -37,7 +39,7 @@ def time_grid(duration: float, step: float, every: float | None, batched: bool) 
     if abs(steps * step - duration) > 1e-9 * duration:
         step = duration / steps
     if every is None:
-        stride = steps if batched else max(1, round(max(0.01, duration / 10_000) / step))
+        stride = NEVER if batched else max(1, round(max(0.01, duration / 10_000) / step))
     else:
         stride = max(1, round(every / asked))
         if abs(stride * asked - every) > 1e-6 * every and every > asked:
@@ -45,4 +47,4 @@ def time_grid(duration: float, step: float, every: float | None, batched: bool) 
                 f"records every {every:g} s do not fall on steps of {asked:g} s; take a multiple of the step, such as "
                 f"{stride * asked:g} s."
             )
-    return TimeGrid(duration, step, steps, min(stride, steps))
+    return TimeGrid(duration, step, steps, stride)

@@ -275,7 +275,7 @@ class World:
 
     # Running and studying it, by the rooms below.
 
-    def simulate(self, duration: float, step: float = 1e-3, **options: Any) -> "Run":
+    def simulate(self, duration: float, step: float | None = None, **options: Any) -> "Run":
         """Let it move for a duration [s]; see `poinsot.run.driver` for all options."""
         from poinsot.run import simulate
 
