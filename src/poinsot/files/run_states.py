@@ -33,7 +33,7 @@ def text_of(state: RunState) -> dict[str, Any]:
         "step": state.step,
         "origin": state.origin,
         "steps": state.steps,
-        "broken": [[list(index), b.step, b.time, b.what] for index, b in state.broken.items()],
+        "broken": [[list(map(int, index)), int(b.step), float(b.time), b.what] for index, b in state.broken.items()],
     }
 
 

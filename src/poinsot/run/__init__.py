@@ -1,5 +1,6 @@
 """Simulate one world or a million; record; keep the ledger."""
 
+from poinsot.run.continuing import RunState
 from poinsot.run.distributions import (
     Choice,
     LogNormal,
@@ -14,6 +15,8 @@ from poinsot.run.ledger import Ledger, LedgerWarning
 from poinsot.run.limits import Limits, LimitWarning
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.result import Run, Stop
+from poinsot.run.stepper import WorldStepper
+from poinsot.run.stepper_options import StepperOptions, StepperState
 from poinsot.run.stepping import METHODS
 
 __all__ = [
@@ -29,9 +32,13 @@ __all__ = [
     "Normal",
     "Run",
     "RunOptions",
+    "RunState",
+    "StepperOptions",
+    "StepperState",
     "Stop",
     "Triangular",
     "Truncated",
     "Uniform",
+    "WorldStepper",
     "simulate",
 ]

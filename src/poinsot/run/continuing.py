@@ -109,14 +109,14 @@ class RunState:
 
 def require_own(start: Any, world: World) -> None:
     """An error if a state does not belong to this world, which says what differs."""
-    if not isinstance(start, RunState):
-        raise TypeError(f"start must be a state, such as run.end, not {type(start).__name__}.")
+    if not isinstance(getattr(start, "layout", None), Layout):
+        raise TypeError(f"a state is needed, such as run.end, not {type(start).__name__}.")
     if start.layout.hash == hash_of(world):
         return
     found = list(differences(start.layout, world))
     shown = "; ".join(found[:FEW]) + (f"; and {len(found) - FEW} more" if len(found) > FEW else "")
     raise ValueError(
-        f"the state at t = {start.time:g} s belongs to another world: {shown or 'its functions differ'}. To go on with "
+        f"the state belongs to another world: {shown or 'its functions differ'}. To go on with "
         "other numbers, leave the world as it was and give them with vary={path: value}."
     )
 

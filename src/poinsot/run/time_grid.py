@@ -28,6 +28,21 @@ class TimeGrid:
         return min((done // self.stride + 1) * self.stride, self.steps)
 
 
+def whole_steps(name: str, duration: float, step: float) -> int:
+    """How many steps [s] a duration [s] of this name takes, or an error that says which ones fit."""
+    for what, value in ((name, duration), ("step", step)):
+        if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and float(value) > 0):  # type: ignore[arg-type]
+            raise ValueError(f"{what} must be a positive number of seconds, not {value!r}.")
+    count = round(duration / step)
+    if abs(count * step - duration) > 1e-9 * duration or not count:
+        below, above = (f"{k * step:.12g} s" for k in (int(duration / step), int(duration / step) + 1))
+        nearest = above if int(duration / step) == 0 or duration / step - int(duration / step) > 0.5 else below
+        raise ValueError(
+            f"a {name} of {duration:g} s is not a multiple of the step of {step:g} s; the nearest is {nearest}."
+        )
+    return count
+
+
 def time_grid(duration: float, step: float, every: float | None, batched: bool) -> TimeGrid:
     """The time grid of a run; the step is shortened a little where the duration is not a whole number of steps."""
     for name, value in (("duration", duration), ("step", step), *([("every", every)] if every is not None else [])):

@@ -23,7 +23,7 @@ from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 
 if TYPE_CHECKING:
-    from poinsot.run import Run
+    from poinsot.run import Run, WorldStepper
     from poinsot.study import Linear, Sensitivity, StepCheck
 
 
@@ -280,6 +280,12 @@ class World:
         from poinsot.run import simulate
 
         return simulate(self, duration, step, **options)
+
+    def stepper(self, **options: Any) -> "WorldStepper":
+        """Many instances of it, or one, to be stepped from outside: see `poinsot.run.stepper` for all options."""
+        from poinsot.run import StepperOptions, WorldStepper
+
+        return WorldStepper(self, StepperOptions(**options))
 
     def check_step(
         self, step: float = 1e-3, duration: float = 1.0, tolerance: float = 1e-6, **options: Any
