@@ -45,7 +45,8 @@ def draw_sweep(sweep: "Sweep", path: Path, what: Any = None) -> Path:
     from poinsot.show.quantiles import quantile_plot
     from poinsot.study.quantities import expand
 
-    names = [one for name in what or () for one in expand(sweep.data, name) or [name]]
+    kept = sweep.outputs
+    names = [one for name in what or () for one in ([name] if name in kept else expand(sweep.data, name) or [name])]
     _close(quantile_plot(sweep, names, path))
     return path
 

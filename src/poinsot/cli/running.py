@@ -131,6 +131,10 @@ def _passed(done: "Run") -> bool:
 
 
 def _limits(screen: Screen, done: "Run") -> None:
+    """The outputs that were kept, and the limits of the structure."""
+    from poinsot.cli import shown
+
+    shown.outputs(screen, done)
     if done.limits.latches:
         screen.say(str(done.limits), "yellow" if _passed(done) else None)
         screen.say()
@@ -190,6 +194,7 @@ def _report(scenario: "Loaded", done: "Run", took: float, places: dict[str, str]
         "ledger": shown.ledger_data(done.ledger),
         "limits": {name: bool(x) for name, x in done.limits.passed().items()},
         "final": shown.final_data(done),
+        **({"outputs": shown.outputs_data(done)} if done.compiled.outputs else {}),
         **places,
     }
 

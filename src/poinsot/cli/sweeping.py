@@ -99,14 +99,14 @@ def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, 
 
 
 def _reported(done: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
-    """The quantities to report: those asked for, or else the one that the scenario draws."""
+    """What to report: quantities and outputs that are asked for, or all outputs, or what the scenario draws."""
     from poinsot.study.quantities import expand, pick
 
     for name in what or ():
-        if not expand(done.data, name):
+        if name not in done.outputs and not expand(done.data, name):
             pick(done.data, name)  # whose error lists the quantities
-    wanted = what or ([scenario.show["draw"]] if "draw" in scenario.show else [])
-    return [one for name in wanted for one in expand(done.data, name)] or None
+    wanted = what or done.outputs or ([scenario.show["draw"]] if "draw" in scenario.show else [])
+    return [one for name in wanted for one in ([name] if name in done.outputs else expand(done.data, name))] or None
 
 
 def _values(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
@@ -159,14 +159,15 @@ def tell(screen: Screen, done: "Sweep", names: list[str] | None, places: dict[st
     """Statistics of a sweep, at the end of its runs."""
     from poinsot.study import quantities
 
-    names = names or _interesting(done, quantities.names(done.data))
+    names = names or done.outputs or _interesting(done, quantities.names(done.data))
     screen.say(f"{done.done:,} of {done.n:,} runs over {', '.join(done.varied)}.")
     if len(done.broken):
         screen.say(f"{len(done.broken)} of them broke down, the first is number {done.broken[0]}.", "yellow")
     statistics = {name: done.statistics(name) for name in names} if done.done else {}
     influences = {name: done.influences(name) for name in statistics}
     lines = [(name, *(f"{numbers[k]:.3g}" for k in STATISTICS)) for name, numbers in statistics.items()]
-    screen.table(("final value", *STATISTICS), lines)
+    kept = all(name in done.outputs for name in names)
+    screen.table(("output" if kept else "final value", *STATISTICS), lines)
     if influences:
         paths = list(next(iter(influences.values())))
         lines = [(name, *(f"{numbers[path]:+.2f}" for path in paths)) for name, numbers in influences.items()]

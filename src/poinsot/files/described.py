@@ -25,6 +25,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot.files.expressions import Expression, Law
+from poinsot.files.outcome_formulas import OutcomeFormula
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
 from poinsot.parts import Effect, Element, Input, Scene, Tabulated
@@ -35,7 +36,9 @@ from poinsot.spatial.shapes import Shape
 from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
-OWN: tuple[type, ...] = (Body, Description, Expression, Inertia, Input, Joint, Law, Pose, Solid, Table, Tabulated)
+OWN: tuple[type, ...] = (
+    Body, Description, Expression, Inertia, Input, Joint, Law, OutcomeFormula, Pose, Solid, Table, Tabulated,
+)  # fmt: skip
 ROOMS = tuple(f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment world".split())
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 

@@ -155,7 +155,7 @@ def lists() -> dict[str, type[ScenarioTable]]:
 
 
 PICTURES = ("energy", "momentum", "phase", "polhode", "margins")  # that `run.plot` knows beside quantities
-TOP = ("title", "about", "gravity", "constants", "inputs")
+TOP = ("title", "about", "gravity", "constants", "inputs", "outputs")
 
 
 def top_keys() -> list[str]:

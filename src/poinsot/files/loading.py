@@ -148,7 +148,8 @@ def _equations(meta: dict[str, Any], p: Array, allow_code: bool) -> tuple[World,
     system = world.system(free)
     functions = read_inputs(system, options["inputs"]).functions
     until = limits.until(system, options["until"])
-    compiled = CompiledSystem(system, meta["method"], functions, meta["keeps_ledger"], until, options["device"])
+    device, outputs = options["device"], world.read_outputs(system, options.get("outputs") or {})
+    compiled = CompiledSystem(system, meta["method"], functions, meta["keeps_ledger"], until, device, outputs)
     options["vary"] = compiled.free_numbers(p)
     return world, compiled, settings
 

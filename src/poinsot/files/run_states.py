@@ -30,6 +30,8 @@ def text_of(state: RunState) -> dict[str, Any]:
         "method": layout.method,
         "states": list(layout.states),
         "parameters": {path: list(shape) for path, shape in layout.parameters.items()},
+        "outputs": list(layout.outputs),
+        "memory": layout.memory,
         "step": state.step,
         "origin": state.origin,
         "steps": state.steps,
@@ -43,7 +45,8 @@ def read_state(
     """A state from the group "run" of a file."""
     y, x, p, times = (np.asarray(whole[f"{name}_{key}"].values) for key in (*ARRAYS, "times"))
     shapes = {path: tuple(shape) for path, shape in text["parameters"].items()}
-    layout = Layout(text["hash"], text["method"], tuple(text["states"]), shapes, description)
+    kept, memory = tuple(text["outputs"]), text["memory"]
+    layout = Layout(text["hash"], text["method"], tuple(text["states"]), shapes, description, kept, memory)
     broken = {
         tuple(index): Breakdown(step, time, what, x[tuple(index)], y[tuple(index)])
         for index, step, time, what in text["broken"]

@@ -16,13 +16,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, fori_loop
+from poinsot.fuse import Kernel, fori_loop, once
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import ledger
+from poinsot.run import ledger, output_kinds
+from poinsot.run.output_kinds import Output
 from poinsot.run.stepping import METHODS, LedgerState, Method, StepContext
 from poinsot.world import Motion, State, System
 from poinsot.world.paths import entries
@@ -47,6 +48,7 @@ class CompiledSystem:
     keeps_ledger: bool
     until: Condition | None = None
     device: str = "cpu"
+    outputs: tuple[Output, ...] = ()
 
     # The layout of flat states and parameters.
 
@@ -174,16 +176,46 @@ class CompiledSystem:
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
-        return _flat(self._scheme.to_stepped(self.context(p), self.unpack(y)))
+        return _flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
 
     def _from_stepped(self, x: Array, p: Array) -> Array:
-        return self.pack(self._scheme.from_stepped(self.context(p), self._unflatten(x)))
+        form = self._unflatten(x)
+        return self.pack(self._scheme.from_stepped(self.context(p), form[0] if self.outputs else form))
+
+    def _with_memory(self, form: Any) -> Any:
+        """The form that is stepped: that of the method, and the memory of outputs, if there are any."""
+        return (form, np.zeros(self.n_memory)) if self.outputs else form
+
+    @property
+    def n_memory(self) -> int:
+        """How many numbers, the last ones of x, are the memory of outputs."""
+        return output_kinds.memory_size(self.outputs)
+
+    def _first_memory(self, t: Scalar, y: Array, p: Array) -> Array:
+        """The memory of outputs at the start, (n_memory,)."""
+        return output_kinds.remembered(self.outputs, t, self.context(p).motion(t, self.unpack(y).state))
+
+    def _output_values(self, t: Scalar, y: Array, p: Array) -> Array:
+        """What the outputs are of, (k,), at one instant."""
+        motion = self.context(p).motion(t, self.unpack(y).state)
+        return np.stack([output.value(t, motion) for output in self.outputs])
+
+    def _make_step(self, p: Array) -> Any:
+        """The step of the method, with the memory of outputs brought up to date after it."""
+        context, scheme = self.context(p), self._scheme
+        step = scheme.step(context)
+        if not self.outputs:
+            return step
+        return output_kinds.remembering(
+            self.outputs, once(step), lambda t, form: context.motion(t, scheme.from_stepped(context, form).state)
+        )
 
     @cached_property
     def _stepped_form(self) -> tuple[list[tuple[int, ...]], Callable[[Sequence[Any]], Any]]:
         """The shapes of the arrays that the method steps, and the function that assembles its form from them."""
         p = self.parameters({}, {})
-        leaves, assemble = flatten(self._scheme.to_stepped(self.context(p), self.unpack(self._start(p))))
+        form = self._scheme.to_stepped(self.context(p), self.unpack(self._start(p)))
+        leaves, assemble = flatten(self._with_memory(form))
         return [np.shape(leaf) for leaf in leaves], assemble
 
     def _unflatten(self, x: Array) -> Any:
@@ -193,12 +225,12 @@ class CompiledSystem:
 
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
         """n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
-        step = self._scheme.step(self.context(p))
+        step = self._make_step(p)
         return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._unflatten(x)))
 
     def _advance_until(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
         """x before the condition becomes true, and the number of steps made to there."""
-        step = self._scheme.step(self.context(p))
+        step = self._make_step(p)
 
         def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             x, made = carry
@@ -262,13 +294,13 @@ class CompiledSystem:
     @cached_property
     def to_stepped(self) -> Compiled:
         """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
-        converts = self._scheme.free_bodies_only
+        converts = self._scheme.free_bodies_only or self.outputs
         return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
     @cached_property
     def from_stepped(self) -> Compiled:
         """(x, p) -> y."""
-        converts = self._scheme.free_bodies_only
+        converts = self._scheme.free_bodies_only or self.outputs
         return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
     @cached_property
@@ -280,6 +312,16 @@ class CompiledSystem:
     def advance_until(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after at most n steps, and how many were made before the condition held."""
         return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),()", self.device)
+
+    @cached_property
+    def remembered(self) -> Compiled:
+        """(t, y, p) -> the memory of outputs at the start."""
+        return self.compile(self._first_memory, f"(),({self.ny}),({self.np})->({self.n_memory})")
+
+    @cached_property
+    def output_values(self) -> Compiled:
+        """(t, y, p) -> what the outputs are of."""
+        return self.compile(self._output_values, f"(),({self.ny}),({self.np})->({len(self.outputs)})")
 
     @cached_property
     def derivative(self) -> Compiled:

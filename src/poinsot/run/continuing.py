@@ -25,6 +25,8 @@ class Layout:
     states: tuple[str, ...]
     parameters: Mapping[str, tuple[int, ...]]
     description: Description | None = field(default=None, repr=False)
+    outputs: tuple[str, ...] = ()
+    memory: int = 0  # numbers of x, the last ones, that outputs remember
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the description, which may hold functions: the hash tells one world from another."""
@@ -36,7 +38,9 @@ def layout_of(compiled: CompiledSystem) -> Layout:
     """The layout of the states of a compiled system."""
     description, labels = compiled.system.description, tuple(compiled.labels())
     world_hash = hash_of(World.of(description))
-    return Layout(world_hash, compiled.method, labels, dict(compiled.parameter_shapes), description)
+    kept = tuple(f"{output.name} = {output.text}" for output in compiled.outputs)
+    shapes = dict(compiled.parameter_shapes)
+    return Layout(world_hash, compiled.method, labels, shapes, description, kept, compiled.n_memory)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +51,8 @@ class RunState:
     y (..., ny), the flat state: coordinates, velocities, states of parts, and the inflow of the ledger. x (..., nx):
     the form that the method steps. p (..., np): varied numbers and inputs.
     times (...) [s]: of each instance; before the clock for those that ended there.
-    broken: by their indices, the instances that broke down. inputs: as they were given to the run.
+    broken: by their indices, the instances that broke down. inputs: as they were given to the run. remembers: whether
+    outputs go on as well, of the whole and not of the rest alone.
     """
 
     layout: Layout
@@ -60,6 +65,7 @@ class RunState:
     times: Array
     broken: Mapping[tuple[int, ...], Any] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    remembers: bool = False
 
     def __post_init__(self) -> None:
         for name in ("y", "x", "p", "times"):
@@ -164,8 +170,18 @@ def resumed(start: RunState, compiled: CompiledSystem, n: int | None, p: Array) 
     own = layout_of(compiled)
     many = () if n is None else (n,)
     y, x = (np.broadcast_to(array, (*many, array.shape[-1])).copy() for array in (start.y, start.x))
-    if own.states == start.layout.states and own.method == start.layout.method and x.shape[-1] == compiled.nx:
-        return y, x
-    known = {label: y[..., k] for k, label in enumerate(start.layout.states)}
-    y = np.stack([known.get(label, np.zeros(many)) for label in own.states], axis=-1)
-    return y, np.asarray(compiled.to_stepped(y, p))
+    was = start.layout
+    if own.states == was.states and own.method == was.method:
+        if start.remembers and own.outputs == was.outputs:
+            return y, x
+        x = x[..., : x.shape[-1] - was.memory]
+    else:
+        known = {label: y[..., k] for k, label in enumerate(was.states)}
+        y = np.stack([known.get(label, np.zeros(many)) for label in own.states], axis=-1)
+        x = np.asarray(compiled.to_stepped(y, p))[..., : compiled.nx - own.memory]
+    return y, with_memory(compiled, x, start.times, y, p)
+
+
+def with_memory(compiled: CompiledSystem, x: Array, t: Any, y: Array, p: Array) -> Array:
+    """The form x of the method with the memory of outputs at the start, if there are any."""
+    return np.concatenate([x, compiled.remembered(t, y, p)], axis=-1) if compiled.n_memory else x

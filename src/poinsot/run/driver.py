@@ -15,6 +15,7 @@ from poinsot.run.distributions import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.observe import observables
+from poinsot.run.output_kinds import Output
 from poinsot.run.progress import Progress
 from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
@@ -45,6 +46,7 @@ class RunOptions:
     device: "cpu" or "cuda".
     start: a state to go on from, such as `run.end`, instead of the start of the world; also a single one for a batch.
     Steps, varied numbers and inputs are those of the state, unless others are given. Times go on.
+    outputs: by name, numbers of the run that are kept while it goes on, such as "max(altitude)"; see `run.outputs`.
     """
 
     duration: float
@@ -62,6 +64,7 @@ class RunOptions:
     device: str
     ledger_tolerance: float = 1e-3
     start: RunState | None = None
+    outputs: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.device not in ("cpu", "cuda"):
@@ -92,6 +95,7 @@ def simulate(
     device: str = "cpu",
     ledger_tolerance: float = 1e-3,
     start: RunState | None = None,
+    outputs: Mapping[str, Any] | None = None,
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -102,7 +106,7 @@ def simulate(
     """
     options = RunOptions(
         duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
-        tolerance, ledger, device, ledger_tolerance, start,
+        tolerance, ledger, device, ledger_tolerance, start, outputs,
     )  # fmt: skip
     return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
 
@@ -129,10 +133,12 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     require_shapes(system, inputs, n)
     adaptive = options.method == "adaptive"
     if adaptive:
-        _require_adaptable(world, n)
+        _require_adaptable(world, n, options)
     method = "rk4" if adaptive else choose_method(options.method, system)
     grid = time_grid(options.duration, options.step, options.every, n is not None)
-    compiled = _compiled(system, method, inputs, n is None if options.ledger is None else options.ledger, options)
+    outputs = world.read_outputs(system, options.outputs or {})
+    ledger = n is None if options.ledger is None else options.ledger
+    compiled = _compiled(system, method, inputs, ledger, options, outputs)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
     if options.method is None and method != choose_method(None, world.system()):
         settings["note"] = (
@@ -160,17 +166,21 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         return run
 
 
-def _require_adaptable(world: World, n: int | None) -> None:
+def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None:
     """An error if a run cannot be stepped by the method "adaptive"."""
+    if options.outputs:
+        raise ValueError("method 'adaptive' does not keep outputs; take another method, such as 'rk4'.")
     if n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
     if any(element.latches for element in world.description.elements.values()):
         raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
 
 
-def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:
+def _compiled(
+    system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions, outputs: tuple[Output, ...]
+) -> CompiledSystem:
     until = limits.until(system, options.until)
-    return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device)
+    return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device, outputs)
 
 
 @memo
@@ -181,6 +191,7 @@ def compiled_system(
     ledger: bool,
     until: Condition | None,
     device: str,
+    outputs: tuple[Output, ...] = (),
 ) -> CompiledSystem:
     """The compiled equations of a system, made once for each way to use them."""
-    return CompiledSystem(system, method, dict(functions), ledger, until, device)
+    return CompiledSystem(system, method, dict(functions), ledger, until, device, outputs)

@@ -1,6 +1,7 @@
 """Runs joined end to start, with the records that one long run would have."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ def continued(run: Run, world: World, duration: float, changes: Mapping[str, Any
     if run.end is None:
         raise ValueError("this run cannot go on: its file does not hold the state at its end.")
     options = {name: value for name, value in run.settings["options"].items() if name not in NOT_INHERITED}
-    options |= {"step": run.settings["step"], "every": _every(run), "start": run.end, **changes}
+    start = replace(run.end, remembers=True)
+    options |= {"step": run.settings["step"], "every": _every(run), "start": start, **changes}
     later = world.simulate(duration, **options)
     total = {"duration": run.settings["duration"] + duration}
     settings = {**later.settings, **total, "options": {**run.settings["options"], **changes, **total}}

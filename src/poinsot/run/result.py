@@ -1,7 +1,7 @@
 """A run: the world that was simulated, how, and the records."""
 
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -13,6 +13,7 @@ import numpy as np
 from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
+from poinsot.run import output_kinds
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState
 from poinsot.run.fingerprints import hash_of
@@ -90,6 +91,21 @@ class Run:
         labels = {dim: list(label(self.compiled.system)) for dim, label in LABELS.items() if dim in used}
         coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
         return xarray.Dataset(variables, coords, attrs=self.attributes())
+
+    @cached_property
+    def outputs(self) -> Any:
+        """An xarray.Dataset of the outputs that were asked for: a number each, or (n,) for a batch.
+
+        The time of an event that did not happen is NaN, as is all of an instance that broke down.
+        """
+        import xarray
+
+        kept, end = self.compiled.outputs, self.end
+        if not kept or end is None:
+            raise ValueError('no outputs were kept: simulate(..., outputs={"highest": "max(altitude)"}).')
+        front = () if self.batch is None else ("batch",)
+        values = {name: (front, x, {"description": text}) for (name, text), x in output_values(self.compiled, end)}
+        return xarray.Dataset(values, varied_coords(self.varied, values), attrs=self.attributes())
 
     @property
     def varied(self) -> dict[str, Array]:
@@ -219,6 +235,19 @@ class Run:
     def __repr__(self) -> str:
         many = "" if self.batch is None else f" of {self.batch} worlds"
         return f"<Run{many}: {len(self.time)} records to t = {self.time[-1]:g} s; {self.stop}>"
+
+
+def output_values(compiled: CompiledSystem, end: RunState) -> Iterator[tuple[tuple[str, str], Array]]:
+    """The names and texts of outputs, and their values (...) at the end of a run."""
+    kept = compiled.outputs
+    with np.errstate(all="ignore"):
+        last = np.moveaxis(compiled.output_values(end.times, end.y, end.p), -1, 0)
+        values = output_kinds.results(kept, end.x[..., compiled.nx - compiled.n_memory :], end.times, last)
+    broken = np.zeros(end.times.shape, dtype=bool)
+    for index in end.broken:
+        broken[index] = True
+    for output, value in zip(kept, values, strict=True):
+        yield (output.name, output.text), np.where(broken, np.nan, value)
 
 
 def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:

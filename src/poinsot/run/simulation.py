@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.continuing import RunState, layout_of, require_together, resumed
+from poinsot.run.continuing import RunState, layout_of, require_together, resumed, with_memory
 from poinsot.run.inputs import Inputs
 from poinsot.run.interrupt import CtrlC
 from poinsot.run.outcomes import Outcomes, first_breakdown, onset
@@ -59,7 +59,8 @@ class Simulation:
         start, compiled = self.start, self.compiled
         if start is None:
             self.y = np.asarray(compiled.start(self.p))
-            self.x = np.asarray(compiled.to_stepped(self.y, self.p))
+            x = np.asarray(compiled.to_stepped(self.y, self.p))
+            self.x = with_memory(compiled, x[..., : compiled.nx - compiled.n_memory], 0.0, self.y, self.p)
         else:
             self.y, self.x = resumed(start, compiled, self.n, self.p)
         self.outcomes = Outcomes(np.full(self.y.shape[:-1], np.inf))

@@ -9,7 +9,7 @@ machine it is in.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from os import PathLike
@@ -36,6 +36,7 @@ from poinsot.world import Description, World
 
 NUMBERS = 2**23  # of states in a chunk: 64 MB
 DIMS = "_ARRAY_DIMENSIONS"  # the attribute of Zarr arrays that names their dimensions
+RESERVED = ("time", "batch", "chunk", "stop_time", "broken", "done")  # names in the store
 MANY = 4096  # instances in a chunk: enough to keep all cores busy
 
 
@@ -123,6 +124,7 @@ def sweep(
     if path.suffix != ".zarr":
         raise ValueError(f"'{save}': a sweep is stored as .zarr, not as {path.suffix!r}.")
     values = points(world, vary, samples, seed)
+    _check_names(options.get("outputs") or (), values)
     options = {"duration": duration, "step": step, **{k: v for k, v in options.items() if v is not None}}
     job = Job(world.description, options, values, chunk or 1, str(path))
     job = job if chunk else Job(world.description, options, values, _chunk(job), str(path))
@@ -131,6 +133,13 @@ def sweep(
     with Progress(job.chunks * steps, job.n // job.chunks, progress) as bar:
         ENGINES[engine](job, waiting, scheduler, lambda left: bar.at((job.chunks - left) * steps))
     return load_sweep(path)
+
+
+def _check_names(outputs: Iterable[str], values: Mapping[str, Array]) -> None:
+    """An error if an output has a name that the store of a sweep uses for something else."""
+    for name in outputs:
+        if name in (*values, *RESERVED):
+            raise ValueError(f"output {name!r}: this name is taken in the store of a sweep; choose another.")
 
 
 def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int) -> dict[str, Array]:
@@ -232,19 +241,22 @@ def _is_done(marks: Any, k: int) -> bool:
 
 def _lay_out(job: Job, zarr: Any) -> None:
     """Make the store, with labels and values, and room for all results; it takes its place when all of it is there."""
-    sample = job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
+    run = job.simulate(slice(0, 1), duration=job.options["step"], every=None)
+    sample, kept = run.data, run.outputs.data_vars if run.compiled.outputs else {}
     with replacing(job.path) as path:
-        _write_labels(job, path, sample)
+        _write_labels(job, path, sample, list(kept))
         room, each = partial(_make_room, job, zarr.open_group(path, mode="r+", zarr_format=2)), {"batch": job.n}
         for name, array in sample.data_vars.items():
             sizes = {**array.sizes, "time": len(job.time_grid.times), **each}
             room(str(name), {str(dim): sizes[dim] for dim in array.dims}, "f8", np.nan, array.attrs)
+        for name, array in kept.items():
+            room(str(name), each, "f8", np.nan, array.attrs)
         room("stop_time", each, "f8", -1, {"units": "s", "description": "when the instance ended"})
         room("broken", each, "i1", -1, {"units": "1", "description": "1 if a number of it became NaN or infinite"})
         room("done", {"chunk": job.chunks}, "i1", -1, {"description": "1 for every chunk of the batch that is there"})
 
 
-def _write_labels(job: Job, path: Path, sample: Any) -> None:
+def _write_labels(job: Job, path: Path, sample: Any, outputs: list[str]) -> None:
     """The store with all coordinates, as in the data of one instance, and the attributes of the sweep."""
     import xarray
 
@@ -252,7 +264,8 @@ def _write_labels(job: Job, path: Path, sample: Any) -> None:
     times = {"time": ("time", job.time_grid.times, {"units": "s"})}
     attributes = {
         "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash, "chunk": job.chunk,
-        "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.time_grid.step,
+        "varied": list(job.values), "outputs": outputs, "duration": float(job.options["duration"]),
+        "step": job.time_grid.step,
     }  # fmt: skip
     coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
     xarray.Dataset(coords=coords, attrs=attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
@@ -284,9 +297,12 @@ def work(job: Job, k: int) -> int:
         for name, array in run.data.data_vars.items():
             x = array.transpose("time", "batch", ...).values
             group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
+        kept = run.outputs.data_vars if run.compiled.outputs else {}
+        for name, array in kept.items():
+            group[str(name)][where] = array.values
         group["stop_time"][where] = np.broadcast_to(run.stop.time, (where.stop - where.start,))
         group["broken"][where] = broken
-        for name in (*map(str, run.data.data_vars), "stop_time", "broken"):
+        for name in (*map(str, run.data.data_vars), *map(str, kept), "stop_time", "broken"):
             _flush(path / name, ".".join(str(k if dim == "batch" else 0) for dim in group[name].attrs[DIMS]))
         group["done"][k] = 1
         _flush(path / "done", str(k))

@@ -1,6 +1,6 @@
 """The world as a user builds it: bodies, joints, springs, forces, and then `simulate`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from poinsot.world.system import Motion, State, System, Values, system_of
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
+    from poinsot.run.output_kinds import Output
     from poinsot.study import Linear, Sensitivity, StepCheck
 
 
@@ -280,6 +281,13 @@ class World:
         from poinsot.run import simulate
 
         return simulate(self, duration, step, **options)
+
+    @staticmethod
+    def read_outputs(system: System, outputs: Mapping[str, Any]) -> "tuple[Output, ...]":
+        """Outputs of a run, such as {"apogee": "max(altitude)"}, as functions; see `poinsot.files.outcome_formulas`."""
+        from poinsot.files.outcome_formulas import read_outputs
+
+        return read_outputs(system, outputs) if outputs else ()
 
     def stepper(self, **options: Any) -> "WorldStepper":
         """Many instances of it, or one, to be stepped from outside: see `poinsot.run.stepper` for all options."""
