@@ -165,7 +165,7 @@ def tell(screen: Screen, done: "Sweep", names: list[str] | None, places: dict[st
         screen.say(f"{len(done.broken)} of them broke down, the first is number {done.broken[0]}.", "yellow")
     statistics = {name: done.statistics(name) for name in names} if done.done else {}
     influences = {name: done.influences(name) for name in statistics}
-    lines = [(name, *(f"{numbers[k]:.3g}" for k in STATISTICS)) for name, numbers in statistics.items()]
+    lines = [(name, *(f"{numbers[k]:.4g}" for k in STATISTICS)) for name, numbers in statistics.items()]
     kept = all(name in done.outputs for name in names)
     screen.table(("output" if kept else "final value", *STATISTICS), lines)
     if influences:

@@ -251,7 +251,8 @@ class WorldStepper:
     @state.setter
     def state(self, state: StepperState | RunState) -> None:
         self._require_open()
-        require_own(state, self._world)
+        if getattr(state, "layout", None) is not layout_of(self._compiled):
+            require_own(state, self._world)
         if isinstance(state, RunState):
             state = self._of_run(state)
         if state.x.shape[:-1] not in ((), self._many):
