@@ -8,13 +8,13 @@ import math
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from poinsot._memo import is_known, set_known
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel, fori_loop
 from poinsot.fuse.kernels import Program, restored
@@ -30,11 +30,26 @@ from poinsot.world.system import Values, pack, unpack
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
+T = TypeVar("T")
 INPUT = "input "  # in front of an input's name among the parameters
 
 
 class UncompiledWarning(UserWarning):
     """A force could not be traced; the run goes on in plain Python, which is slow."""
+
+
+class Shared(Generic[T]):
+    """A cached property that is computed once for all systems that share their code."""
+
+    def __init__(self, make: "Callable[[CompiledSystem], T]") -> None:
+        self.make, self.name, self.__doc__ = make, make.__name__, make.__doc__
+
+    def __get__(self, instance: "CompiledSystem", owner: type) -> T:
+        original = instance.original
+        if not is_known(original, self.name):
+            set_known(original, self.name, self.make(original))
+        known: T = original.__dict__[self.name]
+        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +62,20 @@ class CompiledSystem:
     keeps_ledger: bool
     until: Condition | None = None
     device: str = "cpu"
+    compiled_before: "CompiledSystem | None" = field(default=None, repr=False)
+
+    def for_system(self, system: System) -> "CompiledSystem":
+        """The same code for a system that differs from this one in the values of free numbers alone."""
+        return self if system is self.system else replace(self, system=system, compiled_before=self.original)
+
+    @property
+    def original(self) -> "CompiledSystem":
+        """The one whose code this one shares; by default itself."""
+        return self.compiled_before or self
 
     # The layout of flat states and parameters.
 
-    @cached_property
+    @Shared
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the parameters p."""
         s = self.system
@@ -61,7 +86,7 @@ class CompiledSystem:
     def np(self) -> int:
         return max(1, sum(int(np.prod(shape)) for shape in self.parameter_shapes.values()))
 
-    @cached_property
+    @Shared
     def ny(self) -> int:
         return self.n_state + len(self.inflow_indices)
 
@@ -70,11 +95,11 @@ class CompiledSystem:
         """How many numbers of y are the state itself, without the ledger."""
         return self.system.nq + self.system.nv + self.system.ns
 
-    @cached_property
+    @Shared
     def nx(self) -> int:
         return sum(int(np.prod(shape)) for shape in self._stepped_form[0])
 
-    @cached_property
+    @Shared
     def inflow_indices(self) -> Array:
         """Where, in the flattened table of sources and conserved quantities, inflow is possible; empty without ledger.
 
@@ -90,7 +115,7 @@ class CompiledSystem:
         kept[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where a joint parts
         return np.flatnonzero(kept)
 
-    @cached_property
+    @Shared
     def _ledger_trace(self) -> tuple[Program, Array] | None:
         """One trace for the ledger: the program of the conserved quantities (8,) and gross amounts (4,), and which
         inflow rates can differ from zero. None if a user's function cannot be traced."""
@@ -179,7 +204,7 @@ class CompiledSystem:
     def _from_stepped(self, x: Array, p: Array) -> Array:
         return self.pack(self._scheme.from_stepped(self.context(p), self._unflatten(x)))
 
-    @cached_property
+    @Shared
     def _stepped_form(self) -> tuple[list[tuple[int, ...]], Callable[[Sequence[Any]], Any]]:
         """The shapes of the arrays that the method steps, and the function that assembles its form from them."""
         p = self.parameters({}, {})
@@ -249,49 +274,49 @@ class CompiledSystem:
             records.append(self.advance(records[-1], p, 0.0, k, h, stride))
         return np.stack(records[1:])
 
-    @cached_property
+    @Shared
     def start(self) -> Compiled:
         """p -> y at the start."""
         return self.compile(self._start, f"({self.np})->({self.ny})")
 
-    @cached_property
+    @Shared
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
         return self.compile(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device)
 
-    @cached_property
+    @Shared
     def to_stepped(self) -> Compiled:
         """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
         converts = self._scheme.free_bodies_only
         return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
-    @cached_property
+    @Shared
     def from_stepped(self) -> Compiled:
         """(x, p) -> y."""
         converts = self._scheme.free_bodies_only
         return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
-    @cached_property
+    @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
         return self.compile(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device)
 
-    @cached_property
+    @Shared
     def advance_until(self) -> Compiled:
         """(x, p, first, h, n) -> x after at most n steps, and how many were made before the condition became true."""
         return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),()->({self.nx}),()", self.device)
 
-    @cached_property
+    @Shared
     def derivative(self) -> Compiled:
         """(t, y, p) -> dy/dt."""
         return self.compile(self._derivative, f"(),({self.ny}),({self.np})->({self.ny})")
 
-    @cached_property
+    @Shared
     def normalize(self) -> Compiled:
         """y -> y with all quaternions of length 1."""
         return self.compile(self._normalize, f"({self.ny})->({self.ny})")
 
-    @cached_property
+    @Shared
     def condition(self) -> Compiled:
         """(t, y, p) -> 1 if the condition is met, else 0."""
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
@@ -301,7 +326,7 @@ class CompiledSystem:
         amounts: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
         return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
 
-    @cached_property
+    @Shared
     def _conserved_kernel(self) -> Compiled:
         if self._ledger_trace is None:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")

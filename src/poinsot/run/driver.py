@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -41,6 +41,8 @@ class RunOptions:
     ledger: whether to keep one; by default for single runs.
     ledger_tolerance: the relative residual of the ledger above which there is a `LedgerWarning`.
     device: "cpu" or "cuda".
+    free: paths of numbers that the code leaves free, with the world's values: to set them later does not compile again.
+    Those that were set since the world first ran are free as well.
     """
 
     duration: float
@@ -57,6 +59,7 @@ class RunOptions:
     ledger: bool | None
     device: str
     ledger_tolerance: float = 1e-3
+    free: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.device not in ("cpu", "cuda"):
@@ -86,6 +89,7 @@ def simulate(
     ledger: bool | None = None,
     device: str = "cpu",
     ledger_tolerance: float = 1e-3,
+    free: Sequence[str] = (),
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
@@ -96,13 +100,14 @@ def simulate(
     """
     options = RunOptions(
         duration, step, method, batch, dict(vary or {}), seed, inputs, every, record, until, tolerance, ledger, device,
-        ledger_tolerance,
+        ledger_tolerance, free,
     )  # fmt: skip
     return _simulate(world, options, save, progress)
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
-    system = world.system(tuple(options.vary))
+    system, original = _systems(world, options)
+    options = replace(options, free=tuple(path for path in system.free if path not in options.vary))
     if options.record is not None:
         observables(system, (options.record,) if isinstance(options.record, str) else options.record)
     numbers, n = draw(system, options.vary, options.batch, options.seed)
@@ -113,7 +118,8 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         _require_adaptable(world, n)
     method = "rk4" if adaptive else choose_method(options.method, system)
     grid = time_grid(options.duration, options.step, options.every, n is not None)
-    compiled = _compiled(system, method, inputs, n is None if options.ledger is None else options.ledger, options)
+    ledger = n is None if options.ledger is None else options.ledger
+    compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
     if options.method is None and method != choose_method(None, world.system()):
         settings["note"] = (
@@ -137,6 +143,20 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
             run = file.finish(stop)
         runaway.warn(run)
         return run
+
+
+def _systems(world: World, options: RunOptions) -> tuple[System, System]:
+    """The equations to be run, and those from which their code is made.
+
+    A number that was set is left free, unless the default method needs to know it.
+    """
+    free = tuple(dict.fromkeys((*options.vary, *options.free)))
+    system, original = world.systems_to_run(free)
+    if options.method is None and set(system.free) != set(free):
+        known = world.system(free)
+        if choose_method(None, known) != choose_method(None, system):
+            return known, known
+    return system, original
 
 
 def _require_adaptable(world: World, n: int | None) -> None:

@@ -61,6 +61,17 @@ class World:
             gravity = read_only(gravity)
         self.description = Description(gravity=gravity)
 
+    @property
+    def description(self) -> Description:
+        """All that the world is made of, frozen."""
+        return self._description
+
+    @description.setter
+    def description(self, description: Description) -> None:
+        self._description = self._built = description
+        self._set: dict[str, None] = {}  # the paths of numbers that were set since it was built and run
+        self._has_run = False
+
     @classmethod
     def of(cls, description: Description) -> "World":
         """The world with this description."""
@@ -236,11 +247,25 @@ class World:
         return paths.read(self.description, path)
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        self.description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
+        description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
+        if self._has_run and paths.same_form(self._built, description, path):
+            is_input = path.split("[")[0] in description.inputs  # free in any case
+            self._description, self._set = description, self._set if is_input else {**self._set, path: None}
+        else:
+            self.description = description
 
     def system(self, free: Sequence[str] = ()) -> System:
         """The equations of motion, with these numbers left free; made once for each description."""
         return system_of(self.description, tuple(free))
+
+    def systems_to_run(self, free: Sequence[str]) -> tuple[System, System]:
+        """The equations with these numbers left free, and the same for the world as it was when it first ran.
+
+        Numbers that were set since then are free as well, so that one code serves both: it need not be compiled again.
+        """
+        self._has_run = True
+        paths = tuple(dict.fromkeys((*self._set, *free)))
+        return system_of(self._description, paths), system_of(self._built, paths)
 
     @property
     def mechanism(self) -> Mechanism:
