@@ -26,7 +26,6 @@ from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Pose, motion
 from poinsot.spatial.arrays import as_array
 
-
 PARALLEL = 1e-15  # the sine of an angle that is none
 
 
@@ -98,11 +97,15 @@ class Closure:
 
 
 class Rows(NamedTuple):
-    """The rows of closures: g (m,), J (m, nv) with g' = J v, and J' v (m,)."""
+    """The rows of closures: g (m,), J (m, nv) with g' = J v, J' v (m,), and the wrench (m, 6) on B of a unit force.
+
+    Wrenches are about the origin of C, the nearest link that carries both ends, in its axes; zero for a coupling.
+    """
 
     gap: Array
     J: Array
     bias: Array
+    wrench: Array
 
 
 class LoopFrame(NamedTuple):
@@ -144,8 +147,11 @@ def rows_across(J: Array, p: Array) -> Array:
 def closing_rows(mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array) -> Rows:
     """The rows of all closures, one below the other; gaps in m, rad or 1."""
     parts = [rows_of(mech, closure, q, v) for closure in closures]
-    none = Rows(np.zeros(0), np.zeros((0, mech.nv)), np.zeros(0))
-    return Rows(*(np.concatenate(column) for column in zip(none, *parts, strict=True)))
+    return Rows(*(np.concatenate(column) for column in zip(_no_rows(mech), *parts, strict=True)))
+
+
+def _no_rows(mech: Mechanism) -> Rows:
+    return Rows(np.zeros(0), np.zeros((0, mech.nv)), np.zeros(0), np.zeros((0, 6)))
 
 
 def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array) -> Rows:
@@ -160,12 +166,11 @@ def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array) -> Rows:
         asked = asked_by(relation)
         rows = [(_fixed_in_c if kept else _fixed_in_a)(A, B, d) for d in asked.straight]
         rows += [_aligned(A, B, *pair) for pair in asked.aligned] + [_screwed(A, B, *pair) for pair in asked.screwed]
-    none = Rows(np.zeros(0), np.zeros((0, mech.nv)), np.zeros(0))
-    return Rows(*(np.stack(column) if column else empty for column, empty in zip(_columns(rows), none, strict=True)))
-
-
-def _columns(rows: Sequence[Rows]) -> list[list[Array]]:
-    return [[as_array(x) for x in column] for column in zip(*rows, strict=True)] if rows else [[], [], []]
+    return (
+        Rows(*(np.stack([as_array(x) for x in column]) for column in zip(*rows, strict=True)))
+        if rows
+        else _no_rows(mech)
+    )
 
 
 def asked_by(relation: Joint | Closing) -> Closing:
@@ -181,7 +186,13 @@ def asked_by(relation: Joint | Closing) -> Closing:
 
 def _fixed_in_c(A: LoopFrame, B: LoopFrame, d: Array) -> Rows:
     """d . r, with a direction that C keeps."""
-    return Rows(d @ (B.X.p - A.X.p), d @ (B.J - A.J), d @ (B.acceleration - A.acceleration))
+    bias = d @ (B.acceleration - A.acceleration)
+    return Rows(d @ (B.X.p - A.X.p), d @ (B.J - A.J), bias, _force(d, B))
+
+
+def _force(f: Array, at: LoopFrame) -> Array:
+    """The wrench (6,) of a force at a frame's origin."""
+    return np.concatenate([np.cross(at.X.p, f), f])
 
 
 def _fixed_in_a(A: LoopFrame, B: LoopFrame, d: Array) -> Rows:
@@ -190,7 +201,7 @@ def _fixed_in_a(A: LoopFrame, B: LoopFrame, d: Array) -> Rows:
     rate, turning = B.velocity - A.velocity, np.cross(A.w, d)
     bias = d @ (B.acceleration - A.acceleration) + 2.0 * (turning @ rate)
     bias = bias + (np.cross(A.alpha, d) + np.cross(A.w, turning)) @ r
-    return Rows(d @ r, d @ (B.J - A.J) + np.cross(d, r) @ A.Jw, bias)
+    return Rows(d @ r, d @ (B.J - A.J) + np.cross(d, r) @ A.Jw, bias, _force(d, B))
 
 
 def _aligned(A: LoopFrame, B: LoopFrame, u: Array, w: Array) -> Rows:
@@ -198,7 +209,8 @@ def _aligned(A: LoopFrame, B: LoopFrame, u: Array, w: Array) -> Rows:
     neutral, u, w = u @ w, A.X.R @ u, B.X.R @ w
     across = np.cross(w, u)
     turning = np.cross(np.cross(B.w, w), u) + np.cross(w, np.cross(A.w, u))
-    return Rows(u @ w - neutral, across @ (B.Jw - A.Jw), across @ (B.alpha - A.alpha) + turning @ (B.w - A.w))
+    bias = across @ (B.alpha - A.alpha) + turning @ (B.w - A.w)
+    return Rows(u @ w - neutral, across @ (B.Jw - A.Jw), bias, np.concatenate([across, np.zeros(3)]))
 
 
 def _screwed(A: LoopFrame, B: LoopFrame, n: Array, pitch: Any) -> Rows:
@@ -207,7 +219,8 @@ def _screwed(A: LoopFrame, B: LoopFrame, n: Array, pitch: Any) -> Rows:
     angle = np.arctan2(e2 @ R @ e1 - e1 @ R @ e2, e1 @ R @ e1 + e2 @ R @ e2)
     lead, beyond, axis = 2 * np.pi * pitch, row.gap - pitch * angle, A.X.R @ n
     turn = axis @ (B.alpha - A.alpha) + np.cross(A.w, axis) @ (B.w - A.w)
-    return Rows(beyond - lead * np.rint(beyond / lead), row.J - pitch * (axis @ (B.Jw - A.Jw)), row.bias - pitch * turn)
+    gap, J = beyond - lead * np.rint(beyond / lead), row.J - pitch * (axis @ (B.Jw - A.Jw))
+    return Rows(gap, J, row.bias - pitch * turn, row.wrench - np.concatenate([pitch * axis, np.zeros(3)]))
 
 
 def _apart(A: LoopFrame, B: LoopFrame, length: Any) -> Rows:
@@ -217,7 +230,7 @@ def _apart(A: LoopFrame, B: LoopFrame, length: Any) -> Rows:
     n = r / now
     along = n @ rate
     bias = n @ (B.acceleration - A.acceleration) + (rate @ rate - along * along) / now
-    return Rows(now - length, n @ (B.J - A.J), bias)
+    return Rows(now - length, n @ (B.J - A.J), bias, _force(n, B))
 
 
 def _coupled(mech: Mechanism, closure: Closure, relation: Coupling, q: Array) -> Rows:
@@ -225,7 +238,8 @@ def _coupled(mech: Mechanism, closure: Closure, relation: Coupling, q: Array) ->
     row = np.zeros((1, mech.nv))
     row[0, vb] = 1.0
     row[0, va] = -1.0 * relation.ratio
-    return Rows(np.reshape(q[qb] - relation.ratio * q[qa] - relation.offset, (1,)), row, np.zeros(1))
+    gap = np.reshape(q[qb] - relation.ratio * q[qa] - relation.offset, (1,))
+    return Rows(gap, row, np.zeros(1), np.zeros((1, 6)))
 
 
 def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int, int]:
@@ -240,6 +254,18 @@ def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int
             name,
         )
     return mech.q_slices[k].start, mech.v_slices[k].start
+
+
+def carrier(mech: Mechanism, closure: Closure) -> int:
+    """The nearest link that carries both ends of a closure; -1 for the world."""
+    ends = [-1 if name is None else mech.index(name) for name in (closure.a, closure.b)]
+    to_a, to_b = (list(kinematics.ancestors(mech, i)) for i in ends)
+    return next((i for i in to_a if i in to_b), -1)
+
+
+def count_of(relation: Relation) -> int:
+    """How many rows a relation has."""
+    return 1 if isinstance(relation, (Coupling, Distance)) else asked_by(relation).count
 
 
 def frames(mech: Mechanism, closure: Closure, q: Array, v: Array) -> tuple[LoopFrame, LoopFrame, bool]:

@@ -123,7 +123,7 @@ def _proximal(S: Array, b: Array, turns: int) -> Array:
 def projected(
     mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array, turns: int = 1, independent: bool = False
 ) -> tuple[Array, Array, Array]:
-    """q and v put back onto the closures, and the kinetic energy [J] that this takes: f . J v/2.
+    """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f J v/2.
 
     `turns` of Newton's method; from a gap g, one leaves a gap of the order of g^2. `independent`: no row follows from
     the others.
@@ -138,7 +138,7 @@ def projected(
     response = Response(mech, q, rows)
     rate = rows.J @ v
     f = response.solve(rate, iterations)
-    return q, v - response.moved_by(f), 0.5 * (f @ rate)
+    return q, v - response.moved_by(f), 0.5 * f * rate
 
 
 def assembled(

@@ -113,6 +113,7 @@ class CompiledSystem:
             return np.arange(size)
         kept = self._ledger_trace[1].copy()
         kept[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where a joint parts
+        kept[[ledger.energy_of(s, name) for name in s.loops]] = True  # what closing them again takes
         return np.flatnonzero(kept)
 
     @Shared

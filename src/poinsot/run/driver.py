@@ -163,6 +163,8 @@ def _require_adaptable(world: World, n: int | None) -> None:
     """An error if a run cannot be stepped by the method "adaptive"."""
     if n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
+    if world.system().loops:
+        raise ValueError("method 'adaptive' does not keep loops closed; take 'rk4'.")
     if any(element.latches for element in world.description.elements.values()):
         raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
 

@@ -12,8 +12,10 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
+from poinsot.mechanism.closures import Relation
+from poinsot.mechanism.constrained import Mobility
 from poinsot.particles import Particles, Springs
-from poinsot.parts import PD, WORLD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
 from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
@@ -169,6 +171,10 @@ class World:
                 added.append(self.add_body(prefix + link.name, link.inertia, on, link.joint, X, q=q[sq], v=v[sv]))
             for stop in stops_of(mechanism, q, prefix) if limits else ():
                 self.add(stop)
+            for closure in mechanism.closures:
+                ends = (WORLD if closure.a is None else prefix + closure.a, prefix + closure.b)
+                frames = (closure.placement_a, closure.placement_b)
+                self.add(ClosedLoop(prefix + closure.name, *ends, closure.relation, *frames))
         return added
 
     def add_beam(
@@ -231,6 +237,28 @@ class World:
     def add_joint_stop(self, name: str, joint: str | BodyHandle, stiffness: ArrayLike = 1e4, **data: Any) -> Element:
         """Bumpers at the limits of the joint of a body; see `JointStop`."""
         return self.add(JointStop(name, str(joint), stiffness, **data))
+
+    def close(
+        self,
+        name: str,
+        a: str | BodyHandle,
+        b: str | BodyHandle,
+        relation: Relation,
+        placement_a: Pose | ArrayLike | None = None,
+        placement_b: Pose | ArrayLike | None = None,
+    ) -> Element:
+        """Close a loop: hold frame B on body b to frame A on body a, or on the "world", by a joint, `on_line`,
+        `on_plane`, `distance` or `coupling`; see `ClosedLoop`.
+
+        placement_a, placement_b: the poses of A and B on their bodies, or their positions (3,) [m]. The start may be a
+        rough guess: the nearest position is taken in which all loops are closed.
+        """
+        A, B = (X if isinstance(X, Pose) else Pose() if X is None else Pose(p=X) for X in (placement_a, placement_b))
+        return self.add(ClosedLoop(name, str(a), str(b), relation, A, B))
+
+    def mobility(self, state: State | None = None) -> Mobility:
+        """Degrees of freedom, rows of the loops, which of them are redundant, and how near a singular position is."""
+        return self.system().mobility(state)
 
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
         """A number or array that is supplied when the world is simulated; `value` by default."""
