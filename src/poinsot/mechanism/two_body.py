@@ -144,7 +144,7 @@ def matrix(b: TwoBodies) -> Array:
 
 
 def solution(b: TwoBodies, f: Array, tau: Array) -> TwoBodySolution:
-    """(26), under a force f [N] through C1 and a couple tau [N m] on B1; then (24), (16), (17) and (1) to (4)."""
+    """(26), under a force f [N] through C1 and a couple tau [N m] on B1, and every other unknown of the text."""
     accelerations = solve_spd(matrix(b), np.concatenate([f, tau]))
     a1, omegadot1 = accelerations[:3], accelerations[3:]
     joint = alpha(b, a1, omegadot1)
