@@ -97,6 +97,12 @@ def test_no_test_of_a_text_is_forgotten():
         assert {name for name in functions_in(file) if name.startswith("test_")} == {n for f, n in named if f == file}
 
 
+def test_every_erratum_is_in_the_map():
+    found = {name for text in TEXTS.values() for row in text.rows for name in row.errata}
+    pages = {"test_the_page_names_every_test_and_no_other"}
+    assert found == {n for n in functions_in("tests/test_errata.py") if n.startswith("test_")} - pages
+
+
 @cache
 def anchors(page):
     """The headings of a page, as links to them are written."""
@@ -142,8 +148,13 @@ def cited_labels(references):
     return groups
 
 
+@cache
 def citations():
     """(module, full name, text, a group of labels) of every citation in a docstring."""
+    return list(_citations())
+
+
+def _citations():
     for module, name, text in docstrings():
         for author, references in CITED.findall(text):
             for group in cited_labels(references):
@@ -171,7 +182,7 @@ def test_citations_are_found():
     cited = {(text, label) for _, _, text, group in citations() for label in group}
     assert {("Peskin", "(52)"), ("de Nivelle", "theorem 3.10"), ("Lynch & Park", "definition 8.1")} <= cited
     assert {("Featherstone", "(26)"), ("de Nivelle", "section 4.3"), ("Peskin", "p. 9")} <= cited
-    assert len(list(citations())) > 80
+    assert len(citations()) > 80
 
 
 def test_every_citation_leads_back():

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +13,8 @@ HEAD = """# From the texts to the code
 
 With one of the five texts in hand, find its equation here, and the code in one step. Every numbered equation,
 definition, theorem, figure and step of a procedure has a row, in the order of the text; load-bearing formulas without a
-number have one too. Names are those below `poinsot`, linked to their source. Where print and code differ,
-[Errata](errata.md) says why.
+number have one too. Names are those below `poinsot`, linked to their source. A star leads to the [errata](errata.md):
+there print has a slip, or holds under an assumption that it does not state.
 
 `docs/make/equations.py` writes this page from `docs/equations.toml`. `tests/test_equations.py` checks that each
 function and each test exists, that no number of a text is missing or there twice, and that whatever cites an equation
@@ -22,13 +23,14 @@ in its docstring is named in the row of that equation.
 
 
 class Row(NamedTuple):
-    """One line of the map: functions are dotted names below `poinsot`, tests are (file, name)."""
+    """One line of the map: functions are dotted names below `poinsot`, tests are (file, name), errata are tests too."""
 
     place: str
     says: str
     functions: tuple[str, ...]
     tests: tuple[tuple[str, str], ...]
     page: str
+    errata: tuple[str, ...]
 
 
 class Text(NamedTuple):
@@ -47,9 +49,11 @@ def texts() -> list[Text]:
 
 
 def _row(file: str, row: list[str]) -> Row:
-    place, says, functions, tests, page = row
+    place, says, functions, tests, page, *errata = row
     named = tuple(tuple(test.split("::")) if "::" in test else (file, test) for test in tests.split(", "))
-    return Row(place, says, tuple(functions.split(", ")), named, page)
+    return Row(
+        place, says, tuple(functions.split(", ")), named, page, tuple(", ".join(errata).split(", ")) if errata else ()
+    )
 
 
 def labels(place: str) -> list[str]:
@@ -62,6 +66,7 @@ def labels(place: str) -> list[str]:
     return found if re.fullmatch(r"[(). ,\-\dandto]+", place) else [place]
 
 
+@cache
 def resolve(name: str) -> tuple[str, Any]:
     """The full name of a function, class or module below `poinsot`, where it is defined, and the thing itself."""
     parts = name.split(".")
@@ -102,7 +107,8 @@ def page() -> str:
             tests = ", ".join(f"[`{name}`](../{file})" for file, name in row.tests)
             says = row.says.replace("|", "\\|")
             title = (ROOT / "docs" / row.page.split("#")[0]).read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-            parts.append(f"| {row.place} | {says} | {code} | {tests} | [{title}]({row.page}) |\n")
+            star = " [*](errata.md)" if row.errata else ""
+            parts.append(f"| {row.place}{star} | {says} | {code} | {tests} | [{title}]({row.page}) |\n")
     return "".join(parts)
 
 
