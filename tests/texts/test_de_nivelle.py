@@ -101,10 +101,16 @@ def test_definition_3_2_internal_forces(seed):
 
 @given(SEEDS)
 def test_definition_3_3_sums(seed):
-    o, _, _ = object_with_forces(seed)
+    """Total mass, centre of mass, average speed; and the total force F(E), of forces at the points of one body."""
+    o, _, E = object_with_forces(seed)
     same(total_mass(o), sum(o.masses))
     same(centre_of_mass(o), sum(m * x for m, x in zip(o.masses, o.positions, strict=True)) / sum(o.masses))
     same(centre_velocity(o), sum(m * v for m, v in zip(o.masses, o.velocities, strict=True)) / sum(o.masses))
+    body, load = (
+        Inertia.points(o.masses, o.positions),
+        total([AppliedForce(*pair) for pair in zip(E, o.positions, strict=True)]),
+    )
+    same(at_centre(load(0.0, Pose(), np.zeros(6)), body, Pose())[0], sum(E), scale=10.0)
 
 
 @given(SEEDS)
