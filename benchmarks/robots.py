@@ -166,7 +166,7 @@ def mechanism(robot: Robot) -> pt.Mechanism:
     with TemporaryDirectory() as folder:
         path = Path(folder, "robot.urdf")
         path.write_text(robot.urdf())
-        return replace(pt.load_urdf(path, floating=robot.floating), gravity=G)
+        return replace(pt.load_urdf(path, floating=robot.floating, mimic=False), gravity=G)
 
 
 @cache

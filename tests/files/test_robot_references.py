@@ -184,7 +184,7 @@ def load(name: str, path: Path) -> pt.Mechanism:
     robot = {"panda": robots.panda, "ur5": ur5, "solo12": robots.solo12}[name]()
     more = HAND + FINGER.format(k=1, y=1) + FINGER.format(k=2, y=-1) if name == "panda" else ""
     path.write_text(robot.urdf().replace("</robot>", more + "</robot>"))
-    mech = load_urdf(path, floating=robot.floating)
+    mech = load_urdf(path, floating=robot.floating, mimic=False)
     if robot.floating:
         return mech
     root = replace(mech.links[0], inertia=None)  # Pinocchio leaves out mass that is fixed to the world

@@ -170,13 +170,51 @@ def test_what_is_left_out_is_listed_once(file):
     parts += [joint("j", "revolute", "a", "b", more=more), joint("k", "floating", "a", "c", more="<limit/>")]
     message = (
         "robot.urdf: ignored: visual (2), collision (1), inertial (1), transmission (1), gazebo (1), "
-        "mimic (1), safety_controller (1), limit of a floating joint (1). "
-        "These mimic joints move on their own, each with a q of its own: 'j' (of 'k')."
+        "safety_controller (1), limit of a floating joint (1)."
     )
     with pytest.warns(UserWarning, match=re.escape(message)) as caught:
-        load_urdf(file(*parts))
+        load_urdf(file(*parts), mimic=False)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+def gripper(file, more='<mimic joint="one" multiplier="-1" offset="0.01"/>'):
+    """Two fingers on slides: the second mimics the first."""
+    limit = '<limit lower="-1" upper="1" effort="3" velocity="4"/>'
+    parts = [link("hand", MASS), link("left", MASS), link("right", MASS)]
+    parts += [joint("one", "prismatic", "hand", "left", more=limit)]
+    parts += [joint("two", "prismatic", "hand", "right", more=limit + more)]
+    return file(*parts)
+
+
+def test_mimic_joints_hold(file):
+    """The second finger follows the first, in kernels and in worlds; without mimic it does not."""
+    mech = load_urdf(gripper(file))
+    vdot = pt.forward_dynamics(mech, np.array([0.2, -0.19]), np.zeros(2), np.array([3.0, 0.0]))
+    same(vdot[1], -vdot[0])
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_mechanism(mech)
+    world.add_motor("drive", "left", 1.0)
+    run = world.simulate(0.5, 1e-3)
+    np.testing.assert_allclose(run.data.q[:, 1], 0.01 - run.data.q[:, 0], rtol=0, atol=1e-14)
+    assert abs(float(run.data.q[-1, 0])) > 1e-3
+    free = load_urdf(gripper(file), mimic=False)
+    assert free.closures == ()
+    alone = pt.forward_dynamics(free, np.zeros(2), np.zeros(2), np.array([3.0, 0.0]))
+    assert abs(alone[0] + alone[1]) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('<mimic joint="oen"/>', r"joint 'two'.*it mimics 'oen', which is not a joint.*one"),
+        ('<mimic joint="one" multiplier="x"/>', "multiplier"),
+        ("<mimic/>", "needs the attribute 'joint'"),
+    ],
+)
+def test_bad_mimics(file, more, message):
+    with pytest.raises(ValueError, match=message):
+        load_urdf(gripper(file, more))
 
 
 # The coordinates of Pinocchio.

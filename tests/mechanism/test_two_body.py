@@ -1,6 +1,6 @@
 """Featherstone's two bodies: what his text claims, the same from the recursion over trees, and beyond the text."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -11,8 +11,10 @@ from trees import KINDS, SEEDS, random_inertia, random_joint, same
 import poinsot as pt
 from poinsot._types import Array
 from poinsot.mechanism import kinematics, two_body
-from poinsot.mechanism.two_body import JointMotion, TwoBodies
+from poinsot.mechanism.dynamics import link_wrenches
+from poinsot.mechanism.two_body import TwoBodies, TwoBodySolution
 from poinsot.spatial import motion
+from poinsot.spatial.rotation import skew
 
 
 def random_pair(rng: np.random.Generator) -> TwoBodies:
@@ -44,19 +46,61 @@ def test_18_20_and_24_are_one_acceleration(seed):
 
 
 @given(SEEDS)
-def test_the_solution_satisfies_1_to_15(seed):
-    """Newton and Euler for each body, the sums (11) and (12), the joint's constraints (13) to (15)."""
+def test_the_solution_satisfies_1_to_17(seed):
+    """All unknowns, substituted into every equation of the text as it is printed."""
     rng = np.random.default_rng(seed)
     b, (f, tau) = random_pair(rng), rng.standard_normal((2, 3))
-    a1, omegadot1 = two_body.solution(b, f, tau)
-    alpha = two_body.alpha(b, a1, omegadot1)
-    omegadot2 = omegadot1 + b.s * alpha  # (16)
-    a2 = a1 + np.cross(b.r2 - b.r1, omegadot1) + np.cross(b.r2, b.s) * alpha  # (17)
-    f1, tau1, f2, tau2 = b.m1 * a1, b.I1 @ omegadot1, b.m2 * a2, b.I2 @ omegadot2  # (1) to (4)
-    same(f1 + f2, f)  # (11): linear momentum
-    same(tau1 + tau2 + np.cross(b.r1 - b.r2, f2), tau)  # (12): angular momentum about C1
-    same(a2 - np.cross(b.r2, omegadot2), a1 - np.cross(b.r1, omegadot1))  # (13): P stays one point
-    same(b.s @ (tau2 - np.cross(b.r2, f2)), 0.0)  # (15): no couple about the joint's axis
+    r1, r2, s = b.r1, b.r2, b.s
+    u = two_body.solution(b, f, tau)
+    (alpha,) = u.alpha
+    same(u.f1, b.m1 * u.a1)  # (1)
+    same(u.tau1, b.I1 @ u.omegadot1)  # (2)
+    same(u.f2, b.m2 * u.a2)  # (3)
+    same(u.tau2, b.I2 @ u.omegadot2)  # (4)
+    a1_P, omegadot1_P = u.a1 - np.cross(r1, u.omegadot1), u.omegadot1  # (5), (7)
+    a2_P, omegadot2_P = u.a2 - np.cross(r2, u.omegadot2), u.omegadot2  # (6), (8)
+    f2_P, tau2_P = u.f2, u.tau2 - np.cross(r2, u.f2)  # (9), (10)
+    for ours, printed in zip(
+        (*two_body.acceleration_at_P(r1, u.a1, u.omegadot1), *two_body.acceleration_at_P(r2, u.a2, u.omegadot2)),
+        (a1_P, omegadot1_P, a2_P, omegadot2_P),
+        strict=True,
+    ):
+        same(ours, printed)
+    for ours, printed in zip(two_body.force_at_P(r2, u.f2, u.tau2), (f2_P, tau2_P), strict=True):
+        same(ours, printed)
+    same(u.f1 + u.f2, f)  # (11): linear momentum
+    same(u.tau1 + u.tau2 + np.cross(r1 - r2, u.f2), tau)  # (12): angular momentum about C1
+    for ours, given_ in zip(two_body.total(b, u.f1, u.tau1, u.f2, u.tau2), (f, tau), strict=True):
+        same(ours, given_)
+    same(a2_P, a1_P)  # (13): P stays one point
+    same(omegadot2_P, omegadot1_P + s * alpha)  # (14)
+    same(s @ tau2_P, 0.0)  # (15): no couple about the joint's axis
+    same(u.omegadot2, u.omegadot1 + s * alpha)  # (16)
+    same(u.a2, u.a1 + np.cross(r2 - r1, u.omegadot1) + np.cross(r2, s * alpha))  # (17)
+
+
+@given(SEEDS)
+def test_the_solution_satisfies_18_to_26(seed):
+    rng = np.random.default_rng(seed)
+    b, (f, tau) = random_pair(rng), rng.standard_normal((2, 3))
+    m1, m2, s, t1, t2 = b.m1, b.m2, b.s, skew(b.r1), skew(b.r2)
+    u = two_body.solution(b, f, tau)
+    J = b.I2 - m2 * t2 @ t2
+    K = b.I2 + m2 * (t1 - t2) @ t2
+    same(two_body.J(b), J)  # (19)
+    same(two_body.K(b), K)  # (23)
+    same(two_body.sJs(b), s @ (b.I2 @ s - m2 * np.cross(b.r2, np.cross(b.r2, s))))  # the denominator of (18)
+    for form in (two_body.alpha_18, two_body.alpha_20, two_body.alpha):  # (18), (20), (24)
+        same(form(b, u.a1, u.omegadot1), u.alpha[0])
+    rest = np.outer(t2 @ s, s) / two_body.sJs(b)
+    A, B = (m1 + m2) * np.eye(3) + m2**2 * rest @ t2, m2 * (t2 - t1) - m2 * rest @ (J + m2 * t2 @ t1)
+    same(A @ u.a1 + B @ u.omegadot1, f)  # (21)
+    middle = (b.I1 + b.I2 - m2 * (t1 - t2) @ (t1 - t2)) @ u.omegadot1 + m2 * (t1 - t2) @ u.a1
+    same(middle + K @ s * u.alpha, tau)  # (22)
+    same(two_body.C(b) @ u.a1 + two_body.D(b) @ u.omegadot1, tau)  # (25)
+    same(two_body.matrix(b) @ np.concatenate([u.a1, u.omegadot1]), np.concatenate([f, tau]))  # (26)
+    same(two_body.A(b), A)
+    same(two_body.B(b), B)
 
 
 @given(SEEDS)
@@ -67,7 +111,7 @@ def test_special_cases(seed):
     alone = np.block([[b.m1 * E, O], [O, b.I1]])
     same(two_body.matrix(replace(b, m2=0.0, I2=1e-12 * E)), alone)  # B2 weighs nothing
     point = replace(b, r2=0 * b.r2, I2=0.1 * E)  # B2 turns about its centre: a point mass, and a moment less s s^T
-    r = np.block([[E, -two_body.skew(b.r1)]])
+    r = np.block([[E, -skew(b.r1)]])
     about_axes = np.block([[O, O], [O, 0.1 * (E - np.outer(b.s, b.s))]])
     same(two_body.matrix(point), alone + b.m2 * r.T @ r + about_axes)
 
@@ -75,17 +119,16 @@ def test_special_cases(seed):
 def test_all_can_be_traced_and_differentiated():
     rng = np.random.default_rng(1)
     b, (f, tau) = random_pair(rng), rng.standard_normal((2, 3))
-
-    def accelerations(b: TwoBodies, f: Array, tau: Array) -> tuple[Array, Array]:
-        return two_body.solution(b, f, tau)
-
-    solve = pt.kernel("(),(3,3),(),(3,3),(3),(3),(3),(3),(3)->(3),(3)")(accelerations)
-    for ours, plain in zip(solve(b, f, tau), two_body.solution(b, f, tau), strict=True):
-        same(ours, plain)
+    shapes = ",".join(["(3)"] * 8 + ["(1)"])
+    solve = pt.kernel(f"(),(3,3),(),(3,3),(3),(3),(3),(3),(3)->{shapes}")(two_body.solution)
+    traced, plain = solve(b, f, tau), two_body.solution(b, f, tau)
+    for field in fields(TwoBodySolution):
+        same(getattr(traced, field.name), getattr(plain, field.name))
     h = 1e-5
-    there, back = (two_body.solution(replace(b, m2=b.m2 + d), f, tau)[0] for d in (h, -h))
-    by_m2 = pt.jacobian(solve, wrt=2)(b, f, tau)[0]
-    same(by_m2, (there - back) / (2 * h), 1e-8)  # what the difference leaves
+    there, back = (two_body.solution(replace(b, m2=b.m2 + d), f, tau) for d in (h, -h))
+    by_m2 = TwoBodySolution(*pt.jacobian(solve, wrt=2)(b, f, tau))
+    same(by_m2.a1, (there.a1 - back.a1) / (2 * h), 1e-8)  # what the difference leaves
+    same(by_m2.f2, (there.f2 - back.f2) / (2 * h), 1e-8)
 
 
 # The same from the recursion over trees.
@@ -97,32 +140,6 @@ def random_mechanism(rng: np.random.Generator, kind: str, gravity: Array | float
     one = pt.Link("B1", random_inertia(rng), joint=pt.free())
     two = pt.Link("B2", random_inertia(rng), "B1", joint, placement)
     return pt.Mechanism((one, two), gravity=gravity * np.ones(3))
-
-
-def as_pair(mech: pt.Mechanism, q: Array, v: Array, Q: Array) -> tuple[TwoBodies, JointMotion]:
-    """The mechanism as the text describes it, in world axes, with P at the origin of B2's frame."""
-    X1, X2 = kinematics.world_poses(mech, q)
-    one, two = (link.inertia for link in mech.links)
-    joint, q2, v2 = mech.links[1].joint, q[mech.q_slices[1]], v[6:]
-    S, bias = joint.type.subspace(joint, q2), joint.type.bias(joint, q2, v2)
-    V = S @ v2
-    bias_linear = bias[3:] + np.cross(V[:3], V[3:])  # of B2's origin, seen from B1: its velocity turns with B2's axes
-    R1, R2 = X1.R, X2.R
-    return TwoBodies(
-        one.mass,
-        R1 @ one.moment @ R1.T,
-        two.mass,
-        R2 @ two.moment @ R2.T,
-        X2.p - X1 @ one.com,
-        -R2 @ two.com,
-        R2 @ S[:3, 0],
-    ), JointMotion(
-        R1 @ v[:3],
-        np.concatenate([R2 @ V[3:], R2 @ V[:3]]),
-        np.concatenate([R2 @ S[3:], R2 @ S[:3]]),
-        np.concatenate([R2 @ bias_linear, R2 @ bias[:3]]),
-        Q,
-    )
 
 
 def on_B1(mech: pt.Mechanism, q: Array, f: Array, tau: Array) -> Array:
@@ -143,13 +160,12 @@ def test_the_matrix_is_the_articulated_inertia_of_the_recursion(seed):
     rng = np.random.default_rng(seed)
     mech = random_mechanism(rng, "revolute")
     q, v = kinematics.integrate(mech, mech.neutral(), rng.standard_normal(7)), np.zeros(7)
-    b, still = as_pair(mech, q, v, np.zeros(1))
+    b, still = two_body.from_mechanism(mech, q, v, np.zeros(1))
     columns = []
     for unit in np.eye(6):
         vdot = pt.forward_dynamics(mech, q, v, np.append(on_B1(mech, q, unit[:3], unit[3:]), 0.0))
         columns.append(np.concatenate(of_C1(mech, q, v, vdot)))
-        a1, omegadot1 = two_body.solution(b, unit[:3], unit[3:])
-        same(vdot[6], two_body.alpha(b, a1, omegadot1))
+        same(vdot[6:], two_body.solution(b, unit[:3], unit[3:]).alpha)
     same(two_body.matrix(b) @ np.column_stack(columns), np.eye(6))
     same(two_body.articulated(b, still)[0], two_body.matrix(b))
     same(two_body.articulated(b, two_body.at_rest(b))[0], two_body.matrix(b))
@@ -162,11 +178,55 @@ def test_any_joint_in_motion_agrees_with_forward_dynamics(kind, seed):
     mech = random_mechanism(rng, kind)
     q, (v, Q), (f, tau) = _state(rng, mech)
     vdot = pt.forward_dynamics(mech, q, v, np.concatenate([on_B1(mech, q, f, tau), Q[6:]]))
-    b, moving = as_pair(mech, q, v, Q[6:])
-    a1, omegadot1, alpha = two_body.solution_in_motion(b, moving, f, tau)
-    same(a1, of_C1(mech, q, v, vdot)[0])
-    same(omegadot1, of_C1(mech, q, v, vdot)[1])
-    same(alpha, vdot[6:])
+    u = two_body.solution_in_motion(*two_body.from_mechanism(mech, q, v, Q[6:]), f, tau)
+    same(u.a1, of_C1(mech, q, v, vdot)[0])
+    same(u.omegadot1, of_C1(mech, q, v, vdot)[1])
+    same(u.alpha, vdot[6:])
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "fixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_the_joint_transmits_is_the_reaction_of_the_recursion(kind, seed):
+    """a2 and omegadot2 from the kinematics of the tree; f2 and tau2 from Newton-Euler, moved to C2."""
+    rng = np.random.default_rng(seed)
+    mech = random_mechanism(rng, kind)
+    q, (v, Q), (f, tau) = _state(rng, mech)
+    vdot = pt.forward_dynamics(mech, q, v, np.concatenate([on_B1(mech, q, f, tau), Q[6:]]))
+    u = two_body.solution_in_motion(*two_body.from_mechanism(mech, q, v, Q[6:]), f, tau)
+    X2, com = kinematics.world_poses(mech, q)[1], mech.links[1].inertia.com
+    V2, A2 = kinematics.twists(mech, q, v)[1], kinematics.accelerations(mech, q, v, vdot)[1]
+    same(u.a2, X2.R @ motion.point_acceleration(V2, A2, com))
+    same(u.omegadot2, X2.R @ A2[:3])
+    reaction = motion.wrench_at(link_wrenches(mech, q, v, vdot)[0][1], com)
+    same(u.f2, X2.R @ reaction[3:])
+    same(u.tau2, X2.R @ reaction[:3])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_rest_the_extension_is_the_text(seed):
+    rng = np.random.default_rng(seed)
+    b, (f, tau) = random_pair(rng), rng.standard_normal((2, 3))
+    text, extension = two_body.solution(b, f, tau), two_body.solution_in_motion(b, two_body.at_rest(b), f, tau)
+    for field in fields(TwoBodySolution):
+        same(getattr(extension, field.name), getattr(text, field.name))
+
+
+def test_what_is_not_two_bodies_and_a_joint_is_named():
+    rng = np.random.default_rng(6)
+    mech = random_mechanism(rng, "revolute")
+    one, two = mech.links
+    q, (v, Q), _ = _state(rng, mech)
+    heavy = replace(mech, gravity=np.array([0, 0, -9.81]))
+    with pytest.raises(ValueError, match=r"has no gravity; got \[ 0.    0.   -9.81\]. Fix: .* give the Mechanism 0"):
+        two_body.from_mechanism(heavy, q, v, Q[6:])
+    geared = replace(two, joint=replace(two.joint, armature=0.5))
+    with pytest.raises(ValueError, match=r"has no armature; got 0.5. Fix: add it to the inertia"):
+        two_body.from_mechanism(replace(mech, links=(one, geared)), q, v, Q[6:])
+    with pytest.raises(ValueError, match="link 'B2' has no inertia"):
+        two_body.from_mechanism(replace(mech, links=(one, pt.Link("B2", None, "B1"))), q[:7], v[:6], Q[6:6])
+    apart = pt.Mechanism((one, pt.Link("B2", two.inertia, None, pt.revolute((0, 0, 1)))), gravity=(0, 0, 0))
+    with pytest.raises(ValueError, match=r"got 'B1' \(free\) on None, 'B2' \(revolute\) on None"):
+        two_body.from_mechanism(apart, q, v, Q[6:])
 
 
 def _state(rng: np.random.Generator, mech: pt.Mechanism) -> tuple[Array, Array, Array]:
@@ -193,17 +253,16 @@ def test_momentum_changes_by_the_applied_force_alone(kind):
     rng = np.random.default_rng(3)
     mech = random_mechanism(rng, kind)
     q, (v, Q), (f, tau) = _state(rng, mech)
-    b, moving = as_pair(mech, q, v, Q[6:])
-    a1, omegadot1, alpha = two_body.solution_in_motion(b, moving, f, tau)
-    omega1, nu, relative = moving.omega1, moving.nu, moving.S @ alpha + moving.bias
-    omega2 = omega1 + nu[3:]
-    omegadot2 = omegadot1 + np.cross(omega1, nu[3:]) + relative[3:]
-    a_P = a1 + np.cross(omegadot1, b.r1) + np.cross(omega1, np.cross(omega1, b.r1))
-    a_P = a_P + 2 * np.cross(omega1, nu[:3]) + relative[:3]
-    a2 = a_P - np.cross(omegadot2, b.r2) - np.cross(omega2, np.cross(omega2, b.r2))
-    Ldot = [I @ wd + np.cross(w, I @ w) for I, w, wd in ((b.I1, omega1, omegadot1), (b.I2, omega2, omegadot2))]
-    same(b.m1 * a1 + b.m2 * a2, f)
-    same(Ldot[0] + Ldot[1] + np.cross(b.r1 - b.r2, b.m2 * a2), tau)
+    b, moving = two_body.from_mechanism(mech, q, v, Q[6:])
+    u = two_body.solution_in_motion(b, moving, f, tau)
+    omega1, omega2 = moving.omega1, moving.omega1 + moving.nu[3:]
+    same(u.f1, b.m1 * u.a1)
+    same(u.f2, b.m2 * u.a2)
+    same(u.tau1, b.I1 @ u.omegadot1 + np.cross(omega1, b.I1 @ omega1))  # Euler
+    same(u.tau2, b.I2 @ u.omegadot2 + np.cross(omega2, b.I2 @ omega2))
+    same(u.f1 + u.f2, f)
+    same(u.tau1 + u.tau2 + np.cross(b.r1 - b.r2, u.f2), tau)
+    same(moving.S.T @ np.concatenate(two_body.force_at_P(b.r2, u.f2, u.tau2)), Q[6:])  # (d): (15) with a motor
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,6 +272,6 @@ def test_pinocchio_agrees(kind):
     mech = random_mechanism(rng, kind)
     q, (v, Q), (f, tau) = _state(rng, mech)
     vdot = Pinocchio(mech).forward_dynamics(q, v, np.concatenate([on_B1(mech, q, f, tau), Q[6:]]))
-    b, moving = as_pair(mech, q, v, Q[6:])
-    a1, omegadot1, alpha = two_body.solution_in_motion(b, moving, f, tau)
-    same(np.concatenate([a1, omegadot1, alpha]), np.concatenate([*of_C1(mech, q, v, vdot), vdot[6:]]))
+    b, moving = two_body.from_mechanism(mech, q, v, Q[6:])
+    u = two_body.solution_in_motion(b, moving, f, tau)
+    same(np.concatenate([u.a1, u.omegadot1, u.alpha]), np.concatenate([*of_C1(mech, q, v, vdot), vdot[6:]]))

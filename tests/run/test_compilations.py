@@ -13,7 +13,7 @@ from poinsot.fuse.llvm import jit
 
 def small() -> pt.World:
     world = pt.World()
-    world.add_body("arm", pt.Inertia.cylinder(1, 0.05, 1), joint=pt.revolute((0, 1, 0)), q=0.3)
+    world.add_body("arm", pt.Inertia.cylinder(1, 0.05, 1), joint=pt.revolute((0, 1, 0)), q=0.3, v=0.5)
     world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), position=(1, 0, 0), angular_velocity=(3, 0.2, 0.3))
     world.add_spring("rope", "arm", "box", 10.0, 0.1)
     return world
@@ -82,3 +82,93 @@ def test_a_world_that_changes_is_compiled_anew(log):
     log["compilations"].clear()
     assert not np.array_equal(world.simulate(0.05, 1e-3, ledger=False).y[-1], before)
     assert log["compilations"] == ["_advance"]
+
+
+NUMBERS = {  # paths of a world, and values that they are set to one after the other
+    "box.mass": (3.0, 4.0, 2.0),
+    "rope.stiffness": (20.0, 30.0, 10.0),
+    "arm.joint.damping": (0.1, 0.2, 0.0),
+    "box.velocity": ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 0.0)),
+    "box.moment[0,1]": (1e-4, 2e-4, 0.0),
+    "gravity[2]": (-1.6, 0.0, -9.81),
+}
+
+
+@pytest.mark.parametrize("path", NUMBERS)
+def test_a_number_that_is_set_compiles_at_most_once(log, path):
+    """The first time it becomes free, and then it stays so."""
+    world, runs = small(), []
+    world.simulate(0.05, 1e-3)
+    for k, value in enumerate(NUMBERS[path]):
+        world[path] = value
+        before = len(log["compilations"])
+        run = world.simulate(0.05, 1e-3)
+        assert run.ledger.relative_residual.max() < 1e-9
+        assert run.data.sizes["body"] == 2
+        assert k == 0 or len(log["compilations"]) == before
+        runs.append(run)
+    assert not np.array_equal(runs[0].y, runs[1].y)
+    fresh = small()
+    fresh[path] = NUMBERS[path][1]
+    expected = fresh.simulate(0.05, 1e-3, ledger=False).data
+    np.testing.assert_allclose(runs[1].data.position, expected.position, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(runs[1].data.velocity, expected.velocity, rtol=0, atol=1e-12)
+
+
+def test_numbers_that_are_set_one_after_the_other_are_all_free():
+    world = small()
+    world.simulate(0.02, 1e-3)
+    world["box.moment[0,0]"] = 0.02
+    world.simulate(0.02, 1e-3)
+    world["box.moment"] = np.diag([0.02, 0.02, 0.01])
+    world["rope.stiffness"] = 12.0
+    run = world.simulate(0.02, 1e-3)
+    assert run.settings["options"]["free"] == ("box.moment[0,0]", "box.moment", "rope.stiffness")
+    fresh = small()
+    fresh["box.moment"], fresh["rope.stiffness"] = np.diag([0.02, 0.02, 0.01]), 12.0
+    np.testing.assert_allclose(run.y, fresh.simulate(0.02, 1e-3).y, rtol=0, atol=1e-13)
+    batch = world.simulate(0.02, 1e-3, vary={"rope.stiffness": [12.0, 13.0]}, ledger=True)
+    assert np.array_equal(batch.y[-1, 0], run.y[-1])
+
+
+def test_a_run_with_numbers_that_were_set_is_repeated_to_the_bit(tmp_path):
+    world = small()
+    world.simulate(0.02, 1e-3)
+    world["rope.stiffness"] = 12.0
+    run = world.simulate(0.02, 1e-3)
+    world["rope.stiffness"] = 30.0  # the run keeps its own
+    assert np.array_equal(run.repeat().y, run.y)
+    run.save(tmp_path / "run.nc")
+    loaded = pt.load_run(tmp_path / "run.nc")
+    assert loaded.world["rope.stiffness"] == 12.0
+    assert np.array_equal(loaded.repeat().y, run.y)
+
+
+def test_what_was_set_does_not_change_the_default_method():
+    world = free()
+    world.simulate(0.02, 1e-3)
+    world["box.mass"] = 3.0
+    assert world.simulate(0.02, 1e-3).settings["method"] == "splitting4"
+
+
+def test_an_input_that_is_set_is_the_new_default(log):
+    world = free()
+    world.add_input("push", (0.0, 0.0, 0.0))
+    world.add_force("engine", "box", pt.Input("push"))
+    world.simulate(0.1, 1e-2)
+    before = len(log["compilations"])
+    world["push"] = (2.0, 0.0, 0.0)
+    pushed = world.simulate(0.1, 1e-2)
+    other = world.simulate(0.1, 1e-2, inputs={"push": (4.0, 0.0, 0.0)})
+    assert len(log["compilations"]) == before
+    np.testing.assert_allclose(pushed.data.velocity[-1, 0], (0.1, 0, -0.981), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(other.data.velocity[-1, 0], (0.2, 0, -0.981), rtol=0, atol=1e-12)
+
+
+def test_a_new_part_makes_new_code(log):
+    world = small()
+    world.simulate(0.02, 1e-3)
+    world["rope.stiffness"] = 12.0
+    world.add_force("wind", "box", (1.0, 0.0, 0.0))
+    run = world.simulate(0.02, 1e-3)
+    assert run.settings["options"]["free"] == ()

@@ -106,6 +106,19 @@ def test_actions_by_name_and_held():
     np.testing.assert_array_equal(sim.step({"push": 4.0}), twin.step(np.full((3, 1), 4.0)))
 
 
+def test_a_world_without_inputs_is_stepped_without_actions():
+    world = pt.World()
+    world.add_particle("ball", 1.0, velocity=(0, 0, 3.0))
+    sim = world.stepper(control_period=0.01)
+    sim.reset()
+    sim.step()
+    np.testing.assert_array_equal(sim.step(np.zeros(0)), world.simulate(0.02).y[-1][:6])
+    with pytest.raises(ValueError, match="no inputs to set"):
+        sim.step([1.0])
+    with pytest.raises(ValueError, match="nothing is observed"):
+        world.stepper(observe=[])
+
+
 def test_arrays_are_the_users_own():
     sim = cart_pole().stepper(batch=3)
     out = np.empty((3, 4))

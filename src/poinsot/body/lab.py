@@ -75,7 +75,7 @@ def angular_velocity(state: LabState) -> Array:
 
 
 def from_points(masses: Array, positions: Array, velocity: Array, omega: Array) -> LabState:
-    """Point masses (n,) at positions (n, 3) in rigid motion, from the velocity of their centre and Omega. (4)-(28)"""
+    """Point masses (n,) at positions (n, 3) in rigid motion, from the velocity of their centre and Omega. (21)-(28)"""
     body = Inertia.points(masses, positions)
     body.require_regular("the points")
     return LabState(body.com, velocity, positions - body.com, body.moment @ omega, body.moment, np.eye(3))

@@ -32,7 +32,7 @@ class TwistRate:
 
 
 def wrench(G: Array, V: Array, Vdot: Array) -> Array:
-    """F = G V' - ad(V)^T G V, (6,) [N m, N]: the wrench that this motion requires. Lynch & Park (2.2)."""
+    """F = G V' - ad(V)^T G V, (6,) [N m, N]: the wrench that this motion requires. Lynch & Park, section 2.2."""
     return G @ Vdot - motion.ad_dual(V, G @ V)
 
 

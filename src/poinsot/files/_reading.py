@@ -48,8 +48,8 @@ def _without_comments(text: bytes) -> bytes:
     return b"".join([*pieces, text[place:]])
 
 
-def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int], note: str = "") -> None:
-    """One warning that lists, with counts, what a mechanism does not hold of a file, and a note on it."""
+def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int]) -> None:
+    """One warning that lists, with counts, what a mechanism does not hold of a file."""
     ignored = [f"{what} ({int(count)})" for what, count in counts.items() if count]
     if ignored:
-        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.{note}", UserWarning, stacklevel=3)
+        warnings.warn(f"{path}: ignored: {', '.join(ignored)}.", UserWarning, stacklevel=3)

@@ -50,6 +50,7 @@ class Builder:
         self._names()
         self._bodies()
         self._elements()
+        self._loops()
         tables = {key: self._table(key, model) for key, model in kinds.TABLES.items()}
         if tables["run"] is None and not any(p.path[:1] == ("run",) for p in self.problems):
             self.problems.append(Problem(("run",), "missing; expected a table [run] with a duration [s]"))
@@ -230,6 +231,20 @@ class Builder:
                 if table is not None:
                     with self.file.within((kind, k)):
                         self._element(cls, table.entries(), (kind, k))
+
+    def _loops(self) -> None:
+        for k, item in self.file.items("close"):
+            table = self.file.read(kinds.lists()["close"], item, ("close", k), self.context)
+            if table is None:
+                continue
+            missing = [key for key in ("a", "b") if not self._is_there(getattr(table, key))]
+            for key in missing:
+                near = hint(getattr(table, key), [*self.world.description.bodies, *self.places])
+                self.file.note(("close", k, key), f"there is no body {getattr(table, key)!r}{near}")
+            if not missing:
+                with self.file.within(("close", k)):
+                    making.loop_of(self.world, table)
+                    self.places.setdefault(table.name, ("close", k))
 
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):

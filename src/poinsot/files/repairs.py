@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Mender:
             self.repairs.append((name, f"principal moments {before}", f"principal moments {after}"))
         return mended
 
-    def mechanism(self, links: Iterable[Link], *gravity: Array) -> Mechanism:
+    def mechanism(self, links: Iterable[Link], **rest: Any) -> Mechanism:
         """The mechanism of these links; a joint that moves no mass gets a small armature, so that it can move."""
         links = list(links)
         if self.repair != "never":
@@ -70,7 +70,7 @@ class Mender:
                 links[k] = self._with_armature(links[k], "neither it nor any link that hangs on it has mass")
         while True:
             try:
-                return Mechanism(tuple(links), *gravity)
+                return Mechanism(tuple(links), **rest)
             except FieldError as error:
                 found = [k for k, link in enumerate(links) if link.name == error.owner]
                 if self.repair == "never" or error.field != "inertia" or not found or not _can(links[found[0]]):

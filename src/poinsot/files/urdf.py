@@ -13,10 +13,11 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from poinsot._hints import hint
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.repairs import Mender, Repair
 from poinsot.files.size_limits import ROBOT_LINKS
-from poinsot.mechanism import Joint, Link, Mechanism, free, planar, prismatic, revolute
+from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, free, planar, prismatic, revolute
 from poinsot.spatial import Inertia, Pose
 
 # What is read: of each element its attributes, then its children. The rest is counted and reported as ignored.
@@ -46,15 +47,19 @@ JOINTS: dict[str, Callable[..., Joint]] = {
 LIMITED = ("revolute", "prismatic")
 
 
-def load_urdf(path: str | os.PathLike[str], floating: bool = False, repair: Repair = "warn") -> Mechanism:
+def load_urdf(
+    path: str | os.PathLike[str], floating: bool = False, repair: Repair = "warn", mimic: bool = True
+) -> Mechanism:
     """The robot in a URDF file; `floating`: its root link moves freely, on a joint called `root_joint`.
 
     `repair`: what is done about inertias that no body has: "warn" takes the nearest that one can have and lists them in
     a `RepairWarning`, "error" lists them in an error, "never" takes the numbers as they are.
 
+    `mimic`: joints that mimic another are held to it by a `Closure` called "link.mimic"; else they move on their own.
+
     A link without an inertial element, or with all zeros in it, is a massless frame. Limits are taken as they are, with
     0 for an absent `lower` or `upper`, as URDF says; without a `limit` element there are none. One warning lists what a
-    mechanism does not hold (geometry, mimic, transmissions, ...).
+    mechanism does not hold (geometry, transmissions, ...).
     """
     text, mender = source(path, "robot"), Mender(repair)
     with inside(path):
@@ -68,9 +73,14 @@ def load_urdf(path: str | os.PathLike[str], floating: bool = False, repair: Repa
             raise ValueError(f"the links {_quoted(roots)} have no parent; a robot has one root. Join them to it.")
         root_joint = free(name="root_joint") if floating else JOINTS["fixed"](None, "root_joint")
         order = _depth_first(roots, links, carriers)
-        mech = mender.mechanism(_link(links[name], carriers.get(name), root_joint, mender) for name in order)
+        mech = mender.mechanism(
+            (_link(links[name], carriers.get(name), root_joint, mender) for name in order),
+            closures=tuple(_mimics(joints)) if mimic else (),
+        )
     mender.report(path)
-    warn_ignored(path, Counter(chain(_ignored(robot), _without_meaning(joints.values()))), _mimics(joints))
+    ignored = Counter(chain(_ignored(robot), _without_meaning(joints.values())))
+    ignored.pop("mimic", None)
+    warn_ignored(path, ignored)
     return mech
 
 
@@ -220,11 +230,25 @@ def _without_meaning(joints: Iterable[Element]) -> Iterator[str]:
             yield f"limit of a {kind} joint"
 
 
-def _mimics(joints: dict[str, Element]) -> str:
-    """A sentence on the joints that should follow another, with their names; "" without any."""
-    found = {name: mimic for name, joint in joints.items() if (mimic := joint.find("mimic")) is not None}
-    pairs = ", ".join(f"{name!r} (of {mimic.get('joint')!r})" for name, mimic in found.items())
-    return f" These mimic joints move on their own, each with a q of its own: {pairs}." if found else ""
+def _mimics(joints: dict[str, Element]) -> Iterator[Closure]:
+    """q = multiplier times the q of another joint + offset, for each joint that mimics one."""
+    for name, joint in joints.items():
+        mimic = joint.find("mimic")
+        if mimic is None:
+            continue
+        with inside(f"joint {name!r}"):
+            other = _text(mimic, "joint")
+            if other not in joints:
+                raise ValueError(f"it mimics {other!r}, which is not a joint{hint(other, joints)}.")
+            b, a = (_text(_child(j, "child"), "link") for j in (joint, joints[other]))
+            for which, moves in ((name, joint), (other, joints[other])):
+                if moves.get("type") not in ("revolute", "continuous", "prismatic"):
+                    raise ValueError(
+                        f"it mimics {other!r}, but joint {which!r} is {moves.get('type')}: both must be revolute, "
+                        "continuous or prismatic. load_urdf(..., mimic=False) lets it move on its own."
+                    )
+            ratio, offset = (_number(mimic, key, default) for key, default in (("multiplier", "1"), ("offset", "0")))
+            yield Closure(f"{b}.mimic", a, b, Coupling(ratio, offset))
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -114,14 +114,14 @@ def _remake(program: Program, float64: bool) -> np.ufunc:
 
 
 def trace(
-    function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel"
+    function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel", strict: bool = False
 ) -> tuple[Graph, list[Shape], Any]:
     """Run the function on traced arrays of these shapes: its graph, output shapes and output structure.
 
     It runs once, or, if it may give other numbers each time (`purity`), twice to see whether it does.
     """
-    graph, shapes_out, structure = _traced_once(function, shapes, name)
-    if purity.may_vary(function) and not purity.same_graph(graph, _traced_once(function, shapes, name)[0]):
+    graph, shapes_out, structure = _traced_once(function, shapes, name, strict)
+    if purity.may_vary(function) and not purity.same_graph(graph, _traced_once(function, shapes, name, strict)[0]):
         raise TraceError(
             f"{name} gives other numbers each time it is called: random numbers, clocks and counters would be frozen",
             "compute them outside, and pass them as arguments",
@@ -129,8 +129,11 @@ def trace(
     return graph, shapes_out, structure
 
 
-def _traced_once(function: Callable[..., Any], shapes: Sequence[Shape], name: str) -> tuple[Graph, list[Shape], Any]:
+def _traced_once(
+    function: Callable[..., Any], shapes: Sequence[Shape], name: str, strict: bool
+) -> tuple[Graph, list[Shape], Any]:
     graph = Graph(name=name)
+    graph.strict = strict
     with traced_creation(), tracing_into(graph):
         leaves = [
             Traced(objects([graph.param("f") for _ in range(math.prod(shape))], tuple(shape))) for shape in shapes
@@ -162,8 +165,10 @@ def nested_arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> lis
 class Kernel:
     """A function of one instance, compiled for batches of any shape. Made by `pt.kernel`."""
 
-    def __init__(self, function: Callable[..., Any] | None, text: str, backend: str = "llvm") -> None:
-        self.function, self.signature, self.backend = function, text, backend
+    def __init__(
+        self, function: Callable[..., Any] | None, text: str, backend: str = "llvm", strict: bool = False
+    ) -> None:
+        self.function, self.signature, self.backend, self.strict = function, text, backend, strict
         self._in, self._out = signature.parse(text)
         self.__name__ = getattr(function, "__name__", "kernel").strip("<>")
         self.__doc__ = getattr(function, "__doc__", None)
@@ -264,7 +269,7 @@ class Kernel:
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:
             raise TypeError(f"{self!r} was unpickled with programs for {list(self._programs)} only")
-        graph, outputs, structure = trace(self.function, inputs, self.__name__)
+        graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict)
         if len(outputs) != len(self._out):
             raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
         for k, (core, shape) in enumerate(zip(self._out, outputs, strict=True)):
@@ -317,7 +322,7 @@ class Kernel:
         """
         if backend not in ("llvm", "cuda", "numpy"):
             raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
-        other = Kernel(self.function, self.signature, backend)
+        other = Kernel(self.function, self.signature, backend, self.strict)
         other._programs, other._fast = self._programs, fast
         if backend == "cuda":
             launch.cupy()
@@ -332,7 +337,7 @@ class Kernel:
             return self.specialise(*shapes)
         size = np.dtype(dtype).itemsize
         if size not in self._gpu_kernels:
-            self._gpu_kernels[size] = Kernel(self.function, self.signature)
+            self._gpu_kernels[size] = Kernel(self.function, self.signature, strict=self.strict)
         with tracing_for(GPU[size]):
             return self._gpu_kernels[size].specialise(*shapes)
 
@@ -359,7 +364,7 @@ def restored(program: Program) -> Kernel:
     return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
 
 
-def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:
+def kernel(text: str, strict: bool = False) -> Callable[[Callable[..., Any]], Kernel]:
     """Compile a function of one instance into a ufunc over batches.
 
     >>> @kernel("(3),(3)->()")
@@ -367,8 +372,10 @@ def kernel(text: str) -> Callable[[Callable[..., Any]], Kernel]:
     ...     return np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b)
 
     `text` is NumPy's gufunc signature. The function is written in plain NumPy and traced once per set of core sizes.
+    `strict`: infinities, NaN and the sign of zeros as in NumPy, and each operation rounded on its own. Without it, x*0,
+    0/x and x-x are 0 and x/x is 1 for every x, and products are fused with the sums that they go into: it is faster.
     """
-    return lambda function: Kernel(function, text)
+    return lambda function: Kernel(function, text, strict=strict)
 
 
 def _lazily(ufunc: np.ufunc, text: str, args: Sequence[Any], dtype: np.dtype[Any]) -> Any:

@@ -1,6 +1,8 @@
 """Joints, trees, forward and inverse dynamics, the two-body problem."""
 
-from poinsot.mechanism.dynamics import forward_dynamics, inverse_dynamics, inverse_mass_matrix, mass_matrix
+from poinsot.mechanism.closures import Closure, Coupling, Distance, coupling, distance, on_line, on_plane
+from poinsot.mechanism.constrained import forward_dynamics, inverse_dynamics
+from poinsot.mechanism.dynamics import inverse_mass_matrix, mass_matrix
 from poinsot.mechanism.joints import (
     Joint,
     cylindrical,
@@ -18,10 +20,15 @@ from poinsot.mechanism.kinematics import forward_kinematics
 from poinsot.mechanism.model import Link, Mechanism
 
 __all__ = [
+    "Closure",
+    "Coupling",
+    "Distance",
     "Joint",
     "Link",
     "Mechanism",
+    "coupling",
     "cylindrical",
+    "distance",
     "fixed",
     "forward_dynamics",
     "forward_kinematics",
@@ -30,6 +37,8 @@ __all__ = [
     "inverse_dynamics",
     "inverse_mass_matrix",
     "mass_matrix",
+    "on_line",
+    "on_plane",
     "planar",
     "prismatic",
     "revolute",

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import jvp
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
 from poinsot.spatial.arrays import as_array
+from poinsot.spatial.rotation import perpendicular
 
 Function = Callable[..., Any]
 
@@ -49,6 +51,33 @@ def _unit_rows(axes: Array) -> Array:
     return np.stack([row / np.sqrt(row @ row) for row in as_array(axes)])
 
 
+@dataclass(frozen=True)
+class Closing:
+    """What a joint asks of frame B on its child, seen from frame A on its parent, if it closes a loop.
+
+    straight: directions d in A along which B's origin does not leave A's. aligned: pairs of a direction in A and one in
+    B whose angle stays. screwed: pairs of an axis in A and a pitch [m/rad].
+    """
+
+    straight: tuple[Array, ...] = ()
+    aligned: tuple[tuple[Array, Array], ...] = ()
+    screwed: tuple[tuple[Array, Any], ...] = ()
+
+    @staticmethod
+    def across(n: Array) -> tuple[Array, Array]:
+        """Two directions at right angles to n and to each other."""
+        e1 = perpendicular(n)
+        return e1, np.cross(n, e1)
+
+    @property
+    def count(self) -> int:
+        return len(self.straight) + len(self.aligned) + len(self.screwed)
+
+
+def _closes_nothing(joint: Any) -> Closing:
+    raise FieldError(f"a {joint.kind} joint cannot close a loop: its type says nothing of what it closes by.", "joint")
+
+
 @dataclass(frozen=True, eq=False)
 class JointType:
     """A kind of joint. All functions take the joint first, and can be traced.
@@ -84,6 +113,7 @@ class JointType:
     difference: Function = lambda joint, a, b: b - a  # the u with integrate(a, u) = b
     normalize: Function = lambda joint, q: q  # q, its quaternion made one of length 1 again
     strain: Function = _strain  # (joint, q, rest) -> of a spring (nv,); its force is stiffness * strain
+    closing: Function = _closes_nothing  # joint -> `Closing`
     unit_axes: Function = _unit_rows  # (k, 3) -> axes that such a joint can have: of unit length
 
     def __post_init__(self) -> None:

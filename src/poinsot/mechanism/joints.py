@@ -14,7 +14,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.mechanism.joint_types import Constant, JointType
+from poinsot.mechanism.joint_types import Closing, Constant, JointType
 from poinsot.spatial import Pose, quaternion, rotation
 from poinsot.spatial.arrays import as_array, vector
 from poinsot.spatial.series import stumpff_by_halves
@@ -86,27 +86,27 @@ def fixed() -> Joint:
 
 def revolute(axis: ArrayLike, **data: Any) -> Joint:
     """q: the angle [rad] about the axis."""
-    return Joint("revolute", _axes(axis), **data)
+    return Joint("revolute", as_axes(axis), **data)
 
 
 def prismatic(axis: ArrayLike, **data: Any) -> Joint:
     """q: the distance [m] along the axis."""
-    return Joint("prismatic", _axes(axis), **data)
+    return Joint("prismatic", as_axes(axis), **data)
 
 
 def helical(axis: ArrayLike, pitch: float, **data: Any) -> Joint:
     """q: the angle [rad] about the axis, along which it advances by `pitch` [m/rad]: a screw."""
-    return Joint("helical", _axes(axis), {"pitch": pitch}, **data)
+    return Joint("helical", as_axes(axis), {"pitch": pitch}, **data)
 
 
 def cylindrical(axis: ArrayLike, **data: Any) -> Joint:
     """q: the angle [rad] about and the distance [m] along one axis."""
-    return Joint("cylindrical", _axes(axis), **data)
+    return Joint("cylindrical", as_axes(axis), **data)
 
 
 def universal(axis1: ArrayLike, axis2: ArrayLike, **data: Any) -> Joint:
     """q: an angle [rad] about axis1, fixed in the parent, then one about axis2, fixed in the child."""
-    axes = _axes(axis1, axis2)
+    axes = as_axes(axis1, axis2)
     if not is_traced(axes) and np.linalg.norm(np.cross(axes[0], axes[1])) < 1e-6:
         raise ValueError(f"the axes of a universal joint are parallel: {axes.tolist()}. Use a revolute joint.")
     return Joint("universal", axes, **data)
@@ -114,7 +114,7 @@ def universal(axis1: ArrayLike, axis2: ArrayLike, **data: Any) -> Joint:
 
 def planar(normal: ArrayLike, **data: Any) -> Joint:
     """q: the angle [rad] about the normal, and two distances [m] in the plane; v: their rates in the child's axes."""
-    n = _axes(normal)[0]
+    n = as_axes(normal)[0]
     e1 = rotation.perpendicular(n)
     return Joint("planar", np.stack([n, e1, np.cross(n, e1)]), **data)
 
@@ -134,7 +134,8 @@ def free(**data: Any) -> Joint:
     return Joint("free", **data)
 
 
-def _axes(*axes: ArrayLike) -> Array:
+def as_axes(*axes: ArrayLike) -> Array:
+    """Unit vectors (k, 3) along these directions; an error if one has none."""
     rows = [as_array(axis) for axis in axes]
     if is_traced(*rows):
         return np.stack([row / np.linalg.norm(row) for row in rows])
@@ -263,8 +264,23 @@ def _between(a: Array, b: Array) -> Array:
     return quaternion.log(quaternion.product(quaternion.conjugate(a), b))
 
 
+ORIGIN = tuple(np.eye(3))  # the origin of B stays at that of A
+NO_TURN = tuple(zip(np.eye(3), np.roll(np.eye(3), -1, axis=0), strict=True))  # the axes of B stay those of A
+
+
+def _parallel(axis: Array) -> tuple[tuple[Array, Array], ...]:
+    """The axis of B stays that of A."""
+    return tuple((e, axis) for e in Closing.across(axis))
+
+
 TYPES: dict[str, JointType] = {
-    "fixed": JointType(fixed, (), lambda j, q: Pose(), Constant(lambda j: np.zeros((6, 0)))),
+    "fixed": JointType(
+        fixed,
+        (),
+        lambda j, q: Pose(),
+        Constant(lambda j: np.zeros((6, 0))),
+        closing=lambda j: Closing(ORIGIN, NO_TURN),
+    ),
     "revolute": JointType(
         revolute,
         ("rad",),
@@ -272,6 +288,7 @@ TYPES: dict[str, JointType] = {
         Constant(lambda j: _angular(j.axes[0])),
         axes=("axis",),
         screw=lambda j: (1.0, 0.0),
+        closing=lambda j: Closing(ORIGIN, _parallel(j.axes[0])),
     ),
     "prismatic": JointType(
         prismatic,
@@ -280,6 +297,7 @@ TYPES: dict[str, JointType] = {
         Constant(lambda j: _linear(j.axes[0])),
         axes=("axis",),
         screw=lambda j: (0.0, 1.0),
+        closing=lambda j: Closing(Closing.across(j.axes[0]), NO_TURN),
     ),
     "helical": JointType(
         helical,
@@ -289,6 +307,7 @@ TYPES: dict[str, JointType] = {
         axes=("axis",),
         parameters={"pitch": "m/rad"},
         screw=lambda j: (1.0, j.pitch),
+        closing=lambda j: Closing(Closing.across(j.axes[0]), _parallel(j.axes[0]), ((j.axes[0], j.pitch),)),
     ),
     "cylindrical": JointType(
         cylindrical,
@@ -297,6 +316,7 @@ TYPES: dict[str, JointType] = {
         Constant(lambda j: np.concatenate([_angular(j.axes[0]), _linear(j.axes[0])], axis=1)),
         axes=("axis",),
         parts=_cylindrical_parts,
+        closing=lambda j: Closing(Closing.across(j.axes[0]), _parallel(j.axes[0])),
     ),
     "universal": JointType(
         universal,
@@ -305,6 +325,7 @@ TYPES: dict[str, JointType] = {
         _universal_subspace,
         axes=("axis1", "axis2"),
         parts=_universal_parts,
+        closing=lambda j: Closing(ORIGIN, ((j.axes[0], j.axes[1]),)),
         subspace_rate=_universal_subspace_rate,
     ),
     "planar": JointType(
@@ -318,6 +339,7 @@ TYPES: dict[str, JointType] = {
         difference=_planar_difference,
         strain=_planar_strain,
         unit_axes=_planar_axes,
+        closing=lambda j: Closing((j.axes[0],), _parallel(j.axes[0])),
     ),
     "spherical": JointType(
         spherical,
@@ -330,6 +352,7 @@ TYPES: dict[str, JointType] = {
         integrate=lambda j, q, u: quaternion.integrate(q, u, 1.0),
         difference=lambda j, a, b: _between(a, b),
         normalize=lambda j, q: quaternion.normalize(q),
+        closing=lambda j: Closing(ORIGIN),
     ),
     "translation": JointType(
         translation,
@@ -337,6 +360,7 @@ TYPES: dict[str, JointType] = {
         lambda j, q: Pose.unchecked(np.eye(3), q),
         Constant(lambda j: np.eye(6)[:, 3:]),
         position=True,
+        closing=lambda j: Closing(aligned=NO_TURN),
     ),
     "free": JointType(
         free,
@@ -350,5 +374,6 @@ TYPES: dict[str, JointType] = {
         integrate=_free_integrate,
         difference=_free_difference,
         normalize=lambda j, q: np.concatenate([quaternion.normalize(q[:4]), q[4:]]),
+        closing=lambda j: Closing(),
     ),
 }

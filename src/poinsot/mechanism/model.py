@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,10 +11,14 @@ from poinsot._errors import FieldError, UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
+from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism.joints import Joint, fixed
 from poinsot.mechanism.link_checks import check_link
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
+
+if TYPE_CHECKING:
+    from poinsot.mechanism.closures import Closure
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +46,12 @@ class Mechanism:
     """A tree of links, parents before children.
 
     q (nq,) and v (nv,) hold the coordinates and velocities of the joints one after the other, in the order of `links`.
-    `gravity` (3,) [m/s^2] in the world.
+    `gravity` (3,) [m/s^2] in the world. `closures`: what closes its loops, `Closure`s between its links.
     """
 
     links: tuple[Link, ...]
     gravity: Array = (0.0, 0.0, -9.81)  # type: ignore[assignment]
+    closures: "tuple[Closure, ...]" = ()
 
     def __post_init__(self) -> None:
         links = _sorted(tuple(self.links))
@@ -63,6 +69,7 @@ class Mechanism:
         for name, value in {
             "links": links,
             "gravity": gravity,
+            "closures": tuple(self.closures),
             "parents": tuple(-1 if link.parent is None else index[link.parent] for link in links),
             "nq": int(starts_q[-1]),
             "nv": int(starts_v[-1]),
@@ -72,6 +79,11 @@ class Mechanism:
         }.items():
             object.__setattr__(self, name, value)
         _check_masses(self)
+        for closure in self.closures:
+            for end in (closure.a, closure.b):
+                if end is not None:
+                    self.index(end)
+        object.__setattr__(self, "independent", _are_independent(self))
 
     # Filled in by __post_init__.
     parents: tuple[int, ...] = field(init=False)
@@ -80,6 +92,7 @@ class Mechanism:
     q_slices: tuple[slice, ...] = field(init=False)
     v_slices: tuple[slice, ...] = field(init=False)
     _index: Mapping[str, int] = field(init=False, repr=False)
+    independent: bool = field(init=False)  # no row of the closures is known to follow from the others
 
     def __len__(self) -> int:
         return len(self.links)
@@ -180,6 +193,22 @@ def _check_masses(mech: Mechanism) -> None:
             "inertia",
             worst,
         )
+
+
+def _are_independent(mech: Mechanism) -> bool:
+    """Whether no row of the closures follows from the others, in a position that closes them near the neutral one."""
+    from poinsot.mechanism.constrained import assembled, mobility
+
+    if not mech.closures or tracing():
+        return not mech.closures
+    try:
+        with np.errstate(all="ignore"):
+            here = mobility(mech, mech.closures, assembled(mech, mech.closures, mech.neutral()))
+    except FieldError:
+        raise
+    except ValueError:  # they cannot be closed from there
+        return False
+    return here.redundant == 0 and here.margin > 1e-3
 
 
 def _has_motor(joint: Joint) -> bool:

@@ -6,7 +6,7 @@ of the text; all vectors are in the axes of one frame that does not move. Pairs 
 text does: (f, tau), (a1, omegadot1). The rest of Poinsot puts the angular part first.
 
 The functions after `solution` drop the restrictions of the text: the bodies may move, the joint may be of any kind, and
-it may have a motor. docs/two-bodies.md derives them.
+it may have a motor. docs/two-bodies.md derives them. Both solutions give every unknown of the text.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import solve_spd
+from poinsot.fuse import is_traced, solve_spd
+from poinsot.mechanism import kinematics
+from poinsot.mechanism.model import Mechanism, sized
+from poinsot.spatial import Inertia
 from poinsot.spatial.rotation import skew
 
 
@@ -29,6 +32,56 @@ class TwoBodies:
     r1: Array
     r2: Array
     s: Array
+
+
+@dataclass(frozen=True, eq=False)
+class TwoBodySolution:
+    """Every unknown of the text, in the axes of one frame that does not move.
+
+    a1, a2 (3,) [m/s^2]: the accelerations of C1 and C2. omegadot1, omegadot2 (3,) [rad/s^2]. f1, tau1, f2, tau2 (3,)
+    [N], [N m]: the net force through C1 or C2, and the net couple, on each body; no other force acts on B2, so f2 and
+    tau2 are what the joint transmits. alpha (k,): the accelerations of the joint's k degrees of freedom [rad/s^2] or
+    [m/s^2]; k = 1 in the text.
+    """
+
+    a1: Array
+    omegadot1: Array
+    a2: Array
+    omegadot2: Array
+    f1: Array
+    tau1: Array
+    f2: Array
+    tau2: Array
+    alpha: Array
+
+
+def net_force(m: float, I: Array, a: Array, omegadot: Array) -> tuple[Array, Array]:
+    """(1) to (4): f = m a [N] and tau = I omegadot [N m], of a body at rest, at its centre of mass."""
+    return m * a, I @ omegadot
+
+
+def acceleration_at_P(r: Array, a: Array, omegadot: Array) -> tuple[Array, Array]:
+    """(5) to (8): the acceleration a - r x omegadot [m/s^2] of a body's point at P, and omegadot, the same anywhere.
+
+    The body is at rest; a is the acceleration of its centre of mass C, and r = CP.
+    """
+    return a - np.cross(r, omegadot), omegadot
+
+
+def force_at_P(r: Array, f: Array, tau: Array) -> tuple[Array, Array]:
+    """(9), (10): a force f through C and a couple tau as a force through P and a couple tau - r x f, where r = CP."""
+    return f, tau - np.cross(r, f)
+
+
+def total(b: TwoBodies, f1: Array, tau1: Array, f2: Array, tau2: Array) -> tuple[Array, Array]:
+    """(11), (12): the sum f [N] and tau [N m] of what acts on the two bodies, expressed at C1."""
+    return f1 + f2, tau1 + tau2 + np.cross(b.r1 - b.r2, f2)
+
+
+def acceleration_of_B2(b: TwoBodies, a1: Array, omegadot1: Array, alpha: Array) -> tuple[Array, Array]:
+    """(17), (16): a2 [m/s^2] and omegadot2 [rad/s^2] of B2, from the motion of B1 and of the joint; (13), (14) at P."""
+    a2 = a1 + np.cross(b.r2 - b.r1, omegadot1) + np.cross(b.r2, b.s) * alpha
+    return a2, omegadot1 + b.s * alpha
 
 
 def J(b: TwoBodies) -> Array:
@@ -90,10 +143,14 @@ def matrix(b: TwoBodies) -> Array:
     return np.block([[A(b), B(b)], [C(b), D(b)]])
 
 
-def solution(b: TwoBodies, f: Array, tau: Array) -> tuple[Array, Array]:
-    """(26): a1 [m/s^2] of C1 and omegadot1 [rad/s^2], under a force f [N] through C1 and a couple tau [N m] on B1."""
+def solution(b: TwoBodies, f: Array, tau: Array) -> TwoBodySolution:
+    """(26), under a force f [N] through C1 and a couple tau [N m] on B1, and every other unknown of the text."""
     accelerations = solve_spd(matrix(b), np.concatenate([f, tau]))
-    return accelerations[:3], accelerations[3:]
+    a1, omegadot1 = accelerations[:3], accelerations[3:]
+    joint = alpha(b, a1, omegadot1)
+    a2, omegadot2 = acceleration_of_B2(b, a1, omegadot1, joint)
+    one, two = net_force(b.m1, b.I1, a1, omegadot1), net_force(b.m2, b.I2, a2, omegadot2)
+    return TwoBodySolution(a1, omegadot1, a2, omegadot2, *one, *two, np.stack([joint]))
 
 
 # Beyond the text.
@@ -130,13 +187,61 @@ def articulated(b: TwoBodies, motion: JointMotion) -> tuple[Array, Array]:
     return IA, pA
 
 
-def solution_in_motion(b: TwoBodies, motion: JointMotion, f: Array, tau: Array) -> tuple[Array, Array, Array]:
-    """a1 [m/s^2] of C1, omegadot1 [rad/s^2] and alpha (k,), by equations (f) and (e) of docs/two-bodies.md."""
+def solution_in_motion(b: TwoBodies, motion: JointMotion, f: Array, tau: Array) -> TwoBodySolution:
+    """Every unknown for bodies in motion and any joint, by equations (f), (e), (b) and (c) of docs/two-bodies.md."""
     IA, pA = articulated(b, motion)
     A1 = solve_spd(IA, np.concatenate([f, tau]) - pA)
-    _, _, X, G, p, c = _terms(b, motion)
+    _, p1, X, G, p, c = _terms(b, motion)
     alpha = solve_spd(motion.S.T @ G @ motion.S, motion.Q - motion.S.T @ (G @ (X @ A1 + c) + p))
-    return A1[:3], A1[3:], alpha
+    A2 = X @ A1 + motion.S @ alpha + c  # (b), at P
+    F = G @ A2 + p  # (c), at P
+    omega2, omegadot2, f2 = motion.omega1 + motion.nu[3:], A2[3:], F[:3]
+    a2 = A2[:3] + np.cross(b.r2, omegadot2) - np.cross(omega2, np.cross(omega2, b.r2))
+    f1, tau1 = net_force(b.m1, b.I1, A1[:3], A1[3:])
+    tau2 = F[3:] + np.cross(b.r2, f2)  # from P back to C2
+    return TwoBodySolution(A1[:3], A1[3:], a2, omegadot2, f1, tau1 + p1[3:], f2, tau2, alpha)
+
+
+def from_mechanism(mech: Mechanism, q: Array, v: Array, Q: Array) -> tuple[TwoBodies, JointMotion]:
+    """Two links, the first free and the second on a joint of any kind, as the text has them: in world axes, with P at
+    the origin of B2's frame. q (nq,), v (nv,) of both links; Q (k,) [N m, N] of the joint's motor.
+
+    `s` is the axis of the joint's first degree of freedom, if that is a rotation; `JointMotion` has them all.
+    """
+    q, v = sized(mech, q=q, v=v)
+    one, two = _two_inertias(mech)
+    X1, X2 = kinematics.world_poses(mech, q)
+    R1, R2 = X1.R, X2.R
+    joint, q2, v2 = mech.links[1].joint, q[mech.q_slices[1]], v[mech.v_slices[1]]
+    S, bias = joint.type.subspace(joint, q2), joint.type.bias(joint, q2, v2)
+    V = S @ v2
+    bias_of_P = bias[3:] + np.cross(V[:3], V[3:])  # seen from B1: the velocity of P rotates with the axes of B2
+    I1, I2 = R1 @ one.moment @ R1.T, R2 @ two.moment @ R2.T
+    s = R2 @ S[:3, 0] if joint.nv else np.zeros(3)
+    bodies = TwoBodies(one.mass, I1, two.mass, I2, X2.p - X1 @ one.com, -R2 @ two.com, s)
+    nu, S, bias = (np.concatenate([R2 @ a, R2 @ w]) for a, w in ((V[3:], V[:3]), (S[3:], S[:3]), (bias_of_P, bias[:3])))
+    return bodies, JointMotion(R1 @ v[:3], nu, S, bias, Q)
+
+
+def _two_inertias(mech: Mechanism) -> tuple[Inertia, Inertia]:
+    """The inertias of the two links; an error if it is not the mechanism of the text."""
+    if len(mech) != 2 or mech.parents != (-1, 0) or not mech.links[0].joint.type.is_free:
+        found = ", ".join(f"{link.name!r} ({link.joint.kind}) on {link.parent!r}" for link in mech.links)
+        raise ValueError(
+            "two bodies and a joint are a mechanism of two links, the first on a free joint, the second on the first; "
+            f"got {found}."
+        )
+    for what, value, fix in (
+        ("gravity", mech.gravity, "if uniform, it adds g to a1 and a2 and changes nothing else: give the Mechanism 0"),
+        ("armature", mech.links[1].joint.armature, "add it to the inertia of a link, or use forward_dynamics"),
+    ):
+        if not is_traced(value) and np.any(value):
+            raise ValueError(f"the two-body problem has no {what}; got {np.asarray(value)}. Fix: {fix}.")
+    one, two = (link.inertia for link in mech.links)
+    if one is None or two is None:
+        massless = mech.links[0 if one is None else 1].name
+        raise ValueError(f"link {massless!r} has no inertia; the text's bodies have mass. Fix: give the Link one.")
+    return one, two
 
 
 def _terms(b: TwoBodies, motion: JointMotion) -> tuple[Array, Array, Array, Array, Array, Array]:

@@ -1,5 +1,6 @@
 """Point masses and springs: general objects, as de Nivelle sections 2 and 3 and Peskin (1)-(20) describe them."""
 
+from poinsot.particles.attraction import G, gravitation
 from poinsot.particles.internal import central_forces, internal_forces
 from poinsot.particles.leapfrog import ParticleTrajectory, Stepper, derivative, simulate, total_forces, verlet
 from poinsot.particles.network import Network
@@ -20,6 +21,7 @@ from poinsot.particles.springs import Springs, dissipation, lengths, rates, spri
 from poinsot.particles.vibration import natural_frequencies, stable_step
 
 __all__ = [
+    "G",
     "Network",
     "ParticleTrajectory",
     "Particles",
@@ -33,6 +35,7 @@ __all__ = [
     "centre_velocity",
     "derivative",
     "dissipation",
+    "gravitation",
     "internal_forces",
     "kinetic_energy",
     "lengths",

@@ -15,6 +15,9 @@ from poinsot.spatial.arrays import as_array, dot
 Tension: TypeAlias = Callable[..., Any]
 """T(length [m], rate [m/s], stiffness, rest_length, damping) -> tension [N], written for one spring or for arrays."""
 
+Potential: TypeAlias = Callable[..., Any]
+"""U(length [m], stiffness, rest_length) -> energy [J], with dU/dlength = T(length, 0, ...)."""
+
 
 def hooke(length: Any, rate: Any, stiffness: Any, rest_length: Any, damping: Any) -> Any:
     """T = k (l - l_0) + c dl/dt [N]."""
@@ -28,7 +31,8 @@ class Springs:
     pairs (e, 2) are indices of masses; stiffness [N/m], rest_length [m] and damping [N s/m] are (e,) each, or one
     number for all. `tension` is a custom law in place of Hooke's: a plain NumPy function T(length, rate, stiffness,
     rest_length, damping) [N], positive in tension; it may ignore some of the three parameters, as in
-    `lambda length, rate, *_: 3.0 * length**2`.
+    `lambda length, rate, *_: 3.0 * length**2`. `potential` is the energy of such a law, U(length, stiffness,
+    rest_length) [J], where it is known; otherwise `spring_energy` integrates the law.
     """
 
     pairs: Array
@@ -36,9 +40,12 @@ class Springs:
     rest_length: Array
     damping: Array = 0.0  # type: ignore[assignment]
     tension: Tension | None = None
+    potential: Potential | None = None
 
     def __post_init__(self) -> None:
         pairs = check_pairs(self.pairs)
+        if self.potential is not None and self.tension is None:
+            raise ValueError("a `potential` belongs to a custom law: give its `tension` as well.")
         object.__setattr__(self, "pairs", pairs)
         for name, unit in (("stiffness", "N/m"), ("rest_length", "m"), ("damping", "N s/m")):
             value = as_array(getattr(self, name))
@@ -120,13 +127,15 @@ def spring_forces(particles: Particles, springs: Springs) -> Array:
 def spring_energy(particles: Particles, springs: Springs) -> Array:
     """The energy stored in the springs [J], shape (...): k (l - l_0)^2 / 2 each.
 
-    For a custom law it is the work of T(s, 0) ds from the rest length to the length, by Gauss quadrature with 16 nodes:
-    accurate to rounding where the law is smooth between the two.
+    For a custom law it is its `potential`. Without one it is the work of T(s, 0) ds from the rest length to the length,
+    by Gauss quadrature with 16 nodes: accurate to rounding where the law is smooth between the two.
     """
     length, _, _ = stretch(particles, springs)
     k, l0, _ = springs.parameters
     if springs.tension is None:
         return np.sum(0.5 * k * (length - l0) ** 2, axis=-1)
+    if springs.potential is not None:
+        return np.sum(springs.potential(length, k, l0), axis=-1)
     nodes, weights = np.polynomial.legendre.leggauss(16)
     work = 0.0
     for s, w in zip((nodes + 1) / 2, weights / 2, strict=True):

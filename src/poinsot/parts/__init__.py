@@ -1,6 +1,7 @@
 """Elements that act on bodies: forces, springs, motors, and the parts of vehicles."""
 
 from poinsot.parts.beam import Beam, Flexure
+from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
 from poinsot.parts.loads import PD, Force, Input, Motor, Tabulated, Torque
@@ -17,6 +18,7 @@ __all__ = [
     "WORLD",
     "Beam",
     "BodyState",
+    "ClosedLoop",
     "Cut",
     "Effect",
     "Element",

@@ -8,13 +8,13 @@ import math
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from poinsot._memo import is_known, set_known
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel, fori_loop, once
 from poinsot.fuse.kernels import Program, restored
@@ -31,11 +31,26 @@ from poinsot.world.system import Values, pack, unpack
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
+T = TypeVar("T")
 INPUT = "input "  # in front of an input's name among the parameters
 
 
 class UncompiledWarning(UserWarning):
     """A force could not be traced; the run goes on in plain Python, which is slow."""
+
+
+class Shared(Generic[T]):
+    """A cached property that is computed once for all systems that share their code."""
+
+    def __init__(self, make: "Callable[[CompiledSystem], T]") -> None:
+        self.make, self.name, self.__doc__ = make, make.__name__, make.__doc__
+
+    def __get__(self, instance: "CompiledSystem", owner: type) -> T:
+        original = instance.original
+        if not is_known(original, self.name):
+            set_known(original, self.name, self.make(original))
+        known: T = original.__dict__[self.name]
+        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +64,20 @@ class CompiledSystem:
     until: Condition | None = None
     device: str = "cpu"
     outputs: tuple[Output, ...] = ()
+    compiled_before: "CompiledSystem | None" = field(default=None, repr=False)
+
+    def for_system(self, system: System) -> "CompiledSystem":
+        """The same code for a system that differs from this one in the values of free numbers alone."""
+        return self if system is self.system else replace(self, system=system, compiled_before=self.original)
+
+    @property
+    def original(self) -> "CompiledSystem":
+        """The one whose code this one shares; by default itself."""
+        return self.compiled_before or self
 
     # The layout of flat states and parameters.
 
-    @cached_property
+    @Shared
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """The names and shapes of the parameters p."""
         s = self.system
@@ -63,7 +88,7 @@ class CompiledSystem:
     def np(self) -> int:
         return max(1, sum(int(np.prod(shape)) for shape in self.parameter_shapes.values()))
 
-    @cached_property
+    @Shared
     def ny(self) -> int:
         return self.n_state + len(self.inflow_indices)
 
@@ -72,11 +97,11 @@ class CompiledSystem:
         """How many numbers of y are the state itself, without the ledger."""
         return self.system.nq + self.system.nv + self.system.ns
 
-    @cached_property
+    @Shared
     def nx(self) -> int:
         return sum(int(np.prod(shape)) for shape in self._stepped_form[0])
 
-    @cached_property
+    @Shared
     def inflow_indices(self) -> Array:
         """Where, in the flattened table of sources and conserved quantities, inflow is possible; empty without ledger.
 
@@ -90,9 +115,10 @@ class CompiledSystem:
             return np.arange(size)
         kept = self._ledger_trace[1].copy()
         kept[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where a joint parts
+        kept[[ledger.energy_of(s, name) for name in s.loops]] = True  # what closing them again takes
         return np.flatnonzero(kept)
 
-    @cached_property
+    @Shared
     def _ledger_trace(self) -> tuple[Program, Array] | None:
         """One trace for the ledger: the program of the conserved quantities (8,) and gross amounts (4,), and which
         inflow rates can differ from zero. None if a user's function cannot be traced."""
@@ -210,7 +236,7 @@ class CompiledSystem:
             self.outputs, once(step), lambda t, form: context.motion(t, scheme.from_stepped(context, form).state)
         )
 
-    @cached_property
+    @Shared
     def _stepped_form(self) -> tuple[list[tuple[int, ...]], Callable[[Sequence[Any]], Any]]:
         """The shapes of the arrays that the method steps, and the function that assembles its form from them."""
         p = self.parameters({}, {})
@@ -281,59 +307,59 @@ class CompiledSystem:
             records.append(self.advance(records[-1], p, t, k, h, stride))
         return np.stack(records[1:])
 
-    @cached_property
+    @Shared
     def start(self) -> Compiled:
         """p -> y at the start."""
         return self.compile(self._start, f"({self.np})->({self.ny})")
 
-    @cached_property
+    @Shared
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
         return self.compile(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device)
 
-    @cached_property
+    @Shared
     def to_stepped(self) -> Compiled:
         """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
         converts = self._scheme.free_bodies_only or self.outputs
         return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
-    @cached_property
+    @Shared
     def from_stepped(self) -> Compiled:
         """(x, p) -> y."""
         converts = self._scheme.free_bodies_only or self.outputs
         return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
-    @cached_property
+    @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
         return self.compile(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device)
 
-    @cached_property
+    @Shared
     def advance_until(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after at most n steps, and how many were made before the condition held."""
         return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),()", self.device)
 
-    @cached_property
+    @Shared
     def remembered(self) -> Compiled:
         """(t, y, p) -> the memory of outputs at the start."""
         return self.compile(self._first_memory, f"(),({self.ny}),({self.np})->({self.n_memory})")
 
-    @cached_property
+    @Shared
     def output_values(self) -> Compiled:
         """(t, y, p) -> what the outputs are of."""
         return self.compile(self._output_values, f"(),({self.ny}),({self.np})->({len(self.outputs)})")
 
-    @cached_property
+    @Shared
     def derivative(self) -> Compiled:
         """(t, y, p) -> dy/dt."""
         return self.compile(self._derivative, f"(),({self.ny}),({self.np})->({self.ny})")
 
-    @cached_property
+    @Shared
     def normalize(self) -> Compiled:
         """y -> y with all quaternions of length 1."""
         return self.compile(self._normalize, f"({self.ny})->({self.ny})")
 
-    @cached_property
+    @Shared
     def condition(self) -> Compiled:
         """(t, y, p) -> 1 if the condition is met, else 0."""
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
@@ -343,7 +369,7 @@ class CompiledSystem:
         amounts: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
         return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
 
-    @cached_property
+    @Shared
     def _conserved_kernel(self) -> Compiled:
         if self._ledger_trace is None:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")

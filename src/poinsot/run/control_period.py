@@ -77,7 +77,7 @@ class ControlPeriod:
 
     @property
     def _sizes(self) -> tuple[int, int, int, int]:
-        return self.compiled.nx, self.compiled.np, len(self.places), len(self.observed.labels)
+        return self.compiled.nx, self.compiled.np, max(1, len(self.places)), len(self.observed.labels)
 
     @memo
     def kernel(self, resets: bool) -> Any:

@@ -44,6 +44,8 @@ class RunOptions:
     ledger: whether to keep one; by default for single runs.
     ledger_tolerance: the relative residual of the ledger above which there is a `LedgerWarning`.
     device: "cpu" or "cuda".
+    free: paths of numbers that the code leaves free, with the world's values: to set them later does not compile again.
+    Those that were set since the world first ran are free as well.
     start: a state to go on from, such as `run.end`, instead of the start of the world; also a single one for a batch.
     Steps, varied numbers and inputs are those of the state, unless others are given. Times go on.
     outputs: by name, numbers of the run that are kept while it goes on, such as "max(altitude)"; see `run.outputs`.
@@ -63,6 +65,7 @@ class RunOptions:
     ledger: bool | None
     device: str
     ledger_tolerance: float = 1e-3
+    free: Sequence[str] = ()
     start: RunState | None = None
     outputs: Mapping[str, Any] | None = None
 
@@ -94,6 +97,7 @@ def simulate(
     ledger: bool | None = None,
     device: str = "cpu",
     ledger_tolerance: float = 1e-3,
+    free: Sequence[str] = (),
     start: RunState | None = None,
     outputs: Mapping[str, Any] | None = None,
     save: str | PathLike[str] | None = None,
@@ -106,7 +110,7 @@ def simulate(
     """
     options = RunOptions(
         duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
-        tolerance, ledger, device, ledger_tolerance, start, outputs,
+        tolerance, ledger, device, ledger_tolerance, free, start, outputs,
     )  # fmt: skip
     return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
 
@@ -125,7 +129,8 @@ def _going_on(world: World, options: RunOptions, step: float | None, start: RunS
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
-    system = world.system(tuple(options.vary))
+    system, original = _systems(world, options)
+    options = replace(options, free=tuple(path for path in system.free if path not in options.vary))
     if options.record is not None:
         observables(system, (options.record,) if isinstance(options.record, str) else options.record)
     numbers, n = draw(system, options.vary, options.batch, options.seed)
@@ -136,9 +141,8 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         _require_adaptable(world, n, options)
     method = "rk4" if adaptive else choose_method(options.method, system)
     grid = time_grid(options.duration, options.step, options.every, n is not None)
-    outputs = world.read_outputs(system, options.outputs or {})
     ledger = n is None if options.ledger is None else options.ledger
-    compiled = _compiled(system, method, inputs, ledger, options, outputs)
+    compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
     if options.method is None and method != choose_method(None, world.system()):
         settings["note"] = (
@@ -166,20 +170,34 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         return run
 
 
+def _systems(world: World, options: RunOptions) -> tuple[System, System]:
+    """The equations to be run, and those from which their code is made.
+
+    A number that was set is left free, unless the default method needs to know it.
+    """
+    free = tuple(dict.fromkeys((*options.vary, *options.free)))
+    system, original = world.systems_to_run(free)
+    if options.method is None and set(system.free) != set(free):
+        known = world.system(free)
+        if choose_method(None, known) != choose_method(None, system):
+            return known, known
+    return system, original
+
+
 def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None:
     """An error if a run cannot be stepped by the method "adaptive"."""
     if options.outputs:
         raise ValueError("method 'adaptive' does not keep outputs; take another method, such as 'rk4'.")
     if n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
+    if world.system().loops:
+        raise ValueError("method 'adaptive' does not keep loops closed; take 'rk4'.")
     if any(element.latches for element in world.description.elements.values()):
         raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
 
 
-def _compiled(
-    system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions, outputs: tuple[Output, ...]
-) -> CompiledSystem:
-    until = limits.until(system, options.until)
+def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:
+    until, outputs = limits.until(system, options.until), World.read_outputs(system, options.outputs or {})
     return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device, outputs)
 
 

@@ -35,9 +35,14 @@ def sources(system: System) -> tuple[str, ...]:
     return (*names, "supports", "joints", *(name for name, _ in system.description.acting()))
 
 
+def energy_of(system: System, source: str) -> int:
+    """The index of the energy through a source, in the flattened table of sources and conserved quantities."""
+    return WIDTH * sources(system).index(source) + COLUMNS.index("energy")
+
+
 def joint_losses(system: System) -> int:
     """The index of the energy lost in joints, in the flattened table of sources and conserved quantities."""
-    return WIDTH * sources(system).index("joints") + COLUMNS.index("energy")
+    return energy_of(system, "joints")
 
 
 def conserved_quantities(scene: Scene, effects: Mapping[str, Effect]) -> Array:

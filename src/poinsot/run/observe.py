@@ -139,7 +139,7 @@ def observe(
     compiled: CompiledSystem, names: Sequence[str] | None, time: Array, y: Array, p: Array
 ) -> dict[str, tuple[Observable, Array]]:
     """The quantities for every record: time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)."""
-    chosen, measured = _observer(compiled, None if names is None else tuple(names))
+    chosen, measured = _observer(compiled.original, None if names is None else tuple(names))
     arrays = dict(zip(chosen, measured(time, y, p), strict=True))
     if "orientation" in arrays:
         arrays["orientation"] = continuous(arrays["orientation"])

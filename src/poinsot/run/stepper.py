@@ -48,6 +48,8 @@ class WorldStepper:
         self.action_labels, places = _places(self._compiled, self.inputs)
         self._period = control_period(self._compiled, places, options.observed)
         self.observation_labels = self._period.observed.labels
+        if not self.observation_labels:
+            raise ValueError("nothing is observed; name at least one quantity, observe=['energy'].")
         self._xp, self._call = _callable(self._period.kernel(options.autoreset), options, self.batch or 1)
         self._numbers = tuple(map(np.asarray, (self.step_length, float(self.substeps), float(limit))))
         self._places = np.array(places, dtype=int)
@@ -57,7 +59,7 @@ class WorldStepper:
     def _make_room(self) -> None:
         """Arrays for all that changes, twice: a call of the kernel reads one set and writes the other."""
         c, many = self._compiled, () if self.batch is None else (self.batch,)
-        sizes = ((c.nx,), (c.np,), (), (len(self._places),), ())
+        sizes = ((c.nx,), (c.np,), (), (max(1, len(self._places)),), ())  # a kernel has no empty arguments
         self._now, self._spare = (tuple(self._xp.zeros((*many, *core)) for core in sizes) for _ in range(2))
         self._last = self._xp.zeros((*many, len(self.observation_labels)))
         self._origin, self._episode, self._many = self._xp.zeros(many), np.zeros(many, dtype=int), many
@@ -98,7 +100,7 @@ class WorldStepper:
         x[here], p[here] = map(self._xp.asarray, self._starts(self._episode, mask)[:2])
         for array in (first, self._origin, status):
             array[here] = 0.0
-        action[...] = p[..., self._places]
+        action[..., : len(self._places)] = p[..., self._places]
         if self.options.autoreset:
             everyone = np.ones(self._many, dtype=bool)
             self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))
@@ -144,6 +146,10 @@ class WorldStepper:
     def _take(self, action: Any) -> None:
         """Put an action where the kernel reads it."""
         held, acted = self._now[3], self._spare[3]
+        if not self.action_labels:
+            if action is not None and np.shape(action) != (*self._many, 0):
+                raise ValueError("this stepper has no inputs to set; call step() without an action.")
+            return
         if type(action) is self._xp.ndarray and action.shape == acted.shape:
             acted[...] = action
             return
@@ -266,7 +272,7 @@ class WorldStepper:
         for array, value in ((x, state.x), (p, state.p), (first, state.steps), (status, state.status)):
             array[...] = self._xp.asarray(value)
         self._origin[...], self._episode[...] = self._xp.asarray(state.origin), state.episodes
-        action[...] = p[..., self._places]
+        action[..., : len(self._places)] = p[..., self._places]
         if state.seed != self._episodes.seed:
             self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, state.seed)
         if self.options.autoreset:

@@ -64,8 +64,19 @@ class StepContext:
 
     def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
+        y = self.closed(y)
         state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
         return self.released(LedgerState(state, y.inflow))
+
+    def closed(self, y: LedgerState) -> LedgerState:
+        """With all loops closed again, and the energy that this takes entered in the ledger."""
+        if not self.system.loops:
+            return y
+        state, lost = self.system.closed(y.state, self.parameters)
+        inflow = y.inflow
+        for name, energy in lost.items():
+            inflow = inflow - np.where(self.inflow_indices == ledger.energy_of(self.system, name), energy, 0.0)
+        return LedgerState(state, inflow)
 
     def released(self, y: LedgerState) -> LedgerState:
         """With released joints at rest, and the energy that this takes entered in the ledger."""
@@ -275,7 +286,7 @@ def choose_method(name: str | None, system: System) -> str:
 
 def is_free(system: System) -> bool:
     """Whether all bodies are free, their mass properties known and constant, no part has a state, and no motor acts."""
-    if system.ns or any(element.joints() for element in system.description.elements.values()):
+    if system.ns or system.loops or any(element.joints() for element in system.description.elements.values()):
         return False
     for link in system.mechanism.links:
         placed = not (np.array_equal(link.placement.R, np.eye(3)) and not np.any(link.placement.p))

@@ -172,7 +172,7 @@ class Inertia:
 
     @classmethod
     def from_spatial(cls, G: ArrayLike) -> Self:
-        """From a spatial inertia (6, 6), angular part first, at the origin of the frame. Lynch & Park (2.3)."""
+        """From a spatial inertia (6, 6), angular part first, at the origin of the frame. Lynch & Park, section 2.3."""
         G = checked("G", G, (6, 6))
         mass = as_mass((G[3, 3] + G[4, 4] + G[5, 5]) / 3)
         inertia = cls.about_point(mass, unskew(G[:3, 3:]) / mass, G[:3, :3])
@@ -189,11 +189,11 @@ class Inertia:
     # The same body about other points and in other frames.
 
     def about(self, point: ArrayLike) -> Array:
-        """I_q = I + m (q^T q E - q q^T), the moment (3, 3) about a point, q = point - com. Lynch & Park (8.1)."""
+        """I_q = I + m (q^T q E - q q^T), the moment (3, 3) about a point, q = point - com. Lynch & Park theorem 8.1."""
         return self.moment + _steiner(self.mass, checked("point", point, (3,)) - self.com)
 
     def in_frame(self, X_BA: Pose) -> Self:
-        """The body in a frame A whose pose in the present frame B is X_BA: G_A = Ad^T G_B Ad. Lynch & Park (2.3)."""
+        """The body in a frame A whose pose in this frame B is X_BA: G_A = Ad^T G_B Ad. Lynch & Park, section 2.3."""
         R, p = X_BA.R, X_BA.p
         return type(self)(self.mass, R.T @ (self.com - p), R.T @ self.moment @ R, solids=self._solids(X_BA.inverse()))
 
@@ -208,7 +208,7 @@ class Inertia:
         return tuple(replace(solid, pose=X_AB @ solid.pose) for solid in self.solids)
 
     def spatial(self) -> Array:
-        """G = [[I + m [c][c]^T, m [c]], [m [c]^T, m E]], (6, 6), at the origin of B. Lynch & Park (2.3)."""
+        """G = [[I + m [c][c]^T, m [c]], [m [c]^T, m E]], (6, 6), at the origin of B. Lynch & Park, section 2.3."""
         mc = self.mass * skew(self.com)
         return blocks([[self.moment + mc @ skew(self.com).T, mc], [mc.T, self.mass * np.eye(3)]])
 
@@ -277,7 +277,7 @@ class Inertia:
         return join(omega @ self.moment + np.cross(self.com, p), p)
 
     def kinetic_energy(self, V: ArrayLike) -> Array:
-        """V^T G V / 2 [J]. Lynch & Park (2.2)."""
+        """V^T G V / 2 [J]. Lynch & Park, section 2.2."""
         omega, v = halves(V)
         v_com = v + np.cross(omega, self.com)
         return 0.5 * (self.mass * dot(v_com, v_com) + dot(omega @ self.moment, omega))

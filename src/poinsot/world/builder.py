@@ -12,8 +12,10 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
+from poinsot.mechanism.closures import Relation
+from poinsot.mechanism.constrained import Mobility
 from poinsot.particles import Particles, Springs
-from poinsot.parts import PD, WORLD, Beam, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
 from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
@@ -61,6 +63,17 @@ class World:
                 raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
             gravity = read_only(gravity)
         self.description = Description(gravity=gravity)
+
+    @property
+    def description(self) -> Description:
+        """All that the world is made of, frozen."""
+        return self._description
+
+    @description.setter
+    def description(self, description: Description) -> None:
+        self._description = self._built = description
+        self._set: dict[str, None] = {}  # the paths of numbers that were set since it was built and run
+        self._has_run = False
 
     @classmethod
     def of(cls, description: Description) -> "World":
@@ -159,6 +172,10 @@ class World:
                 added.append(self.add_body(prefix + link.name, link.inertia, on, link.joint, X, q=q[sq], v=v[sv]))
             for stop in stops_of(mechanism, q, prefix) if limits else ():
                 self.add(stop)
+            for closure in mechanism.closures:
+                ends = (WORLD if closure.a is None else prefix + closure.a, prefix + closure.b)
+                frames = (closure.placement_a, closure.placement_b)
+                self.add(ClosedLoop(prefix + closure.name, *ends, closure.relation, *frames))
         return added
 
     def add_beam(
@@ -222,6 +239,28 @@ class World:
         """Bumpers at the limits of the joint of a body; see `JointStop`."""
         return self.add(JointStop(name, str(joint), stiffness, **data))
 
+    def close(
+        self,
+        name: str,
+        a: str | BodyHandle,
+        b: str | BodyHandle,
+        relation: Relation,
+        placement_a: Pose | ArrayLike | None = None,
+        placement_b: Pose | ArrayLike | None = None,
+    ) -> Element:
+        """Close a loop: hold frame B on body b to frame A on body a, or on the "world", by a joint, `on_line`,
+        `on_plane`, `distance` or `coupling`; see `ClosedLoop`.
+
+        placement_a, placement_b: the poses of A and B on their bodies, or their positions (3,) [m]. The start may be a
+        rough guess: the nearest position is taken in which all loops are closed.
+        """
+        A, B = (X if isinstance(X, Pose) else Pose() if X is None else Pose(p=X) for X in (placement_a, placement_b))
+        return self.add(ClosedLoop(name, str(a), str(b), relation, A, B))
+
+    def mobility(self, state: State | None = None) -> Mobility:
+        """Degrees of freedom, rows of the loops, which of them are redundant, and how near a singular position is."""
+        return self.system().mobility(state)
+
     def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
         """A number or array that is supplied when the world is simulated; `value` by default."""
         self._take("inputs", name, read_only(np.array(value, dtype=float)))
@@ -237,11 +276,25 @@ class World:
         return paths.read(self.description, path)
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        self.description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
+        description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
+        if self._has_run and paths.same_form(self._built, description, path):
+            is_input = path.split("[")[0] in description.inputs  # free in any case
+            self._description, self._set = description, self._set if is_input else {**self._set, path: None}
+        else:
+            self.description = description
 
     def system(self, free: Sequence[str] = ()) -> System:
         """The equations of motion, with these numbers left free; made once for each description."""
         return system_of(self.description, tuple(free))
+
+    def systems_to_run(self, free: Sequence[str]) -> tuple[System, System]:
+        """The equations with these numbers left free, and the same for the world as it was when it first ran.
+
+        Numbers that were set since then are free as well, so that one code serves both: it need not be compiled again.
+        """
+        self._has_run = True
+        paths = tuple(dict.fromkeys((*self._set, *free)))
+        return system_of(self._description, paths), system_of(self._built, paths)
 
     @property
     def mechanism(self) -> Mechanism:

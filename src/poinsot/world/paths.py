@@ -98,6 +98,12 @@ def known(description: Description) -> list[str]:
     return [*names, *description.inputs]
 
 
+def same_form(before: Description, after: Description, path: str) -> bool:
+    """Whether the number at this path can be left free, and has the same shape in both descriptions."""
+    whole = re.sub(f"{ENTRY}$", "", path)
+    return all(whole in known(d) for d in (before, after)) and read(before, path).shape == read(after, path).shape
+
+
 def entries(values: Mapping[str, Any]) -> list[str]:
     """The names of the single numbers in these: "name", and for an array "name[0]", "name[1]", ..."""
     sizes = {name: (np.ndim(value), np.size(value)) for name, value in values.items()}

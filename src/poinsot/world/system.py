@@ -14,15 +14,18 @@ from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
-from poinsot.fuse import is_traced
-from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
+from poinsot.fuse import fori_loop, is_traced
+from poinsot.mechanism import Closure, Mechanism, forward_dynamics, kinematics
+from poinsot.mechanism.closures import count_of
+from poinsot.mechanism.constrained import Mobility, assembled, constrained_dynamics, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
-from poinsot.parts import BodyState, Effect, Element, Scene
+from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
 
+ASSEMBLY = 20  # steps of Newton's method that close loops at the start, where their numbers are left free
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
 
@@ -102,14 +105,28 @@ class System:
         self.numbers = {path: paths.read(description, path) for path in self.free}
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
+        self.loops = tuple(_loops(description))
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
         if self.letting_go:
             self._require_mass_apart()
+        self.independent = self._are_independent()
         with np.errstate(all="ignore"):
             scene, _ = self.scene(0.0, self.start())
             for name, element in description.acting():
                 with about(name):
                     _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
+
+    def _are_independent(self) -> bool:
+        """Whether no row of the loops follows from the others at the start, or nearly."""
+        if not self.loops:
+            return True
+        here = self.mobility()
+        return here.redundant == 0 and here.margin > 1e-3
+
+    def mobility(self, state: State | None = None) -> Mobility:
+        """Degrees of freedom, rows of closures, redundant rows, in a state or at the start."""
+        q = (state or self.start()).q
+        return mobility(self.mechanism, [loop.closure() for loop in _loops(self.description).values()], q)
 
     # Sizes and names.
 
@@ -139,7 +156,10 @@ class System:
         """The state at the start."""
         description = self.described(parameters)
         states = initial_states(description)
-        q, v = initial.start(description.bodies, self._mechanism(description, states))
+        mech = self._mechanism(description, states)
+        q, v = initial.start(description.bodies, mech)
+        if self.loops:
+            q, v = self._assembled(description, mech, q, v)
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
 
     def scene(
@@ -166,7 +186,7 @@ class System:
     ) -> Motion:
         """All forces, and the accelerations that follow."""
         scene, description = self.scene(t, state, parameters, inputs)
-        effects = {name: element.effect(scene) for name, element in description.acting()}
+        effects = {name: element.effect(scene) for name, element in description.acting() if name not in self.loops}
         mech = scene.mechanism
         tau = joint_forces(mech, scene.q, scene.v)
         wrenches: dict[str, Array] = {}
@@ -176,9 +196,46 @@ class System:
             for joint, tau_J in effect.joint_forces.items():
                 sv = mech.v_slices[mech.index(joint)]
                 tau = _with(tau, sv, tau[sv] + tau_J)
-        vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
+        if self.loops:
+            vdot = self._close(scene, effects, wrenches, tau)
+        else:
+            vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
         motion = Motion(scene, effects, wrenches, tau, vdot)
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
+
+    def _close(self, scene: Scene, effects: dict[str, Effect], wrenches: dict[str, Array], tau: Array) -> Array:
+        """The accelerations with loops closed; the effects of the closing forces, and their wrenches, are entered."""
+        loops = {name: scene.elements[name] for name in self.loops}
+        closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
+        mech = scene.mechanism
+        vdot, f = constrained_dynamics(mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent)
+        start = 0
+        for (name, loop), closure in zip(loops.items(), closures, strict=True):
+            end = start + count_of(closure.relation)
+            effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
+            start = end
+            for body, F in effects[name].wrenches.items():
+                wrenches[body] = wrenches[body] + F if body in wrenches else F
+        return vdot
+
+    def closed(self, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
+        """The state with all loops closed, and the kinetic energy [J] that each loop takes for that."""
+        description = self.described(parameters)
+        mech = self._mechanism(description, self.named_states(state.parts))
+        closures = [loop.closure() for loop in _loops(description).values()]
+        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent)
+        ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
+        energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
+        return State(q, v, state.parts), energy
+
+    def _assembled(self, description: Description, mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
+        """q and v nearby in which all loops are closed; for numbers that are not known, by so many steps of Newton."""
+        closures = [loop.closure() for loop in _loops(description).values()]
+        if is_traced(q, v) or mech.is_traced() or any(map(_is_open, closures)):
+            q = fori_loop(ASSEMBLY, lambda _, q: projected(mech, closures, q, np.zeros(mech.nv))[0], q)
+        else:
+            q = assembled(mech, closures, q)
+        return projected(mech, closures, q, v)[:2]
 
     def derivative(
         self,
@@ -294,6 +351,17 @@ class System:
             changed = element is not base.elements[name] and element.decoupled()
             same = same and not (changed or element.inertias(own) or element.holds(own))
         return self.mechanism if same else description.mechanism(states)
+
+
+def _loops(description: Description) -> dict[str, ClosedLoop]:
+    return {name: e for name, e in description.acting() if isinstance(e, ClosedLoop)}
+
+
+def _is_open(closure: Closure) -> bool:
+    """Whether a number of a closure is left free."""
+    numbers = [getattr(closure.relation, name, 0.0) for name in ("length", "ratio", "offset", "axes")]
+    placements = [x for X in (closure.placement_a, closure.placement_b) for x in (X.R, X.p)]
+    return is_traced(*numbers, *placements)
 
 
 @memo

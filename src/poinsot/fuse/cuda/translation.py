@@ -49,7 +49,8 @@ def kernel_source(
     nodes = graph.live()
     loops, by_order = any(node.op == "loop" for node in nodes), (not float64 and not fast) or len(nodes) > LONG
     shared = (unit.shared * block + tables) * itemsize
-    return Source(unit.text(), block, shared, ("--ptxas-options=-O1",) if by_order and not loops else ())
+    options = ("--ptxas-options=-O1",) if by_order and not loops else ()
+    return Source(unit.text(), block, shared, (*options, "--fmad=false") if graph.strict else options)
 
 
 def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: Unit) -> Unit:

@@ -217,7 +217,7 @@ def _derive(
         ins, outs = text(list(function._in), list(function._out))
         sides = (",".join(map(signature.text, side)) for side in (ins, outs))
         derived.__name__, derived.__doc__ = name.replace(" ", "_"), f"The {name}."
-        return Kernel(derived, "->".join(sides), function.backend)
+        return Kernel(derived, "->".join(sides), function.backend, function.strict)
 
     def call(*args: Any) -> Any:
         if tracing():

@@ -2,7 +2,8 @@
 nodes.
 
 The rules never change a result by rounding. They assume that x*0 is 0 and x-x is 0, which is what makes the sparse 6x6
-algebra of the books cheap, and that the sign of a zero does not matter, so that b-a can be derived from a-b.
+algebra of the books cheap, and that the sign of a zero does not matter, so that b-a can be derived from a-b. A strict
+graph has the `STRICT` rules instead of these, which hold for infinities, NaN and zeros of either sign.
 """
 
 import math
@@ -29,6 +30,8 @@ _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
 def build(op: str, *args: Value) -> Value:
     """Apply an operation of the table `OPS` to nodes and Python numbers."""
     rule = RULES.get(op)
+    if op in STRICT and current().strict:
+        rule = STRICT[op]
     if rule is not None:
         simpler = rule(*args)
         if simpler is not None:
@@ -37,7 +40,7 @@ def build(op: str, *args: Value) -> Value:
         return OPS[op].fold(*args)
     wanted, result = OPS[op].types(*map(type_of, args))
     nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
-    opposite = _opposite(op, nodes) if result == "f" else None
+    opposite = _opposite(op, nodes) if result == "f" and not current().strict else None
     return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
 
 
@@ -227,6 +230,49 @@ def _convert(type_: Scalar) -> Callable[[Value], Value | None]:
     return lambda a: a if type_of(a) == type_ and type(a) is Node else None
 
 
+def _strict_add(a: Value, b: Value) -> Value | None:
+    if known(a) and not known(b):
+        return build("add", b, a)
+    if is_op(b, "neg"):
+        return build("sub", a, b.args[0])
+    return _ordered("add", a, b)
+
+
+def _strict_sub(a: Value, b: Value) -> Value | None:
+    if known(b) and not known(a):
+        return build("add", a, -b)
+    return build("add", a, b.args[0]) if is_op(b, "neg") else None
+
+
+def _strict_mul(a: Value, b: Value) -> Value | None:
+    return None if is_number(a, 0) or is_number(b, 0) else _mul(a, b)
+
+
+def _strict_div(a: Value, b: Value) -> Value | None:
+    return None if is_number(a, 0) or a is b else _div(a, b)
+
+
+def _strict_neg(a: Value) -> Value | None:
+    return a.args[0] if is_op(a, "neg") else None
+
+
+def _strict_power(a: Value, b: Value) -> Value | None:
+    return _power(a, b) if is_number(b, 0) or is_number(b, 1) or is_number(b, 2) or is_number(b, -1) else None
+
+
+def _no_rule(*args: Value) -> None:
+    return None
+
+
+STRICT: dict[str, Callable[..., Value | None]] = {
+    "add": _strict_add,
+    "sub": _strict_sub,
+    "mul": _strict_mul,
+    "div": _strict_div,
+    "neg": _strict_neg,
+    "power": _strict_power,
+    "fma": _no_rule,
+}
 RULES: dict[str, Callable[..., Value | None]] = {
     "add": _add,
     "sub": _sub,

@@ -77,6 +77,7 @@ class Graph:
 
     def __init__(self, parent: "Graph | None" = None, name: str = "") -> None:
         self.parent, self.name = parent, name
+        self.strict: bool = parent is not None and parent.strict  # as IEEE 754 has it: see `graph.build`
         self.nodes: list[Node] = []
         self.params: list[Node] = []
         self._outputs: list[Node] = []
@@ -190,6 +191,7 @@ class Graph:
         place = {node: k for k, node in enumerate(live)}
         return {
             "name": self.name,
+            "strict": self.strict,
             "nodes": [(n.op, [place[arg] for arg in n.args], n.type, n.data) for n in live],
             "params": [place[n] for n in self.params],
             "outputs": [place[n] for n in self.outputs],
@@ -199,6 +201,7 @@ class Graph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(None, state["name"])  # type: ignore[misc]
+        self.strict = state["strict"]
         for op, args, type_, data in state["nodes"]:
             arguments = tuple(self.nodes[k] for k in args)
             self._memo[op, arguments, type_, data] = self._append(op, arguments, type_, data)

@@ -3,12 +3,13 @@
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from poinsot.fuse.graph.build import build, is_number
+from poinsot.fuse.graph.build import build, is_number, lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Value, type_of
+from poinsot.fuse.graph.nodes import Value, current, type_of
 
 
 def _op(name: str) -> Callable[..., Value]:
@@ -89,11 +90,39 @@ def _remainder(a: Value, b: Value) -> Value:
         return build("modulo", a, b)
     if type_of(b) == "f" and is_number(b, 0):
         return math.nan
+    if current().strict:
+        a = _reduced(a, b)
     r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
     r = build("where", _opposite_signs(r, b), build("add", r, b), r)
     unbounded = build("equal", build("abs", b), math.inf)
     inside = build("and", unbounded, _finite(a))
-    return build("where", inside, build("where", _opposite_signs(a, b), b, a), r)
+    r = build("where", inside, build("where", _opposite_signs(a, b), b, a), r)
+    return build("where", build("equal", r, 0), build("copysign", 0.0, b), r) if current().strict else r
+
+
+def _reduced(a: Value, b: Value) -> Value:
+    """a, less a multiple of b that leaves no more than 2^20 b: long division by b 2^20k, from the largest down."""
+    from poinsot.fuse.trace.control import fori_loop  # which is built on these operations
+    from poinsot.fuse.trace.traced import Traced
+
+    digits, most = 2.0**20, 2 * 1075 // 20 + 1  # float32 has 24 digits; the largest quotient of floats is below 2^2100
+
+    def up(_: Any, d: Any) -> Any:
+        return np.where(d * digits <= size, d * digits, d)
+
+    def down(_: Any, carry: Any) -> Any:
+        r, d = carry
+        less = fused(-np.floor(r / d), d, r)
+        less = np.where(less < 0, less + d, less)
+        return np.where((d > unit) & (d <= r), less, r), np.where(d > unit, d / digits, d)
+
+    def fused(x: Any, y: Any, z: Any) -> Any:
+        return Traced(build("fma", x.data[()], y.data[()], z.data[()]))
+
+    size, unit = (Traced(build("abs", lift(x, "f"))) for x in (a, b))
+    largest = fori_loop(most, up, unit)
+    rest, _ = fori_loop(most, down, (size, largest))
+    return build("copysign", rest.data[()], a)
 
 
 def _fmod(a: Value, b: Value) -> Value:

@@ -1,0 +1,220 @@
+"""Trees whose loops are closed: dynamics with closing forces, and the way back onto the closures after a step.
+
+M vdot = tau - bias + J^T f and J vdot + J' v = 0. Articulated bodies give Y and Z with J M^-1 J^T = Y^T Z, so
+
+    (Y^T Z) f = -(J a + J' v),     vdot = a + M^-1 J^T f,
+
+with the accelerations a of the tree without closures: a system as small as there are rows. After a step the state is
+put back onto the closures by the same system: q moves by -M^-1 J^T (Y^T Z)^-1 g, and v by -M^-1 J^T (Y^T Z)^-1 J v, the
+least change by the measure of kinetic energy. Both are impulses in the closures, so loops add no momentum of their own.
+
+Rows that depend on each other leave f open, not vdot: f is found by proximal iterations, each of them regular.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.fuse import solve_spd
+from poinsot.mechanism import dynamics, kinematics
+from poinsot.mechanism.book import External
+from poinsot.mechanism.closures import Closure, Rows, closing_rows
+from poinsot.mechanism.form import canonical, screws, visits
+from poinsot.mechanism.model import Mechanism, plain, sized
+
+PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
+# each multiplies the error along an eigenvector of it by this over the eigenvalue
+RANK = 1e-9  # singular values of the scaled rows below this are none
+
+
+def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
+    """vdot (nv,) under joint forces tau (nv,) [N m, N], with the mechanism's closures held.
+
+    `external`: wrenches F_B (6,) on links, in their own frames, by name or as rows (n, 6).
+    """
+    if not mech.closures:
+        return dynamics.forward_dynamics(mech, q, v, tau, external)
+    return constrained_dynamics(mech, mech.closures, q, v, tau, external, mech.independent)[0]
+
+
+def constrained_dynamics(
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    v: Array,
+    tau: Array,
+    external: External = None,
+    independent: bool = False,
+) -> tuple[Array, Array]:
+    """vdot (nv,), and the closing forces f (m,) [N, N m], one for each row of the closures.
+
+    `independent`: no row follows from the others, so that one solution without iterations does.
+    """
+    q, v, tau = sized(mech, q=q, v=v, tau=tau)
+    free = dynamics.forward_dynamics(mech, q, v, tau, external)
+    rows = closing_rows(mech, closures, q, v)
+    response = Response(mech, q, rows)
+    f = response.solve(-(rows.J @ free + rows.bias), 1 if independent else 3)
+    return free + response.moved_by(f), f
+
+
+def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
+    """tau (nv,) that makes the mechanism accelerate with vdot (nv,), which its closures must allow.
+
+    Closing forces can stand for joint forces: of all tau that do, the one with the least sum of squares.
+    """
+    tau = dynamics.inverse_dynamics(mech, q, v, vdot, external)
+    if not mech.closures:
+        return tau
+    J = closing_rows(mech, mech.closures, *sized(mech, q=q, v=v)).J
+    return tau - J.T @ _proximal(J @ J.T, J @ tau, 3)
+
+
+class Response:
+    """How the tree answers to forces in the closures: Y and Z (nv, m) with J M^-1 J^T = Y^T Z, and M^-1 J^T f.
+
+    The columns of J^T go inwards as joint forces do in forward dynamics from rest, without gravity; what acts at each
+    joint is a row of Y, the acceleration that it causes there one of Z (see `dynamics.inverse_mass_factors`).
+    """
+
+    def __init__(self, mech: Mechanism, q: Array, rows: Rows) -> None:
+        self.T, columns = canonical.tree_of(mech), rows.J.T
+        IA = [body.G for body in self.T.bodies]
+        pA = [np.zeros((6, len(rows.gap))) for _ in self.T.bodies]
+        self.here = [body.at(q, np.zeros(mech.nv)) for body in self.T.bodies]
+        self.W: list[Any] = [None] * len(IA)
+        self.Y, self.Z = np.zeros(columns.shape), np.zeros(columns.shape)
+        for i, body in reversed(list(enumerate(self.T.bodies))):
+            here = self.here[i]
+            self.Y[body.v] = columns[body.v] - here.S.T @ pA[i]
+            self.W[i], u, Ia, pa = visits.inward(here, columns[body.v], IA[i], pA[i])
+            self.Z[body.v] = u.reshape(body.joint.nv, len(rows.gap))
+            if body.parent >= 0:
+                IA[body.parent] = IA[body.parent] + screws.inertia(here.moves, Ia)
+                pA[body.parent] = pA[body.parent] + screws.force(here.moves, pa)
+
+    def solve(self, change: Array, turns: int = 1) -> Array:
+        """f (m,) with J M^-1 J^T f = change."""
+        return _proximal(self.Y.T @ self.Z, change, turns)
+
+    def moved_by(self, f: Array) -> Array:
+        """M^-1 J^T f (nv,)."""
+        u, A = self.Z @ f, {-1: np.zeros(6)}
+        vdot: list[Array] = [np.zeros(0)]
+        for i, body in enumerate(self.T.bodies):
+            A[i], moved = visits.onward(self.here[i], A[body.parent], self.W[i], u[body.v])
+            vdot.append(moved)
+        return np.concatenate(vdot)
+
+
+def _proximal(S: Array, b: Array, turns: int) -> Array:
+    """x with S x = b for a symmetric, positive semidefinite S (m, m) and a b that it reaches."""
+    own = np.diag(S)
+    regular = S + PROXIMAL[turns] * np.diag(own + np.sum(own) / len(b))  # also where a row is zero
+    x: Array = solve_spd(regular, b)
+    for _ in range(turns - 1):
+        x = x + solve_spd(regular, b - S @ x)
+    return x
+
+
+def projected(
+    mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array, turns: int = 1, independent: bool = False
+) -> tuple[Array, Array, Array]:
+    """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f J v/2.
+
+    `turns` of Newton's method; from a gap g, one leaves a gap of the order of g^2. `independent`: no row follows from
+    the others.
+    """
+    q, v = sized(mech, q=q, v=v)
+    iterations = 1 if independent else 3
+    for _ in range(turns):
+        rows = closing_rows(mech, closures, q, v)
+        response = Response(mech, q, rows)
+        q = kinematics.integrate(mech, q, -response.moved_by(response.solve(rows.gap, iterations)))
+    rows = closing_rows(mech, closures, q, v)
+    response = Response(mech, q, rows)
+    rate = rows.J @ v
+    f = response.solve(rate, iterations)
+    return q, v - response.moved_by(f), 0.5 * f * rate
+
+
+def assembled(
+    mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12, most: int = 200
+) -> Array:
+    """The q (nq,) nearby at which all closures hold, by damped Newton; an error with what is open if there is none.
+
+    A step moves no coordinate by more than 0.5 rad or m.
+    """
+    (q,) = sized(mech, q=q)
+    at_rest = np.zeros(mech.nv)
+    rows = closing_rows(mech, closures, q, at_rest)
+    for _ in range(most):
+        if np.abs(rows.gap).max(initial=0.0) <= tolerance:
+            return q
+        weighted = Response(mech, q, rows)
+        S = weighted.Y.T @ weighted.Z
+        step = -weighted.moved_by(np.linalg.lstsq(S, rows.gap, rcond=RANK)[0])
+        step = step * min(1.0, 0.5 / max(np.abs(step).max(initial=0.0), 1e-300))
+        nearer = _nearer(mech, closures, q, step, rows)
+        if nearer is None:
+            break
+        q, rows = nearer
+    raise ValueError(
+        f"the loops cannot be closed: at best {_open(closures, mech, q)}. Start nearer to a position in which they are "
+        "closed, or check placements and lengths."
+    )
+
+
+def _nearer(
+    mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, rows: Rows
+) -> tuple[Array, Rows] | None:
+    """q after the largest part of the step (a power of 1/2) that makes the gap smaller by a share of that part."""
+    now, at_rest = np.linalg.norm(rows.gap), np.zeros(mech.nv)
+    for part in 0.5 ** np.arange(16):
+        there = kinematics.integrate(mech, q, part * step)
+        new = closing_rows(mech, closures, there, at_rest)
+        if np.linalg.norm(new.gap) < (1 - 1e-3 * part) * now:
+            return there, new
+    return None
+
+
+def _open(closures: Sequence[Closure], mech: Mechanism, q: Array) -> str:
+    """In words, how far each closure is open."""
+    gaps = {c.name: np.abs(closing_rows(mech, [c], q, np.zeros(mech.nv)).gap).max(initial=0.0) for c in closures}
+    return ", ".join(f"{name!r} is open by {gap:.3g}" for name, gap in gaps.items() if gap > 1e-12)
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """How free a mechanism with closures is, here: degrees of freedom, rows, redundant rows, and how near to a position
+    in which the rows lose a rank: the least singular value of the rows that count, 1 for rows that are independent."""
+
+    degrees_of_freedom: int
+    rows: int
+    redundant: int
+    margin: float
+
+    def __str__(self) -> str:
+        near = " (nearly singular)" if self.margin < 1e-4 else ""
+        return (
+            f"{self.degrees_of_freedom} degrees of freedom; {self.rows} rows of closures, {self.redundant} redundant; "
+            f"margin {self.margin:.3g}{near}"
+        )
+
+
+def mobility(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Mobility:
+    """The mobility at q, by the rank of the rows, each divided by its length in the measure of kinetic energy."""
+    (q,) = sized(mech, q=q)
+    rows = closing_rows(mech, closures, q, np.zeros(mech.nv))
+    if not len(rows.gap):
+        return Mobility(mech.nv, 0, 0, 1.0)
+    response = Response(mech, q, rows)
+    S = plain(response.Y.T @ response.Z)
+    length = np.sqrt(np.maximum(np.diag(S), 1e-300))
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(S / np.outer(length, length)), 0.0))
+    counted = values[values > RANK**0.5]
+    rank = len(counted)
+    return Mobility(mech.nv - rank, len(length), len(length) - rank, float(counted.min(initial=1.0)))

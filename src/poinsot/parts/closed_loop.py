@@ -1,0 +1,85 @@
+"""Closed loops of a world: what holds two bodies together beside the tree of joints."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import numpy as np
+
+from poinsot._errors import FieldError
+from poinsot._types import Array
+from poinsot.mechanism.closures import Closure, Coupling, Distance, Relation, carrier, rows_of
+from poinsot.mechanism.joint_types import Closing
+from poinsot.mechanism.joints import Joint
+from poinsot.parts.element import Effect, Element
+from poinsot.parts.scene import WORLD, Scene
+from poinsot.spatial import Pose, motion
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLoop(Element):
+    """Bodies a and b, held together by a joint, a point on a line or plane, a distance, or a coupling of their joints.
+
+    `a` may be the "world". `placement_a`, `placement_b`: the poses of the frames A and B that are held together, in the
+    frames of the bodies. Its forces do no work. Shown: `force` (6,) [N m, N], the wrench on b about the origin of B, in
+    B's axes; for a coupling `force` [N m, N] is the force that it adds in the joint of b.
+    """
+
+    a: str
+    b: str
+    relation: Relation
+    placement_a: Pose = field(default_factory=Pose)
+    placement_b: Pose = field(default_factory=Pose)
+    length: Annotated[float | None, "m"] = None
+    ratio: float | None = None
+    offset: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.relation, (Joint, Closing, Coupling, Distance)):
+            raise FieldError(
+                f"{self.name!r} closes a loop by {self.relation!r}; it needs a joint such as pt.revolute(axis), "
+                "pt.coupling(ratio), pt.distance(length), pt.on_line(axis) or pt.on_plane(normal).",
+                "relation",
+                self.name,
+            )
+        for name in ("length", "ratio", "offset"):  # the numbers of the relation, as numbers of the element
+            if hasattr(self.relation, name) and not isinstance(self.relation, Joint):
+                own = getattr(self, name)
+                if own is None:
+                    object.__setattr__(self, name, getattr(self.relation, name))
+                elif own is not getattr(self.relation, name):
+                    object.__setattr__(self, "relation", replace(self.relation, **{name: own}))
+
+    def closure(self) -> Closure:
+        """The same for a mechanism."""
+        a = None if self.a == WORLD else self.a
+        return Closure(self.name, a, self.b, self.relation, self.placement_a, self.placement_b)
+
+    def bodies(self) -> tuple[str, ...]:
+        return (self.b,) if self.a == WORLD else (self.a, self.b)
+
+    def units(self) -> Mapping[str, str]:
+        return {"force": "N m, N"}
+
+    def effect(self, scene: Scene) -> Effect:
+        """None on its own: its forces follow from all others."""
+        return self.closing_effect(scene, np.zeros(self.rows(scene)))
+
+    def rows(self, scene: Scene) -> int:
+        return len(rows_of(scene.mechanism, self.closure(), scene.q, scene.v).gap)
+
+    def closing_effect(self, scene: Scene, f: Array) -> Effect:
+        """The effect of the closing forces f (m,) of its rows."""
+        mech, closure = scene.mechanism, self.closure()
+        if isinstance(self.relation, Coupling):
+            tau = {self.b: f, self.a: -1.0 * self.relation.ratio * f}
+            return Effect(joint_forces=tau, power=np.zeros(()), outside={}, shown={"force": f[0]})
+        c = carrier(mech, closure)
+        X_WC, X_WB = Pose() if c < 0 else scene.poses[c], scene[self.b].pose
+        F = f @ rows_of(mech, closure, scene.q, scene.v).wrench
+        wrenches = {self.b: motion.wrench_in_frame(X_WB.inverse() @ X_WC, F)}
+        outside = wrenches if self.a == WORLD else {}
+        if self.a != WORLD:
+            wrenches = {**wrenches, self.a: motion.wrench_in_frame(scene[self.a].pose.inverse() @ X_WC, -F)}
+        shown = motion.wrench_in_frame(self.placement_b.inverse(), wrenches[self.b])
+        return Effect(wrenches=wrenches, power=np.zeros(()), outside=outside, shown={"force": shown})

@@ -1,0 +1,136 @@
+"""Closed loops in worlds: against closed forms and equivalent trees, with ledger, batches, free numbers."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+
+
+def crank(relation=None, **start):
+    """Crank of 0.1 m, rod of 0.3 m and slider; the start is a rough guess."""
+    world = pt.World(gravity=(0, -9.81, 0))
+    hinge = pt.revolute((0, 0, 1))
+    world.add_body("crank", pt.Inertia.cylinder(2.0, 0.12, 0.05), joint=hinge, q=0.7, v=5.0, **start)
+    rod = pt.Inertia(0.5, (0.15, 0, 0), np.diag([1e-4, 4e-3, 4e-3]))
+    world.add_body("rod", rod, parent="crank", joint=hinge, placement=(0.1, 0, 0), q=-1.0)
+    world.add_body("slider", pt.Inertia.box(0.3, (0.05, 0.05, 0.05)), joint=pt.prismatic((1, 0, 0)), q=0.3)
+    world.close("pin", "slider", "rod", relation or pt.on_line((0, 0, 1)), placement_b=(0.3, 0, 0))
+    return world
+
+
+def along(a):
+    return 0.1 * np.cos(a) + np.sqrt(0.09 - 0.01 * np.sin(a) ** 2)
+
+
+@pytest.mark.parametrize("relation", [None, pt.revolute((0, 0, 1))])
+def test_slider_crank(relation):
+    """By its closed form at every record; with a hinge three of five rows are redundant."""
+    world = crank(relation)
+    assert world.mobility().degrees_of_freedom == 1
+    assert world.mobility().redundant == (3 if relation else 0)
+    run = world.simulate(2.0, 1e-3, every=0.05)
+    q = run.data.q.values
+    np.testing.assert_allclose(q[:, 2], along(q[:, 0]), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(run.data.energy, run.data.energy[0], rtol=1e-9)
+    assert run.ledger.relative_residual.max() < 1e-9
+
+
+def test_the_closing_force_is_what_moves_the_slider():
+    """m a = F_x: the force on the rod is opposite to that on the slider."""
+    run = crank().simulate(0.3, 1e-4, every=0.01, record=["pin.force", "acceleration", "q"])
+    force = run.data["pin.force"].values
+    R = np.array([[np.cos(a), -np.sin(a)] for a in run.data.q.values[:, :2].sum(axis=1)])  # x of the rod's axes
+    on_slider = -np.einsum("ti,ti->t", R, force[:, 3:5])
+    np.testing.assert_allclose(on_slider, 0.3 * run.data.acceleration.values[:, 2], rtol=0, atol=1e-9)
+
+
+def test_loops_between_free_bodies_add_no_momentum():
+    """Three bodies in space, a chain closed to a ring by a rod: nothing comes in, and the ledger says so."""
+    rng = np.random.default_rng(0)
+    world = pt.World(gravity=(0, 0, 0))
+    for k, name in enumerate("abc"):
+        world.add_body(
+            name,
+            pt.Inertia.box(1.0 + k, (0.1, 0.2, 0.3)),
+            position=(0.4 * k, 0.01 * k, 0),
+            velocity=rng.standard_normal(3),
+            angular_velocity=rng.standard_normal(3),
+        )
+    world.close("ball", "a", "b", pt.spherical(), (0.2, 0, 0), (-0.2, 0, 0))
+    world.close("hook", "b", "c", pt.universal((0, 1, 0), (0, 0, 1)), (0.2, 0, 0), (-0.2, 0, 0))
+    world.close("rod", "a", "c", pt.distance(0.7))
+    run = world.simulate(2.0, 1e-3, every=0.1)
+    assert run.settings["method"] == "rk4"
+    assert np.abs(run.data.momentum - run.data.momentum[0]).max() < 1e-6
+    assert np.abs(run.data.angular_momentum - run.data.angular_momentum[0]).max() < 1e-6
+    apart = np.linalg.norm(run.data.position.sel(body="c").values - run.data.position.sel(body="a").values, axis=1)
+    np.testing.assert_allclose(apart, 0.7, rtol=0, atol=1e-12)
+    assert run.ledger.relative_residual.max() < 1e-6
+    assert world.mobility().degrees_of_freedom == 18 - 3 - 4 - 1
+
+
+def test_a_pendulum_on_a_pin_to_the_world_is_one_on_a_joint():
+    inertia, placement = pt.Inertia.box(2.0, (0.1, 0.2, 1.0)), (0, 0, 0.5)
+    pinned = pt.World()
+    pinned.add_body("bar", inertia, position=(0.0, 0.0, -0.5), angular_velocity=(0, 2.0, 0), velocity=(-1.0, 0, 0))
+    pinned.close("pin", "world", "bar", pt.revolute((0, 1, 0)), placement_b=placement)
+    tree = pt.World()
+    tree.add_body("arm", None, joint=pt.revolute((0, 1, 0)), v=2.0)
+    tree.add_body("bar", inertia, parent="arm", placement=(0, 0, -0.5))
+    runs = [world.simulate(1.0, 1e-3) for world in (pinned, tree)]
+    places = [run.data.position.sel(body="bar").values for run in runs]
+    np.testing.assert_allclose(*places, rtol=0, atol=1e-9)
+    assert runs[0].ledger.relative_residual.max() < 1e-9
+
+
+def test_lengths_and_ratios_are_numbers_of_the_world():
+    """A pendulum on a rod: its period goes with the square root of the length."""
+    world = pt.World()
+    world.add_particle("bob", 1.0, position=(0.01, 0, -1.0))
+    world.close("rod", "world", "bob", pt.distance(1.0))
+    assert world["rod.length"] == 1.0
+    lengths = np.array([0.5, 1.0, 2.0])
+    runs = world.simulate(0.5, 1e-3, vary={"rod.length": lengths})
+    x = runs.data.position.values[:, :, 0]
+    distance = np.linalg.norm(runs.data.position.values[-1, :, 0], axis=-1)
+    np.testing.assert_allclose(distance, lengths, rtol=0, atol=1e-14)
+    angles = np.arctan2(x[..., 0], -runs.data.position.values[:, :, 0, 2])
+    np.testing.assert_allclose(angles[1] / angles[0], np.cos(0.5 * np.sqrt(9.81 / lengths)), atol=1e-4)
+
+
+def test_gears_in_a_batch_have_the_bits_of_one():
+    world = pt.World()
+    for k, name in enumerate(("one", "two")):
+        wheel = pt.Inertia.cylinder(1.0 + 2 * k, 0.1 + 0.2 * k, 0.02)
+        world.add_body(name, wheel, joint=pt.revolute((0, 0, 1)), placement=(0.4 * k, 0, 0))
+    world.add_input("torque", 1.0)
+    world.add_motor("drive", "one", pt.Input("torque"))
+    world.close("gear", "one", "two", pt.coupling(-1 / 3))
+    one = world.simulate(1.0, 1e-2)
+    many = world.simulate(1.0, 1e-2, batch=5, inputs={"torque": [1.0, 2, 3, 4, 5]}, ledger=True)
+    assert np.array_equal(many.y[-1, 0], one.y[-1])
+    J1, J2 = 0.5 * 0.1**2, 0.5 * 3.0 * 0.3**2
+    np.testing.assert_allclose(one.data.v[-1], np.array([1, -1 / 3]) / (J1 + J2 / 9), rtol=1e-12)
+    np.testing.assert_allclose(many.data["gear.force"][-1], 3 * J2 / 9 / (J1 + J2 / 9) * -np.arange(1, 6), rtol=1e-9)
+
+
+def test_saved_and_loaded_and_repeated(tmp_path):
+    run = crank().simulate(0.1, 1e-3)
+    run.save(tmp_path / "crank.nc")
+    loaded = pt.load_run(tmp_path / "crank.nc")
+    assert np.array_equal(loaded.repeat().y, run.y)
+
+
+def test_what_cannot_be_closed_is_refused():
+    world = crank()
+    world.close("far", "world", "rod", pt.spherical(), (2.0, 0, 0))
+    with pytest.raises(ValueError, match=r"the loops cannot be closed: at best .*'far' is open by"):
+        world.simulate(0.1)
+    with pytest.raises(ValueError, match="closes a loop by 3"):
+        crank().close("bad", "world", "rod", 3)
+    misspelt = crank()
+    misspelt.close("bad", "world", "rood", pt.spherical())
+    with pytest.raises(ValueError, match=r"acts on 'rood', which is not a body.*rod"):
+        misspelt.start()
+    with pytest.raises(ValueError, match="adaptive"):
+        crank().simulate(0.1, method="adaptive")
