@@ -39,6 +39,9 @@ class StepperOptions:
     device: str = "cpu"
     threads: int | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vary", dict(self.vary or {}))
+
     @property
     def observed(self) -> tuple[Quantity, ...]:
         """The quantities that are observed."""

@@ -33,12 +33,11 @@ def whole_steps(name: str, duration: float, step: float) -> int:
     for what, value in ((name, duration), ("step", step)):
         if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and float(value) > 0):  # type: ignore[arg-type]
             raise ValueError(f"{what} must be a positive number of seconds, not {value!r}.")
-    count = round(duration / step)
-    if abs(count * step - duration) > 1e-9 * duration or not count:
-        below, above = (f"{k * step:.12g} s" for k in (int(duration / step), int(duration / step) + 1))
-        nearest = above if int(duration / step) == 0 or duration / step - int(duration / step) > 0.5 else below
+    count = max(1, round(duration / step))
+    if abs(count * step - duration) > 1e-9 * duration:
         raise ValueError(
-            f"a {name} of {duration:g} s is not a multiple of the step of {step:g} s; the nearest is {nearest}."
+            f"a {name} of {duration:g} s is not a multiple of the step of {step:g} s; the nearest is "
+            f"{count * step:.12g} s."
         )
     return count
 
