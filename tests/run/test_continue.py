@@ -218,7 +218,7 @@ def test_a_state_of_another_world_is_refused_with_what_differs():
 def test_what_cannot_be_a_start_is_refused():
     world = tumbling()
     run = world.simulate(0.2, vary=FALLS, until=slow)
-    with pytest.raises(TypeError, match=r"a state is needed, such as run\.end, not Run"):
+    with pytest.raises(TypeError, match=r"start must be the state of a run, such as run\.end or sim\.end, not Run"):
         world.simulate(0.1, start=run)
     with pytest.raises(ValueError, match=r"instance 0 ended at t = 0 s, before.*start=run\.end\[0\]"):
         world.simulate(0.1, start=run.end)

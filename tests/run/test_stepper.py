@@ -162,6 +162,23 @@ def test_a_run_and_a_stepper_hand_over_to_each_other():
     np.testing.assert_array_equal(many.step()[1], whole.y[-1])
 
 
+@pytest.mark.parametrize("make", [cart_pole, free_box])
+def test_a_run_goes_on_from_a_stepper(make):
+    world = make()
+    (name,) = world.description.inputs
+    action = np.ones((2, np.size(world.description.inputs[name])))
+    held = {name: action.reshape(2, *np.shape(world.description.inputs[name]))}
+    sim = world.stepper(batch=2, control_period=0.05)
+    sim.reset()
+    sim.step(action)
+    run = world.simulate(0.05, start=sim.end)
+    np.testing.assert_array_equal(run.y[-1], world.simulate(0.1, batch=2, inputs=held).y[-1])
+    assert run.time[0] == 0.05
+    sim.reset(where=[True, False])
+    with pytest.raises(ValueError, match="at different times"):
+        _ = sim.end
+
+
 # Episodes.
 
 

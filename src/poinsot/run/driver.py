@@ -117,6 +117,8 @@ def simulate(
 
 def _going_on(world: World, options: RunOptions, step: float | None, start: RunState) -> RunOptions:
     """The options, with those of a state to start from where none are given."""
+    if not isinstance(start, RunState):
+        raise TypeError(f"start must be the state of a run, such as run.end or sim.end, not {type(start).__name__}.")
     require_own(start, world)
     require_no_start_numbers(start, options.vary)
     method = start.layout.method if options.method is None else options.method

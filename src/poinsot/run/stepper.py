@@ -280,6 +280,16 @@ class WorldStepper:
             self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))
         self._begun = True
 
+    @property
+    def end(self) -> RunState:
+        """The same for `world.simulate(start=sim.end)`, which goes on with the actions held; all at the same time."""
+        state = self.state
+        if np.any(state.time != state.time.flat[0]):
+            raise ValueError("the instances are at different times; a batch of runs starts at one time.")
+        origin, steps = float(state.origin.flat[0]), int(state.steps.flat[0])
+        y = np.asarray(self._compiled.from_stepped(state.x, state.p))
+        return RunState(state.layout, state.step, origin, steps, y, state.x, state.p, state.time)
+
     def _of_run(self, state: RunState) -> StepperState:
         """The state of a run as one of this stepper."""
         c = self._compiled
