@@ -15,7 +15,7 @@ from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.fuse import is_traced
-from poinsot.mechanism import Mechanism, forward_dynamics, kinematics
+from poinsot.mechanism import Mechanism, floating, kinematics
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.parts import BodyState, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
@@ -40,13 +40,17 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations."""
+    """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
+
+    a (nv,): vdot, but for free roots it ends with the acceleration of the origin, v' + omega x v (`floating`).
+    """
 
     scene: Scene
     effects: Mapping[str, Effect]
     wrenches: Mapping[str, Array]
     tau: Array
     vdot: Array
+    a: Array
 
     def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
@@ -176,8 +180,8 @@ class System:
             for joint, tau_J in effect.joint_forces.items():
                 sv = mech.v_slices[mech.index(joint)]
                 tau = _with(tau, sv, tau[sv] + tau_J)
-        vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
-        motion = Motion(scene, effects, wrenches, tau, vdot)
+        vdot, a = floating.accelerations(mech, scene.q, scene.v, tau, wrenches or None)
+        motion = Motion(scene, effects, wrenches, tau, vdot, a)
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
     def derivative(
