@@ -12,6 +12,7 @@ from poinsot.body import momentum
 from poinsot.fuse import once
 from poinsot.integrate import schemes
 from poinsot.integrate.kick_drift import FreeRotation, drifted, free_attitude, kicked
+from poinsot.parts import WORLD
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
@@ -144,7 +145,7 @@ def _couplings(system: System) -> Iterator[str]:
         j, body = link.joint, system.description.bodies[link.name]
         placed = np.any(link.placement.p) or not np.array_equal(link.placement.R, np.eye(3))
         if link.parent is not None or not j.type.position:
-            yield f"body {link.name!r} hangs on {link.parent or 'the world'!r} by a {j.kind} joint"
+            yield f"body {link.name!r} hangs on {link.parent or WORLD!r} by a {j.kind} joint"
         elif link.inertia is None or placed:
             yield f"body {link.name!r} has {'no mass' if link.inertia is None else 'a placement of its joint'}"
         elif any(np.any(np.asarray(x)) for x in (j.stiffness, j.damping, j.friction, j.armature)):

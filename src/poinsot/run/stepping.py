@@ -7,6 +7,7 @@ from poinsot.integrate.splitting import free_rotation
 from poinsot.run.general_steps import runge_kutta, semi_implicit_euler
 from poinsot.run.momentum_steps import coupled, splitting
 from poinsot.run.step_context import Method
+from poinsot.run.text_schemes import five_step, matrix_rk4, peskin
 from poinsot.world import System
 from poinsot.world.system import system_of
 
@@ -19,6 +20,11 @@ METHODS: dict[str, Method] = {
     "splitting4": splitting(4, free_rotation),
     "poinsot": splitting(2, free_motion),
     "poinsot4": splitting(4, free_motion),
+    # the schemes of the texts, for free bodies and particles
+    "peskin": peskin(),
+    "five-step": five_step(),
+    "five-step, moving reference": five_step(moving_reference=True),
+    "momentum-matrix": matrix_rk4(),
 }
 
 
