@@ -16,12 +16,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot._types import Array, Scalar
+from poinsot.body.body_frame import accelerations as accelerations_at_centre
 from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.book import External
 from poinsot.mechanism.dynamics import forward_dynamics
-from poinsot.mechanism.model import Mechanism
+from poinsot.mechanism.model import Mechanism, as_rows
 from poinsot.spatial import Pose
 
 Points: TypeAlias = Mapping[int, Array]  # by the number of a free root, a point c (3,) [m] in its frame
@@ -76,16 +78,20 @@ def shifted(mech: Mechanism, old: Points, new: Points, x: Array, w: Array) -> tu
     return _converted(mech, {i: new[i] - c for i, c in old.items()}, x, w, of)
 
 
-def rates(mech: Mechanism, points: Points, q: Array, w: Array, qdot: Array, a: Array) -> tuple[Array, Array]:
-    """(x', w') from q and w, dq/dt, and a of `accelerations`: w' = R (a + omega' x c + omega x (omega x c))."""
-    xdot, wdot = _pieces(qdot, mech.q_slices), _pieces(a, mech.v_slices)
+def rates(mech: Mechanism, points: Points, q: Array, w: Array, qdot: Array, wdot: Array) -> tuple[Array, Array]:
+    """(x', w') about the points, from q and w, dq/dt, and wdot of `accelerations`, which is about the roots' centres.
+
+    w' of a point at d from the centre of mass is w' there + R (omega' x d + omega x (omega x d)).
+    """
+    xdots, wdots = _pieces(qdot, mech.q_slices), _pieces(wdot, mech.v_slices)
     for i, c in points.items():
         omega, v_W = np.split(w[mech.v_slices[i]], 2)
-        alpha, a_B = np.split(wdot[i], 2)
-        of_point = a_B + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c))
-        xdot[i] = np.concatenate([xdot[i][:4], v_W])
-        wdot[i] = np.concatenate([alpha, _rotation(mech, i, q) @ of_point])
-    return np.concatenate(xdot), np.concatenate(wdot)
+        alpha, a_W = np.split(wdots[i], 2)
+        d = c - _own_centre(mech, i)
+        across = np.cross(alpha, d) + np.cross(omega, np.cross(omega, d))
+        xdots[i] = np.concatenate([xdots[i][:4], v_W])
+        wdots[i] = np.concatenate([alpha, a_W + _rotation(mech, i, q) @ across])
+    return np.concatenate(xdots), np.concatenate(wdots)
 
 
 def moved(mech: Mechanism, x: Array, w: Array, h: Scalar) -> Array:
@@ -97,43 +103,112 @@ def moved(mech: Mechanism, x: Array, w: Array, h: Scalar) -> Array:
 
 
 def accelerations(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> tuple[Array, Array]:
-    """vdot (nv,) by forward dynamics; and a (nv,), the same but for free roots: there it ends with the acceleration of
-    the origin (3,) [m/s^2] in the root's axes, v' + omega x v.
+    """vdot (nv,) by forward dynamics; and wdot (nv,), the same but for free roots: there it ends with the acceleration
+    (3,) [m/s^2] of the root's own centre of mass, in the axes of the joint's frame.
 
-    Given the forces, the velocity of a free tree as a whole does not matter (Galileo). Accelerations are computed with
-    the origin at rest, which takes fewer operations, and nothing large cancels.
+    Given the forces, the velocity of a free tree as a whole does not matter (Galileo): accelerations are computed with
+    the origin of its root at rest. A root that carries nothing takes Newton's and Euler's equations alone.
     """
-    forces, turning = _pieces(tau, mech.v_slices), {}
-    for i in free_roots(mech):
-        omega, v_B = np.split(v[mech.v_slices[i]], 2)
-        turning[i] = np.concatenate([np.zeros(3), np.cross(omega, v_B)])
+    vs, forces, wrenches = _pieces(v, mech.v_slices), _pieces(tau, mech.v_slices), as_rows(mech, external)
+    alone, roots = _alone(mech), free_roots(mech)
+    vdot, wdot = {}, {}  # type: dict[int, Array], dict[int, Array]
+    for i in alone:
+        F = forces[i] if wrenches[i] is None else forces[i] + wrenches[i]
+        vdot[i], wdot[i] = _newton_euler(mech, i, q, vs[i], F)
+    for i, a in _carrying(mech, alone, q, vs, forces, wrenches).items():
+        vdot[i], wdot[i] = _of_root(mech, i, q, vs[i], a) if i in roots else (a, a)
+    return np.concatenate([vdot[i] for i in range(len(mech))]), np.concatenate([wdot[i] for i in range(len(mech))])
+
+
+def _newton_euler(mech: Mechanism, i: int, q: Array, v: Array, F: Array) -> tuple[Array, Array]:
+    """v' and w' (6,) of a free body under the wrench F_B (6,) and gravity: m a = F, I omega' + omega x I omega = T."""
+    link, R, (omega, v_B), (m, f) = mech.links[i], _rotation(mech, i, q), np.split(v, 2), np.split(F, 2)
+    body = link.inertia
+    assert body is not None
+    g = link.placement.R.T @ mech.gravity
+    _, alpha = accelerations_at_centre(body, np.zeros(3), omega, f, m - np.cross(body.com, f))
+    a_W = R @ ((1 / body.mass) * f) + g
+    of_origin = R.T @ a_W - np.cross(alpha, body.com) - np.cross(omega, np.cross(omega, body.com))
+    return np.concatenate([alpha, of_origin - np.cross(omega, v_B)]), np.concatenate([alpha, a_W])
+
+
+def _of_root(mech: Mechanism, i: int, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+    """v' and w' (6,) of a free root, from omega' and the acceleration of its origin, a (6,), in its axes."""
+    (omega, v_B), (alpha, a_B), c = np.split(v, 2), np.split(a, 2), _own_centre(mech, i)
+    a_W = _rotation(mech, i, q) @ (a_B + np.cross(alpha, c) + np.cross(omega, np.cross(omega, c)))
+    return np.concatenate([alpha, a_B - np.cross(omega, v_B)]), np.concatenate([alpha, a_W])
+
+
+def _carrying(
+    mech: Mechanism,
+    alone: tuple[int, ...],
+    q: Array,
+    vs: list[Array],
+    forces: list[Array],
+    wrenches: list[Array | None],
+) -> dict[int, Array]:
+    """The accelerations of all joints but those of bodies alone, by forward dynamics with free roots at rest."""
+    rest, tree = [i for i in range(len(mech)) if i not in alone], _without(mech, alone)
+    if tree is None:
+        return {}
+    still, tau = list(vs), list(forces)
+    for i in set(free_roots(mech)) - set(alone):
+        omega, v_B = np.split(vs[i], 2)
+        still[i] = np.concatenate([omega, np.zeros(3)])
         armature = mech.links[i].joint.armature
-        if is_traced(armature) or np.any(armature):
-            forces[i] = forces[i] + armature * turning[i]  # it resists v', not a
-    a = forward_dynamics(mech, q, _still(mech, v), np.concatenate(forces), external)
-    vdot = _pieces(a, mech.v_slices)
-    for i, across in turning.items():
-        vdot[i] = vdot[i] - across
-    return np.concatenate(vdot), a
+        if is_traced(armature) or np.any(armature):  # it resists v', not the acceleration
+            tau[i] = tau[i] + armature * np.concatenate([np.zeros(3), np.cross(omega, v_B)])
+    external = {mech.links[i].name: F for i in rest if (F := wrenches[i]) is not None}
+    places = _pieces(q, mech.q_slices)
+    q_, v_, tau_ = (np.concatenate([np.zeros(0), *(x[i] for i in rest)]) for x in (places, still, tau))
+    a = forward_dynamics(tree, q_, v_, tau_, external or None)
+    return dict(zip(rest, _pieces(a, tree.v_slices), strict=True))
+
+
+@memo
+def _alone(mech: Mechanism) -> tuple[int, ...]:
+    """The free roots that carry nothing and have no motor."""
+    return tuple(
+        i
+        for i in free_roots(mech)
+        if i not in mech.parents and not is_traced(a := mech.links[i].joint.armature) and not np.any(a)
+    )
+
+
+@memo
+def _without(mech: Mechanism, alone: tuple[int, ...]) -> Mechanism | None:
+    """The mechanism without some of its links, None if nothing is left."""
+    links = tuple(link for i, link in enumerate(mech.links) if i not in alone)
+    return Mechanism(links, mech.gravity) if links and alone else mech if links else None
 
 
 Conversion: TypeAlias = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 def _converted(mech: Mechanism, points: Points, q: Array, v: Array, of: Conversion) -> tuple[Array, Array]:
-    """(q, v) with `of`(R, c, position, omega, velocity) as the position and velocity of the free roots."""
+    """(q, v) with `of`(R, c, position, omega, velocity) as the position and velocity of the free roots.
+
+    Quaternions need not have the length 1, as in the stages of a step.
+    """
+    unit = kinematics.normalize(mech, q)
     qs, vs = _pieces(q, mech.q_slices), _pieces(v, mech.v_slices)
     for i, c in points.items():
-        position, velocity = of(_rotation(mech, i, q), c, qs[i][4:], vs[i][:3], vs[i][3:])
+        position, velocity = of(_rotation(mech, i, unit), c, qs[i][4:], vs[i][:3], vs[i][3:])
         qs[i], vs[i] = np.concatenate([qs[i][:4], position]), np.concatenate([vs[i][:3], velocity])
     return np.concatenate(qs), np.concatenate(vs)
 
 
 def _rotation(mech: Mechanism, i: int, q: Array) -> Array:
-    """R_JB of a free root; its quaternion need not have the length 1, as in the stages of a step."""
+    """R_JB of a free root."""
     joint = mech.links[i].joint
-    R: Array = joint.type.pose(joint, joint.type.normalize(joint, q[mech.q_slices[i]])).R
+    R: Array = joint.type.pose(joint, q[mech.q_slices[i]]).R
     return R
+
+
+def _own_centre(mech: Mechanism, i: int) -> Array:
+    """The centre of mass (3,) [m] of a link without what it carries; the origin if it has no mass."""
+    body = mech.links[i].inertia
+    return np.zeros(3) if body is None else body.com
 
 
 def _still(mech: Mechanism, v: Array) -> Array:

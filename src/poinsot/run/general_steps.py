@@ -58,7 +58,8 @@ class RestingForm:
         system, points = self.context.system, points or self.fixed
         motion = self.context.motion(t, self.leave(y, points).state)
         slope = system.rate(motion)
-        q, v = floating.rates(system.mechanism, points, motion.scene.q, y.state.v, slope.q, motion.a)
+        scene = motion.scene
+        q, v = floating.rates(scene.mechanism, points, scene.q, y.state.v, slope.q, motion.wdot)
         return LedgerState(State(q, v, slope.parts), self.context.inflow_rate(motion))
 
     def recentred(self, y: LedgerState, points: Points) -> LedgerState:

@@ -42,7 +42,7 @@ class State:
 class Motion:
     """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
 
-    a (nv,): vdot, but for free roots it ends with the acceleration of the origin, v' + omega x v (`floating`).
+    wdot (nv,): vdot, but for free roots it ends with the acceleration of the centre of mass, in axes at rest.
     """
 
     scene: Scene
@@ -50,7 +50,7 @@ class Motion:
     wrenches: Mapping[str, Array]
     tau: Array
     vdot: Array
-    a: Array
+    wdot: Array
 
     def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
@@ -180,8 +180,8 @@ class System:
             for joint, tau_J in effect.joint_forces.items():
                 sv = mech.v_slices[mech.index(joint)]
                 tau = _with(tau, sv, tau[sv] + tau_J)
-        vdot, a = floating.accelerations(mech, scene.q, scene.v, tau, wrenches or None)
-        motion = Motion(scene, effects, wrenches, tau, vdot, a)
+        vdot, wdot = floating.accelerations(mech, scene.q, scene.v, tau, wrenches or None)
+        motion = Motion(scene, effects, wrenches, tau, vdot, wdot)
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
     def derivative(
