@@ -14,7 +14,8 @@ from poinsot.fuse.llvm import jit
 def small() -> pt.World:
     world = pt.World()
     world.add_body("arm", pt.Inertia.cylinder(1, 0.05, 1), joint=pt.revolute((0, 1, 0)), q=0.3, v=0.5)
-    world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), position=(1, 0, 0), angular_velocity=(3, 0.2, 0.3))
+    box = pt.Pose(p=(0, 0, -0.2)) @ pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
+    world.add_body("box", box, joint=pt.spherical(), placement=(1, 0, 0), v=(3, 0.2, 0.3))
     world.add_spring("rope", "arm", "box", 10.0, 0.1)
     return world
 
@@ -63,6 +64,13 @@ def test_free_bodies_are_converted_to_momenta_and_back(log):
     assert log["compilations"] == ["_to_stepped", "_advance", "_from_stepped", "conserved", "function"]
 
 
+def test_free_bodies_beside_joints_are_converted_to_axes_at_rest_and_back(log):
+    world = small()
+    world.add_body("free", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(3, 0.2, 0.3))
+    world.simulate(0.05, 1e-3, ledger=False)
+    assert log["compilations"] == ["_to_stepped", "_advance", "_from_stepped"]
+
+
 def test_a_second_run_compiles_nothing(log):
     world = small()
     first = world.simulate(0.05, 1e-3)
@@ -88,7 +96,7 @@ NUMBERS = {  # paths of a world, and values that they are set to one after the o
     "box.mass": (3.0, 4.0, 2.0),
     "rope.stiffness": (20.0, 30.0, 10.0),
     "arm.joint.damping": (0.1, 0.2, 0.0),
-    "box.velocity": ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 0.0)),
+    "box.v": ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 1.0)),
     "box.moment[0,1]": (1e-4, 2e-4, 0.0),
     "gravity[2]": (-1.6, 0.0, -9.81),
 }

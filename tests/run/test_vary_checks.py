@@ -66,10 +66,20 @@ def test_entries_of_matrices_and_plain_numbers_for_joints(world):
     assert world.simulate(0.01, vary={"arm.q": pt.Normal(0.0, 0.1)}, batch=5).batch == 5
 
 
-def test_another_method_for_free_masses_is_noted():
+def test_masses_that_vary_do_not_change_the_method():
     world = pt.World()
-    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)))
-    assert "note" not in world.simulate(0.01, vary={"s.position[0]": [1.0, 2.0]}).settings
-    run = world.simulate(0.01, vary={"s.mass": [1.0, 2.0]})
+    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(1, 2, 3))
+    for path in ("s.position[0]", "s.mass", "s.moment[0,1]"):
+        run = world.simulate(0.01, vary={path: [0.001, 0.002]})
+        assert run.settings["method"] == "splitting4"
+        assert "note" not in run.settings
+
+
+def test_a_warning_names_what_changes_the_method():
+    world = pt.World()
+    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(1, 2, 3))
+    with pytest.warns(UserWarning, match=r"method 'rk4' instead of 'splitting4', .* 's.joint.damping' varies"):
+        run = world.simulate(0.01, vary={"s.joint.damping": [0.0, 2.0]})
     assert run.settings["method"] == "rk4"
-    assert "'splitting4' cannot leave free" in run.settings["note"]
+    assert "'s.joint.damping' varies" in run.settings["note"]
+    assert np.all(run["s"].angular_velocity[-1, 1] < run["s"].angular_velocity[-1, 0])

@@ -246,7 +246,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "free bodies only": (
         {"method": "poinsot"},
-        "method 'poinsot' is for free bodies and particles of given, constant mass",
+        "method 'poinsot' is for free bodies and particles with forces between them; body ",
     ),
     "unknown path": ({"vary": {"box.mas": [1.0, 2.0]}}, "box.mas: 'mas' does not exist there"),
     "unknown owner": (

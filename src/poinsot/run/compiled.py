@@ -23,7 +23,8 @@ from poinsot.fuse.trace.pytree import flatten
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run import ledger
-from poinsot.run.stepping import METHODS, LedgerState, Method, StepContext
+from poinsot.run.step_context import LedgerState, Method, StepContext
+from poinsot.run.stepping import METHODS
 from poinsot.world import Motion, State, System
 from poinsot.world.paths import entries
 from poinsot.world.system import Values, pack, unpack
@@ -288,13 +289,13 @@ class CompiledSystem:
     @Shared
     def to_stepped(self) -> Compiled:
         """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
-        converts = self._scheme.free_bodies_only
+        converts = self._scheme.converts(self.system)
         return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
     @Shared
     def from_stepped(self) -> Compiled:
         """(x, p) -> y."""
-        converts = self._scheme.free_bodies_only
+        converts = self._scheme.converts(self.system)
         return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
     @Shared

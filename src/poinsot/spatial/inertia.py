@@ -11,6 +11,7 @@ from poinsot.fuse import is_traced
 from poinsot.spatial import shapes
 from poinsot.spatial.arrays import blocks, dot, halves, join
 from poinsot.spatial.density import Density, Region, clouds
+from poinsot.spatial.eigen import principal_axes
 from poinsot.spatial.mesh import as_mesh
 from poinsot.spatial.physical import ROUNDING, as_mass, as_moment, checked, difference
 from poinsot.spatial.pose import Pose
@@ -217,8 +218,11 @@ class Inertia:
 
         The first of the largest components of an axis is positive; the last axis is the cross product of the others.
         Where moments agree to rounding, axes are arbitrary: they are chosen as near to the axes of B as possible, so a
-        ball has R_BP = E, and the axes do not jump when the last digits of the moment change.
+        ball has R_BP = E, and the axes do not jump when the last digits of the moment change. Of a moment that is
+        traced, the signs of axes and the choice between equal ones are left to `eigen.principal_axes`.
         """
+        if is_traced(self.moment):
+            return principal_axes(self.moment)
         moments, axes = np.linalg.eigh(self.moment)
         first, second = np.diff(moments) <= ROUNDING * moments[2]
         if first and second:
