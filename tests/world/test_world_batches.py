@@ -48,10 +48,40 @@ def test_batched_and_single_runs_give_the_same_bits(method, ledger):
 
 
 def test_a_batch_of_equals_is_the_single_run():
+    """Though a single run keeps a ledger, and a batch does not."""
     world = machine()
-    one, many = world.simulate(0.1, ledger=False, every=0.1), world.simulate(0.1, batch=3, every=0.1)
-    np.testing.assert_array_equal(many.y, np.repeat(one.y[:, None], 3, axis=1))
+    one, many = world.simulate(0.1, every=0.1), world.simulate(0.1, batch=3, every=0.1)
+    np.testing.assert_array_equal(many.y, np.repeat(one.y[:, None, : many.y.shape[-1]], 3, axis=1))
     assert many.data.sizes["batch"] == 3
+
+
+def hanging(joint) -> pt.World:
+    points = [(0.1, 0.2, 0.3), (-0.3, 0.1, 0.2), (0.2, -0.4, 0.1), (0.0, 0.1, -0.3)]
+    world = pt.World(gravity=(1.3, 3.0, -4.9))
+    place = pt.Pose.exp((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    world.add_body("stone", pt.Inertia.points([0.3, 0.5, 0.7, 0.9], points), joint=joint, placement=place)
+    world.add_force("wind", "stone", (1.0, 0.5, -0.3), point=(0.1, 0.3, 0.4))
+    return world
+
+
+WORLDS = {
+    "flyers": flyers,
+    "machine": machine,
+    "mixed": mixed,
+    "spherical": lambda: hanging(pt.spherical(stiffness=1.0, damping=0.1)),
+    "planar": lambda: hanging(pt.planar((0, 0.6, 0.8), stiffness=2.0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::poinsot.run.ledger.LedgerWarning")  # methods of order 1 are coarse here
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit euler", None])
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_ledger_changes_no_bit(name, method):
+    """It shares products with the state, which are fused into sums with and without it."""
+    world = WORLDS[name]()
+    without, kept = (world.simulate(0.1, 1e-3, method=method, ledger=ledger, every=0.05).y for ledger in (False, True))
+    assert kept.shape[-1] > without.shape[-1]
+    np.testing.assert_array_equal(kept[..., : without.shape[-1]], without)
 
 
 def test_same_run_same_bits():

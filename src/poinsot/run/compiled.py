@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, fori_loop
+from poinsot.fuse import Kernel, fori_loop, once
+from poinsot.fuse.graph.observers import observe
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.pytree import flatten
@@ -199,11 +200,12 @@ class CompiledSystem:
     def _advance_until(self, x: Array, p: Array, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
         """x before the condition becomes true, and the number of steps made to there."""
         step = self._scheme.step(self.context(p))
+        is_met = once(lambda t, x: self._is_met(t, self._from_stepped(x, p), p))  # apart: it changes no bit of the step
 
         def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             x, made = carry
             new = _flat(step((first + i) * h, self._unflatten(x), h))
-            goes_on = (made == i) & ~self._is_met((first + i + 1) * h, self._from_stepped(new, p), p)
+            goes_on = (made == i) & ~is_met((first + i + 1) * h, new)
             return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
 
         before: tuple[Array, Array] = fori_loop(n, body, (x, np.zeros(())))
@@ -252,12 +254,14 @@ class CompiledSystem:
     @cached_property
     def start(self) -> Compiled:
         """p -> y at the start."""
-        return self.compile(self._start, f"({self.np})->({self.ny})")
+        return self.compile(self._start, f"({self.np})->({self.ny})", observers=self._inflows(self.ny))
 
     @cached_property
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
-        return self.compile(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device)
+        return self.compile(
+            self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device, self._inflows(self.ny)
+        )
 
     @cached_property
     def to_stepped(self) -> Compiled:
@@ -274,12 +278,19 @@ class CompiledSystem:
     @cached_property
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
-        return self.compile(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device)
+        return self.compile(
+            self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device, self._inflows(self.nx)
+        )
 
     @cached_property
     def advance_until(self) -> Compiled:
         """(x, p, first, h, n) -> x after at most n steps, and how many were made before the condition became true."""
-        return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),()->({self.nx}),()", self.device)
+        return self.compile(
+            self._advance_until,
+            f"({self.nx}),({self.np}),(),(),()->({self.nx}),()",
+            self.device,
+            self._inflows(self.nx),
+        )
 
     @cached_property
     def derivative(self) -> Compiled:
@@ -296,6 +307,10 @@ class CompiledSystem:
         """(t, y, p) -> 1 if the condition is met, else 0."""
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
 
+    def _inflows(self, n: int) -> Sequence[int]:
+        """The numbers of the inflows, which come last, among n numbers of x or y."""
+        return range(n - len(self.inflow_indices), n)
+
     def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t."""
         amounts: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
@@ -307,14 +322,17 @@ class CompiledSystem:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
         return restored(self._ledger_trace[0])
 
-    def compile(self, function: Callable[..., Any], signature: str, device: str = "cpu") -> Compiled:
+    def compile(
+        self, function: Callable[..., Any], signature: str, device: str = "cpu", observers: Sequence[int] = ()
+    ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
+        `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
         A function whose results fold to constants as it is traced is not compiled.
         """
         kernel = Kernel(function, signature)
         try:
-            outputs = kernel.program().graph.outputs
+            graph = kernel.program().graph
         except Exception as error:  # whatever a user's function raises on numbers that are not known yet
             where = _users_line(error)
             if where is None:
@@ -327,7 +345,9 @@ class CompiledSystem:
             return np.vectorize(function, signature=signature)
         if device == "cuda":
             return _on_device(kernel.to("cuda"))
-        return kernel.to("numpy") if all(node.op == "const" for node in outputs) else kernel
+        if observers:
+            observe(graph, observers)
+        return kernel.to("numpy") if all(node.op == "const" for node in graph.outputs) else kernel
 
 
 def _same(y: Array, p: Array) -> Array:
