@@ -197,6 +197,35 @@ def test_a_force_that_cannot_be_compiled_runs_in_plain_python(batch):
     assert compiled.y[-1].ravel()[9] < 0.9  # the force did act
 
 
+TIMES, GUSTS = np.linspace(0.0, 1.0, 5), [0.0, 1.0, 0.0, 2.0, 0.0]
+
+
+def interpolated(t, scene):
+    return np.array([0.0, 0.0, np.interp(float(t), TIMES, GUSTS)])
+
+
+def listed(t, scene):
+    return np.array([0.0, 0.0, GUSTS[int(4 * t)]])
+
+
+def splined(t, scene):
+    interpolate = pytest.importorskip("scipy.interpolate")
+    return np.array([0.0, 0.0, interpolate.CubicSpline(TIMES, GUSTS)(t)])
+
+
+@pytest.mark.parametrize("force", [interpolated, listed, splined])
+def test_the_warning_names_the_tables_that_compile(force):
+    world = flyers()
+    world.add_force("gust", "ball", force)
+    with pytest.warns(UncompiledWarning, match=rf"(?s)\({force.__name__}\) cannot be.*pt\.Tabulated\(.*pt\.Table\("):
+        world.simulate(0.002, ledger=False)
+    world = flyers()
+    world.add_force("gust", "ball", stubborn)
+    with pytest.warns(UncompiledWarning, match="np.where") as caught:
+        world.simulate(0.002, ledger=False)
+    assert not any("Tabulated" in str(w.message) for w in caught)
+
+
 def test_an_error_in_a_users_force_is_told_as_it_is():
     world = flyers()
     world.add_force("typo", "box", lambda t, scene: scene["bax"].velocity)

@@ -5,11 +5,12 @@ the free numbers and the inputs. Every function here is for one instance; compil
 """
 
 import math
+import re
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +21,7 @@ from poinsot.fuse import Kernel, fori_loop, once
 from poinsot.fuse.graph.observers import observe
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
+from poinsot.fuse.trace.purity import VaryingFunctionError, steady
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
@@ -106,6 +108,8 @@ class CompiledSystem:
         size = ledger.WIDTH * len(ledger.sources(s))
         try:
             traced = Kernel(quantities, f"(),({self.n_state}),({self.np})->({width}),({size})").program()
+        except VaryingFunctionError:
+            raise
         except Exception:  # whatever a user's function raises on numbers that are not known yet
             return None
         graph = traced.graph
@@ -150,7 +154,8 @@ class CompiledSystem:
         inputs = {k.removeprefix(INPUT): v for k, v in values.items() if k.startswith(INPUT)}
         numbers = {k: v for k, v in values.items() if not k.startswith(INPUT)}
         indices = self.inflow_indices if inflow_indices is None else inflow_indices
-        return StepContext(self.system, numbers, inputs, indices, self.functions)
+        functions = {k: partial(steady, f, role=f"input {k!r}") for k, f in self.functions.items()}
+        return StepContext(self.system, numbers, inputs, indices, functions)
 
     def pack(self, y: LedgerState) -> Array:
         """The flat state (ny,)."""
@@ -219,7 +224,7 @@ class CompiledSystem:
         assert self.until is not None
         context = self.context(p)
         scene, _ = self.system.scene(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        value = self.until(t, scene)
+        value = steady(self.until, t, scene, role="until")
         is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
         return value if is_bool else value > 0
 
@@ -333,12 +338,14 @@ class CompiledSystem:
         kernel = Kernel(function, signature)
         try:
             graph = kernel.program().graph
+        except VaryingFunctionError:
+            raise
         except Exception as error:  # whatever a user's function raises on numbers that are not known yet
             where = _users_line(error)
             if where is None:
                 raise
             warnings.warn(
-                f"{where} cannot be compiled, and runs in plain Python, a thousand times slower: {error}",
+                f"{where} cannot be compiled, and runs in plain Python, a thousand times slower: {error}{_hint(error)}",
                 UncompiledWarning,
                 stacklevel=2,
             )
@@ -375,10 +382,29 @@ def _on_device(kernel: Kernel) -> Compiled:
     return call
 
 
-def _users_line(error: BaseException) -> str | None:
-    """The last line outside of Poinsot and installed packages that the error passed through, as 'file:line (name)'."""
-    ours, installed = str(Path(__file__).parents[1]), ("site-packages", "dist-packages")
+def _users_frame(error: BaseException) -> traceback.FrameSummary | None:
+    """The last line outside of Poinsot and installed packages that the error passed through."""
+    ours, installed = str(Path(__file__).parents[1]), ("site-packages", "dist-packages", ".pyx")
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith(ours) and not any(part in frame.filename for part in installed):
-            return f"{frame.filename}:{frame.lineno} ({frame.name})"
+            return frame
     return None
+
+
+def _users_line(error: BaseException) -> str | None:
+    """That line as 'file:line (name)'."""
+    frame = _users_frame(error)
+    return frame and f"{frame.filename}:{frame.lineno} ({frame.name})"
+
+
+def _hint(error: BaseException) -> str:
+    """What to write instead of an interpolator, or of a list that is read at a place that is not known yet."""
+    frame = _users_frame(error)
+    through = any("interpolate" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+    line = (frame and frame.line) or ""
+    if through or re.search(r"interp|searchsorted|digitize|[Ss]pline|\w\[.*(\bint\(|floor|round|rint)", line):
+        return (
+            "\n  Tables that compile: pt.Tabulated(times, values) is a function of time, linear in between, and may be "
+            "the force itself; pt.Table(grid, values) in a function is one of any numbers, linear or cubic."
+        )
+    return ""
