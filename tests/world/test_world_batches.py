@@ -112,7 +112,7 @@ def test_seeds():
     # The numbers that are drawn for one path do not depend on what else is drawn.
     alone = world.simulate(0.05, vary={"box.mass": pt.Normal(2.0, 0.1)}, seed=3, **options)
     np.testing.assert_array_equal(alone.varied["box.mass"], a.varied["box.mass"])
-    masses = world.simulate(0.01, vary=vary, seed=1, batch=4000, method="euler").varied["box.mass"]
+    masses = world.simulate(0.01, vary=vary, seed=1, batch=4000, method="midpoint").varied["box.mass"]
     assert masses.mean() == pytest.approx(2.0, abs=4 * 0.1 / np.sqrt(4000))
     assert masses.std() == pytest.approx(0.1, rel=0.05)
 

@@ -4,11 +4,12 @@ The flat state y holds q, v, the states of the parts and, if a ledger is kept, t
 the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
+import itertools
 import math
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -33,6 +34,8 @@ from poinsot.world.system import Values, pack, unpack
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
+FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
+FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
 
 
@@ -83,15 +86,23 @@ class CompiledSystem:
 
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
+        return np.flatnonzero(self._inflow_possible) if self.keeps_ledger else np.zeros(0, int)
+
+    @cached_property
+    def _inflow_possible(self) -> Array:
         s = self.system
-        size = ledger.WIDTH * len(ledger.sources(s))
-        if not self.keeps_ledger:
-            return np.zeros(0, int)
         if self._ledger_trace is None:
-            return np.arange(size)
-        kept = self._ledger_trace[1].copy()
-        kept[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where a joint parts
-        return np.flatnonzero(kept)
+            return np.ones(ledger.WIDTH * len(ledger.sources(s)), dtype=bool)
+        possible = self._ledger_trace[1].copy()
+        possible[ledger.joint_losses(s)] |= len(s.bodies) < len(
+            s.mechanism
+        )  # a motor's rotor stops where a joint parts
+        return possible
+
+    @cached_property
+    def is_conserved(self) -> Array:
+        """(8,): which of the conserved quantities nothing in the world adds to or takes from."""
+        return ~np.any(self._inflow_possible.reshape(-1, ledger.WIDTH), axis=0)
 
     @cached_property
     def _ledger_trace(self) -> tuple[Program, Array] | None:
@@ -316,10 +327,21 @@ class CompiledSystem:
         """The numbers of the inflows, which come last, among n numbers of x or y."""
         return range(n - len(self.inflow_indices), n)
 
-    def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
-        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t."""
-        amounts: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
+    def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
+        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
+
+        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first. With
+        `same_bits` how it is done depends on the number of states alone; else it is compiled after some calls.
+        """
+        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES
+        if isinstance(kernel, Kernel) and few and (same_bits or next(self._looks) < FEW_LOOKS):
+            kernel = kernel.to("numpy")
+        amounts: Array = kernel(t, y[..., : self.n_state], p)
         return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
+
+    @cached_property
+    def _looks(self) -> Iterator[int]:
+        return itertools.count()
 
     @cached_property
     def _conserved_kernel(self) -> Compiled:
