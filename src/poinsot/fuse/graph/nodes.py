@@ -85,6 +85,7 @@ class Graph:
         self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
         self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
+        self.uses: dict[Node, int] = {}  # how often nodes are used by others than observers, if there are any
         self._memo: dict[Any, Node] = {}
 
     def _append(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
@@ -197,6 +198,7 @@ class Graph:
             "outputs": [place[n] for n in self.outputs],
             "captures": [place[n] for n in self.captures.values()],
             "counters": {place[n]: bound for n, bound in self.counters.items()},
+            "uses": {place[n]: count for n, count in self.uses.items() if n in place},
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,6 +211,7 @@ class Graph:
         self.outputs = [self.nodes[k] for k in state["outputs"]]
         self.captures = {self.nodes[k]: self.nodes[k] for k in state["captures"]}
         self.counters = {self.nodes[k]: bound for k, bound in state["counters"].items()}
+        self.uses = {self.nodes[k]: count for k, count in state["uses"].items()}
 
 
 _local = threading.local()
