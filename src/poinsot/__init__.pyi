@@ -77,7 +77,7 @@ from poinsot.run import (
     Uniform,
     simulate,
 )
-from poinsot.spatial import Inertia, Pose
+from poinsot.spatial import Inertia, InertiaWarning, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
 from poinsot.world import State, World
@@ -96,6 +96,7 @@ __all__ = [
     "Flow",
     "Force",
     "Inertia",
+    "InertiaWarning",
     "Input",
     "Joint",
     "JointStop",

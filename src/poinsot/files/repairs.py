@@ -112,12 +112,7 @@ def nearest_moment(moment: Array) -> Array:
 
 def _as_written(mass: float, moment: Array, X: Pose) -> Inertia | None:
     """An inertia without any check, for those who want the numbers of the file and no others."""
-    if mass == 0 and not moment.any():
-        return None
-    inertia = object.__new__(Inertia)
-    for name, value in (("mass", mass), ("com", X.p), ("moment", X.R @ moment @ X.R.T)):
-        object.__setattr__(inertia, name, value)
-    return inertia
+    return None if mass == 0 and not moment.any() else X @ Inertia(mass, np.zeros(3), moment, check="never")
 
 
 def _without_mass(links: list[Link]) -> list[int]:

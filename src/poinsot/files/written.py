@@ -32,6 +32,8 @@ def _body(link: Link) -> dict[str, Any]:
     if link.inertia is not None:
         I = link.inertia
         table["inertia"] = {"mass": I.mass, "com": I.com, "moment": I.moment}
+        if I.check != "error":
+            table["inertia"]["check"] = I.check
     if link.parent is not None:
         table["parent"] = link.parent
     table["joint"] = dict(_joint(link.joint))

@@ -118,7 +118,7 @@ class Body:
                 self.name,
             )
         try:
-            return Inertia(inertia.mass, inertia.com, inertia.moment - turning)
+            return Inertia(inertia.mass, inertia.com, inertia.moment - turning, check=inertia.check)
         except ValueError as error:
             raise FieldError(
                 f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}",
