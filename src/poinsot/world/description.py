@@ -149,18 +149,21 @@ class Description:
 
     def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
         """The tree of all bodies, with the mass that elements add in these states, and mounts for releasable joints."""
+        return Mechanism(self.links(states, parts), self.field)
+
+    def links(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> tuple[Link, ...]:
+        """The links of its mechanism."""
         states = states or initial_states(self)
         more, decoupled = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
             gather(more, element.inertias(own_states(states, name)))
             gather(decoupled, element.decoupled())
         held = self.held(states) if parts else {}
-        links = (
+        return tuple(
             link
             for name, body in self.bodies.items()
             for link in mounted(body.link(more.get(name), decoupled.get(name)), held.get(name))
         )
-        return Mechanism(tuple(links), self.field)
 
     def held(self, states: Mapping[str, Array]) -> dict[str, Array]:
         """The bodies whose joints may be released: 1 while every element that may release them holds, else 0."""
