@@ -285,9 +285,32 @@ def test_sweep(capsys, here):
     assert np.allclose(last["box.position.z [m]"], found.at_end("box.position.z"), rtol=1e-15)
     assert np.allclose(last["box.mass"], found.varied["box.mass"], rtol=1e-15)
     assert list(last["batch"]) == list(range(30))
-    assert "is a sweep" in said(capsys, "view", "results/spin.zarr", code=2)
+    said(capsys, "convert", "results/spin.zarr", "mc.parquet")
+    same = pandas.read_parquet("mc.parquet")
+    assert list(same.columns) == list(table.columns)
+    assert np.array_equal(same.to_numpy(), table.to_numpy())
     said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
     assert (here / "q.png").is_file()
+
+
+def test_a_sweep_is_viewed_as_a_page(capsys, here, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    (here / "spin.toml").write_text(SPIN.replace('name = "box"', 'name = "<b>box"').replace("box.", "<b>box."))
+    said(capsys, "sweep", "spin.toml", "--samples", "5", "--no-plot", "--quiet")
+    assert "spin-sweep.html" in said(capsys, "view", "results/spin.zarr")
+    assert opened == [(here / "results" / "spin-sweep.html").as_uri()]
+    said(capsys, "view", "results/spin.zarr")
+    assert opened[1].endswith("/spin-sweep-2.html")
+    said(capsys, "view", "results/spin.zarr", "--html", "page.html")
+    assert len(opened) == 2
+    page = (here / "page.html").read_text()
+    mean = pt.load_sweep("results/spin.zarr").statistics("<b>box.position.z")["mean"]
+    assert f"<td>{mean:.4g}</td>" in page
+    assert "15 of 15 instances" in page
+    assert page.count("<svg") == 2
+    assert "<b>" not in page
+    assert "&lt;b&gt;box.position.z" in page
 
 
 def test_a_sweep_without_positions_is_plotted(capsys, here):
@@ -437,6 +460,40 @@ def test_a_run_does_not_overwrite_the_one_before(here, capsys):
     assert (here / "results" / "spin.nc").read_bytes() == first
     assert said(capsys, *changed, "--overwrite") == "results/spin.nc\n"
     assert (here / "results" / "spin.nc").read_bytes() != first
+
+
+def test_nothing_is_replaced_without_leave(here, capsys, tmp_path):
+    """A file given by name must not exist, and is refused before any work; a name by default takes a number."""
+    said(capsys, "run", "spin.toml", "--quiet", "--out", "a.nc")
+    (here / "robot.urdf").write_text("<robot name='r'><link name='l'/></robot>")
+    mine = b"mine"
+    for name in ("x.nc", "x.png", "x.html", "x.csv", "x.toml", "x.json", "a.png", "arm.urdf"):
+        (here / name).write_bytes(mine)
+    commands = [
+        ("run", "spin.toml", "--out", "x.nc"),
+        ("run", "spin.toml", "--out", "y.nc", "--plot"),
+        ("run", "spin.toml", "--out", "z.nc", "--html"),
+        ("plot", "a.nc", "--out", "x.png"),
+        ("view", "a.nc", "--html", "x.html"),
+        ("convert", "a.nc", "x.csv"),
+        ("convert", "a.nc", "x.nc"),
+        ("convert", "robot.urdf", "x.toml"),
+        ("schema", "--out", "x.json"),
+    ]
+    (here / "y.png").write_bytes(mine)
+    (here / "z.html").write_bytes(mine)
+    for command in commands:
+        error = said(capsys, *command, code=2).replace("\n", " ")
+        assert re.search(r"'[xyz]\.\w+' already exists; choose another name, or replace it with --overwrite", error)
+    assert "already exists; move it first" in said(capsys, "examples", "robot-arm", "--copy", code=2)
+    assert not (here / "robot-arm.toml").exists()
+    assert said(capsys, "plot", "a.nc", "--quiet") == "a-2.png\n"
+    for path in here.glob("[xyz].*"):
+        assert path.read_bytes() == mine
+    assert (here / "a.png").read_bytes() == (here / "arm.urdf").read_bytes() == mine
+    said(capsys, "convert", "a.nc", "x.csv", "--force", "--quiet")
+    said(capsys, "plot", "a.nc", "--out", "x.png", "--overwrite", "--quiet")
+    assert mine not in ((here / "x.csv").read_bytes(), (here / "x.png").read_bytes())
 
 
 def test_a_ledger_that_does_not_close_is_told_by_the_exit_code(capsys, here):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from poinsot.cli.options import AllowCode, Json, Out, Quiet
+from poinsot.cli import finding
+from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet
 from poinsot.cli.screen import Screen, seconds, short
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def _loaded(path: Path, allow_code: bool = False) -> "Run":
 
     if _is_sweep(path):
         raise ValueError(
-            f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot plot and info "
-            "show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
+            f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot view, plot and "
+            "info show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
         )
     return load_run(path, allow_code=allow_code)
 
@@ -56,7 +57,14 @@ def _close(figure: Any) -> None:
     pyplot.close(figure)
 
 
-def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = False, json: Json = False) -> int:
+def plot(
+    result: Result,
+    what: What = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
     """Plot quantities of a result over time, with names and units; of a sweep, their quantiles.
 
     WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or special plots: phase, energy,
@@ -65,7 +73,7 @@ def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = Fals
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
     """
     screen = Screen(quiet, json)
-    path = out or result.with_suffix(".png")
+    path = finding.place_for(out, result.with_suffix(".png"), overwrite)
     if _is_sweep(result):
         from poinsot.study.swept import load_sweep
 
@@ -126,12 +134,19 @@ def view(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained replay to this file instead.")
     ] = None,
+    overwrite: Overwrite = False,
     allow_code: AllowCode = False,
 ) -> int:
     """View a result in the browser: play, pause, orbit. Ctrl-C ends it.
 
-    Example:  poinsot view results/t-handle.nc --html replay.html
+    Of a sweep, a page is written and opened: statistics, quantiles over time, histograms, and what influences them.
+
+    Example:  poinsot view results/t-handle.nc --html replay.html;  poinsot view results/rocket.zarr
     """
+    if html is not None and not overwrite:
+        finding.require_new(html)
+    if _is_sweep(result):
+        return _view_sweep(result, html, overwrite)
     run = _loaded(result, allow_code)
     if html is None:
         run.view().wait()
@@ -140,10 +155,27 @@ def view(
     return 0
 
 
+def _view_sweep(result: Path, html: Path | None, overwrite: bool) -> int:
+    """Write the page of a sweep, and open it in the browser unless a file was asked for."""
+    import webbrowser
+
+    from poinsot._atomic import write_text
+    from poinsot.show.sweep_page import sweep_page
+    from poinsot.study.swept import load_sweep
+
+    path = finding.place_for(html, result.with_name(f"{result.stem}-sweep.html"), overwrite)
+    write_text(path, sweep_page(load_sweep(result)))
+    Screen().say(f"page     {path}  (open it in a browser)", "green")
+    if html is None:
+        webbrowser.open(path.absolute().as_uri())
+    return 0
+
+
 def convert(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="A robot (.urdf, .xml) or a result (.nc, .zarr).")],
     target: Annotated[Path, typer.Argument(metavar="TO", help="A scenario (.toml), or a table (.csv, .parquet).")],
     floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF robot moves freely.")] = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> int:
     """Convert a robot to a scenario, or a result to a table or to the other format of results.
@@ -152,6 +184,8 @@ def convert(
     """
     if not source.exists():
         raise FileNotFoundError(f"there is no file '{source}'.")
+    if not overwrite:
+        finding.require_new(target)
     screen = Screen(quiet)
     robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
     if source.suffix in robots and target.suffix == ".toml":

@@ -59,7 +59,8 @@ def toml(x: Any) -> str:
     if isinstance(x, bool):
         return "true" if x else "false"
     if isinstance(x, str):
-        return json.dumps(x, ensure_ascii=False)
+        whole = x.encode("utf-8", "replace").decode()  # names of files may hold halves of characters
+        return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(x, Mapping):
         return "{ " + ", ".join(f"{key} = {toml(value)}" for key, value in x.items()) + " }"
     if isinstance(x, np.ndarray):

@@ -232,10 +232,15 @@ def own_states(states: Mapping[str, Array], element: str) -> dict[str, Array]:
 
 
 def check_name(what: str, name: str) -> None:
-    """An error if this cannot be a name: it would not fit into a path, or is reserved."""
+    """An error if this cannot be a name: it would not fit into a path, cannot be seen, or is reserved."""
     if not isinstance(name, str) or not name or any(c in ".[]" or c.isspace() for c in name):
         raise FieldError(
             f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces.",
+            "name",
+        )
+    if unseen := next((c for c in name if not c.isprintable()), None):
+        raise FieldError(
+            f"{name!r} cannot be the name of {what}: it contains U+{ord(unseen):04X}, a character that cannot be seen.",
             "name",
         )
     if name in RESERVED:
