@@ -20,6 +20,7 @@ from poinsot.cli import main
 from poinsot.cli.commands import COMMANDS
 from poinsot.cli.finding import examples
 from poinsot.cli.templates import TEMPLATES
+from poinsot.files.written import fitting_names
 
 SPIN = """
 title = "Spin"
@@ -500,3 +501,45 @@ def test_a_ledger_that_does_not_close_is_told_by_the_exit_code(capsys, here):
     coarse = ("--set", "run.method='euler'", "--set", "run.step='50 ms'")
     out = said(capsys, "run", "spin.toml", "--no-html", *coarse, code=1)
     assert "The ledger does not close" in out
+
+
+ROBOT = """<robot name="r"><link name="base"/><link name="world"/>
+<link name="upper arm.1"><inertial><mass value="1"/>
+<inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.01"/></inertial></link>
+<joint name="f" type="fixed"><parent link="base"/><child link="world"/></joint>
+<joint name="j" type="revolute"><parent link="world"/><child link="upper arm.1"/><axis xyz="0 0 1"/>
+<limit lower="0.5" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+def test_a_converted_robot_is_the_robot(capsys, here):
+    """Names that do not fit are changed, what was mended is told even if quiet, limits act, and it can be run."""
+    for name in ("r.urdf", "r.URDF", "r.xml"):
+        (here / name).write_text(ROBOT)
+        assert main(["convert", name, f"{name}.toml", "--quiet"]) == 0
+        captured = capsys.readouterr()
+        assert captured.out == f"{name}.toml\n"
+        assert "link 'upper arm.1': principal moments 0.001, 0.001, 0.01 kg m^2; now principal" in captured.err
+        assert "link 'upper arm.1' is now 'upper_arm_1'" in captured.err
+        assert "link 'world' is now 'world1'" in captured.err
+    world = pt.load_scenario("r.xml.toml").world
+    assert list(world.description.bodies) == ["base", "world1", "upper_arm_1"]
+    with pytest.warns(UserWarning, match="were mended"):
+        mech = pt.load_urdf("r.urdf")
+    other = pt.World(gravity=mech.gravity)
+    other.add_mechanism(fitting_names(mech)[0])
+    assert np.array_equal(world.simulate(0.1).y, other.simulate(0.1).y)
+    assert world.description.bodies["upper_arm_1"].q == 0.5
+    assert "no body has these mass properties" in said(
+        capsys, "convert", "r.urdf", "e.toml", "--repair", "error", code=2
+    ).replace("\n", " ")
+    said(capsys, "convert", "r.urdf", "n.toml", "--repair", "never")
+    assert 'check = "never"' in (here / "n.toml").read_text()
+    assert "must be one of 'warn'" in said(capsys, "convert", "r.urdf", "m.toml", "--repair", "maybe", code=2)
+
+
+@pytest.mark.parametrize("notes", ["{bad", "[1]", '{"kind": "sweep"}', "\0"])
+def test_a_folder_that_is_not_a_result_is_told_by_name(capsys, here, notes):
+    (here / "d.zarr").mkdir()
+    (here / "d.zarr" / ".zattrs").write_text(notes)
+    for command in (("info", "d.zarr"), ("plot", "d.zarr"), ("view", "d.zarr"), ("convert", "d.zarr", "d.csv")):
+        assert "d.zarr' is not a run saved by Poinsot" in said(capsys, *command, code=2).replace("\n", " ")

@@ -7,7 +7,7 @@ import typer
 
 from poinsot.cli import finding
 from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet
-from poinsot.cli.screen import Screen, seconds, short
+from poinsot.cli.screen import Screen, complain, seconds, short
 
 if TYPE_CHECKING:
     from poinsot.run import Run
@@ -18,10 +18,9 @@ What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What 
 
 
 def _is_sweep(path: Path) -> bool:
-    import json
+    from poinsot._owned import kind_of
 
-    notes = path / ".zattrs"
-    return path.suffix == ".zarr" and notes.is_file() and json.loads(notes.read_text()).get("kind") == "sweep"
+    return path.suffix == ".zarr" and kind_of(path) == "sweep"
 
 
 def _loaded(path: Path, allow_code: bool = False) -> "Run":
@@ -175,6 +174,9 @@ def convert(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="A robot (.urdf, .xml) or a result (.nc, .zarr).")],
     target: Annotated[Path, typer.Argument(metavar="TO", help="A scenario (.toml), or a table (.csv, .parquet).")],
     floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF robot moves freely.")] = False,
+    repair: Annotated[
+        str, typer.Option(help="Mass properties of a robot that no body has: warn (and mend them), error or never.")
+    ] = "warn",
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> int:
@@ -184,41 +186,50 @@ def convert(
     """
     if not source.exists():
         raise FileNotFoundError(f"there is no file '{source}'.")
-    if not overwrite:
-        finding.require_new(target)
     screen = Screen(quiet)
     robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
-    if source.suffix in robots and target.suffix == ".toml":
-        _convert_robot(screen, source, target, floating)
-    elif target.suffix in tables and _is_sweep(source):
-        from poinsot.files.tables import export
-        from poinsot.study.swept import load_sweep
-
-        export(load_sweep(source), target)
-    elif source.suffix in stores and target.suffix in tables:
-        _loaded(source).export(target)
-    elif source.suffix in stores and target.suffix in stores:
-        _loaded(source).save(target)
-    else:
+    kinds = source.suffix.lower(), target.suffix.lower()
+    known = (kinds[0] in robots and kinds[1] == ".toml") or (kinds[0] in stores and kinds[1] in (*stores, *tables))
+    if not known:
         raise ValueError(
             f"'{source}' cannot be converted to '{target}': robots (.urdf, .xml) become scenarios (.toml), results "
             "(.nc, .zarr) become tables (.csv, .parquet) or each other."
         )
+    if not overwrite:
+        finding.require_new(target)
+    if kinds[0] in robots:
+        _convert_robot(source, target, floating, repair)
+    elif kinds[1] in tables and _is_sweep(source):
+        from poinsot.files.tables import export
+        from poinsot.study.swept import load_sweep
+
+        export(load_sweep(source), target)
+    elif kinds[1] in tables:
+        _loaded(source).export(target)
+    else:
+        _loaded(source).save(target)
     screen.say(f"written  {target}", "green")
     screen.result(str(target))
     return 0
 
 
-def _convert_robot(screen: Screen, source: Path, target: Path, floating: bool) -> None:
+def _convert_robot(source: Path, target: Path, floating: bool, repair: str) -> None:
+    """Write a robot as a scenario; what had to be changed is told, also if the command is quiet."""
     import warnings
 
     from poinsot._atomic import write_text
     from poinsot.files import load_mjcf, load_urdf
-    from poinsot.files.written import scenario_text
+    from poinsot.files.written import fitting_names, scenario_text
 
+    data = b"<robot" if source.suffix.lower() == ".urdf" else source.read_bytes()
+    is_urdf = b"<robot" in data and b"<mujoco" not in data
+    options: dict[str, Any] = {"repair": repair}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        mech = load_urdf(source, floating) if source.suffix == ".urdf" else load_mjcf(source)
+        mech = load_urdf(source, floating, **options) if is_urdf else load_mjcf(source, **options)
+    mech, renamed = fitting_names(mech)
     write_text(target, scenario_text(mech, source.stem))
     for warning in caught:
-        screen.say(f"warning: {warning.message}", "yellow")
+        complain(f"warning: {warning.message}")
+    for old, new in renamed.items():
+        complain(f"warning: {source}: link {old!r} is now {new!r}: a name has no dots, brackets and spaces")
