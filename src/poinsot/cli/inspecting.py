@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Result = Annotated[Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.")]
 What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What to plot; by default a selection.")]
 
+ROBOTS, STORES, TABLES = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
+CONVERSIONS = {(a, ".toml") for a in ROBOTS} | {(a, b) for a in STORES for b in (*STORES, *TABLES)}
+
 
 def _is_sweep(path: Path) -> bool:
     from poinsot._owned import kind_of
@@ -186,31 +189,33 @@ def convert(
     """
     if not source.exists():
         raise FileNotFoundError(f"there is no file '{source}'.")
-    screen = Screen(quiet)
-    robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
-    kinds = source.suffix.lower(), target.suffix.lower()
-    known = (kinds[0] in robots and kinds[1] == ".toml") or (kinds[0] in stores and kinds[1] in (*stores, *tables))
-    if not known:
+    if (source.suffix.lower(), target.suffix.lower()) not in CONVERSIONS:
         raise ValueError(
             f"'{source}' cannot be converted to '{target}': robots (.urdf, .xml) become scenarios (.toml), results "
             "(.nc, .zarr) become tables (.csv, .parquet) or each other."
         )
     if not overwrite:
         finding.require_new(target)
-    if kinds[0] in robots:
+    if source.suffix.lower() in ROBOTS:
         _convert_robot(source, target, floating, repair)
-    elif kinds[1] in tables and _is_sweep(source):
+    else:
+        _convert_result(source, target)
+    screen = Screen(quiet)
+    screen.say(f"written  {target}", "green")
+    screen.result(str(target))
+    return 0
+
+
+def _convert_result(source: Path, target: Path) -> None:
+    if target.suffix.lower() in STORES:
+        _loaded(source).save(target)
+    elif _is_sweep(source):
         from poinsot.files.tables import export
         from poinsot.study.swept import load_sweep
 
         export(load_sweep(source), target)
-    elif kinds[1] in tables:
-        _loaded(source).export(target)
     else:
-        _loaded(source).save(target)
-    screen.say(f"written  {target}", "green")
-    screen.result(str(target))
-    return 0
+        _loaded(source).export(target)
 
 
 def _convert_robot(source: Path, target: Path, floating: bool, repair: str) -> None:

@@ -46,8 +46,7 @@ def run(
     """Simulate a scenario; show the final state and what was conserved, and save the results.
 
     Without a file it runs the T-handle, which flips over in free fall. The exit code is 0 on success, 1 if the run
-    ended early, its ledger does not close or a structural limit was exceeded, 2 for bad input. Without --out the
-    results take a name in results/ that is new; a file given by --out must not exist, unless --overwrite is given.
+    ended early, its ledger does not close or a structural limit was exceeded, 2 for bad input or if --out exists.
 
     Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
 
@@ -60,18 +59,24 @@ def run(
     _introduce(screen, scenario)
     if live:
         return _watch(scenario, free or [])
-    beside = [".png"] * plot + [".html"] * (html or (html is None and screen.talks))
-    path = finding.place_for(out, finding.result_path(out, scenario.name, ".nc"), overwrite, *beside)
+    path = _place(screen, scenario, out, html, plot, overwrite)
     done, took = _simulated(screen, scenario)
     _draw(screen, scenario, done)
     shown.ledger(screen, done.ledger, done.unexplained)
     shown.final(screen, done)
     _limits(screen, done)
-    places = _keep(screen, scenario, done, path, html, plot)
-    screen.data(_report(scenario, done, took, places))
+    screen.data(_report(scenario, done, took, _keep(screen, scenario, done, path, html, plot)))
     if view:
         done.view().wait()
     return int(done.stop.reason in EARLY or done.unexplained or _passed(done))
+
+
+def _place(
+    screen: Screen, scenario: "Loaded", out: Path | None, html: bool | None, plot: bool, overwrite: bool
+) -> Path:
+    """The file for the results; no file that will be written exists, unless they may be overwritten."""
+    beside = [".png"] * plot + [".html"] * (html or (html is None and screen.talks))
+    return finding.place_for(out, finding.result_path(out, scenario.name, ".nc"), overwrite, *beside)
 
 
 def _watch(scenario: "Loaded", free: list[str]) -> int:
