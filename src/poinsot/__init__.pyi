@@ -77,13 +77,14 @@ from poinsot.run import (
     LogNormal,
     MultivariateNormal,
     Normal,
+    PhysicalMoment,
     Run,
     Triangular,
     Truncated,
     Uniform,
     simulate,
 )
-from poinsot.spatial import Inertia, Pose
+from poinsot.spatial import Inertia, InertiaWarning, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
 from poinsot.world import State, World
@@ -104,6 +105,7 @@ __all__ = [
     "Flow",
     "Force",
     "Inertia",
+    "InertiaWarning",
     "Input",
     "Joint",
     "JointStop",
@@ -117,6 +119,7 @@ __all__ = [
     "MultivariateNormal",
     "Normal",
     "Particles",
+    "PhysicalMoment",
     "Pose",
     "Rotor",
     "Run",

@@ -11,7 +11,7 @@ from poinsot._memo import memo
 from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
-from poinsot.run.distributions import draw
+from poinsot.run.drawing import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.observe import observables
