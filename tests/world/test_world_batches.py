@@ -8,7 +8,7 @@ from world_models import close, mixed, rod
 
 import poinsot as pt
 from poinsot.run import METHODS
-from poinsot.run.compiled import UncompiledWarning
+from poinsot.run.uncompiled import UncompiledWarning
 
 
 def flyers() -> pt.World:

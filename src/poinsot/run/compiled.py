@@ -6,13 +6,9 @@ the free numbers and the inputs. Every function here is for one instance; compil
 
 import itertools
 import math
-import re
-import traceback
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,6 +26,7 @@ from poinsot.mechanism.model import coordinates
 from poinsot.run import ledger
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
+from poinsot.run.uncompiled import warn_uncompiled
 from poinsot.world import Motion, State, System
 from poinsot.world.paths import entries
 from poinsot.world.system import Values, pack, unpack
@@ -40,10 +37,6 @@ T = TypeVar("T")
 FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
 FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
-
-
-class UncompiledWarning(UserWarning):
-    """A force could not be traced; the run goes on in plain Python, which is slow."""
 
 
 class Shared(Generic[T]):
@@ -389,14 +382,8 @@ class CompiledSystem:
         except VaryingFunctionError:
             raise
         except Exception as error:  # whatever a user's function raises on numbers that are not known yet
-            where = _users_line(error)
-            if where is None:
+            if not warn_uncompiled(error):
                 raise
-            warnings.warn(
-                f"{where} cannot be compiled, and runs in plain Python, a thousand times slower: {error}{_hint(error)}",
-                UncompiledWarning,
-                stacklevel=2,
-            )
             return np.vectorize(function, signature=signature)
         if device == "cuda":
             return _on_device(kernel.to("cuda"))
@@ -428,31 +415,3 @@ def _on_device(kernel: Kernel) -> Compiled:
         return tuple(map(cupy.asnumpy, results)) if isinstance(results, tuple) else cupy.asnumpy(results)
 
     return call
-
-
-def _users_frame(error: BaseException) -> traceback.FrameSummary | None:
-    """The last line outside of Poinsot and installed packages that the error passed through."""
-    ours, installed = str(Path(__file__).parents[1]), ("site-packages", "dist-packages", ".pyx")
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith(ours) and not any(part in frame.filename for part in installed):
-            return frame
-    return None
-
-
-def _users_line(error: BaseException) -> str | None:
-    """That line as 'file:line (name)'."""
-    frame = _users_frame(error)
-    return frame and f"{frame.filename}:{frame.lineno} ({frame.name})"
-
-
-def _hint(error: BaseException) -> str:
-    """What to write instead of an interpolator, or of a list that is read at a place that is not known yet."""
-    frame = _users_frame(error)
-    through = any("interpolate" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
-    line = (frame and frame.line) or ""
-    if through or re.search(r"interp|searchsorted|digitize|[Ss]pline|\w\[.*(\bint\(|floor|round|rint)", line):
-        return (
-            "\n  Tables that compile: pt.Tabulated(times, values) is a function of time, linear in between, and may be "
-            "the force itself; pt.Table(grid, values) in a function is one of any numbers, linear or cubic."
-        )
-    return ""

@@ -145,7 +145,11 @@ def semi_implicit_euler() -> Method:
 
 def _switches(system: System) -> bool:
     """Whether something is brought up to date after a step: loops, latches, or joints that may be released."""
-    return bool(system.loops) or system.bodies is not system.mechanism or any(e.latches for _, e in system.description.acting())
+    return (
+        bool(system.loops)
+        or system.bodies is not system.mechanism
+        or any(e.latches for _, e in system.description.acting())
+    )
 
 
 def _with_switches(context: StepContext, step: Step) -> Step:
