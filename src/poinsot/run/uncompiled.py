@@ -16,8 +16,8 @@ def warn_uncompiled(error: BaseException) -> bool:
     if frame is None:
         return False
     warnings.warn(
-        f"{frame.filename}:{frame.lineno} ({frame.name}) cannot be compiled, and runs in plain Python, a thousand times "
-        f"slower: {error}{_hint(error)}",
+        f"{frame.filename}:{frame.lineno} ({frame.name}) cannot be compiled, and runs in plain Python, a thousand "
+        f"times slower: {error}{_hint(error)}",
         UncompiledWarning,
         stacklevel=3,
     )

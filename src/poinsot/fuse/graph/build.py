@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
-from poinsot.fuse.graph.nodes import Node, Scalar, Type, Value, current, type_of
+from poinsot.fuse.graph.nodes import Node, Scalar, Type, Value, current, is_strict, type_of
 from poinsot.fuse.graph.ops import OPS, Wanted
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
 def build(op: str, *args: Value) -> Value:
     """Apply an operation of the table `OPS` to nodes and Python numbers."""
     rule = RULES.get(op)
-    if op in STRICT and current().strict:
+    if op in STRICT and is_strict():
         rule = STRICT[op]
     if rule is not None:
         simpler = rule(*args)
@@ -40,7 +40,7 @@ def build(op: str, *args: Value) -> Value:
         return OPS[op].fold(*args)
     wanted, result = OPS[op].types(*map(type_of, args))
     nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
-    opposite = _opposite(op, nodes) if result == "f" and not current().strict else None
+    opposite = _opposite(op, nodes) if result == "f" and not is_strict() else None
     return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
 
 

@@ -225,6 +225,12 @@ def current() -> Graph:
     return stack[-1]
 
 
+def is_strict() -> bool:
+    """Whether this thread is tracing into a strict graph."""
+    stack: list[Graph] = getattr(_local, "stack", [])
+    return bool(stack) and stack[-1].strict
+
+
 def tracing() -> bool:
     return bool(getattr(_local, "stack", None))
 
