@@ -9,8 +9,6 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
-import numpy as np
-
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, type_of
 from poinsot.fuse.graph.ops import OPS, Wanted
@@ -37,11 +35,14 @@ _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
 }
 
 
+_word = PYTHON["u"]
+
+
 def build(op: str, *args: Value) -> Value:
     """Apply an operation of the table `OPS` to nodes and Python numbers."""
     rules = RULES
     for arg in args:
-        if arg.type == "u" if type(arg) is Node else type(arg) is np.uint32:
+        if arg.type == "u" if type(arg) is Node else type(arg) is _word:
             args = _beside_unsigned(op, args)
             rules = UNSIGNED if any(type_of(arg) == "u" for arg in args) else RULES
             break
@@ -286,9 +287,6 @@ RULES: dict[str, Rule] = {
     "to_int": _convert("i"),
     "truth": _convert("b"),
 }
-
-
-_word = PYTHON["u"]
 
 
 def _commuting(

@@ -239,12 +239,14 @@ def tracing_into(graph: Graph) -> Iterator[Graph]:
         stack.pop()
 
 
+_TYPES: dict[type, Type] = {float: "f", int: "i", np.uint32: "u", bool: "b"}
+
+
 def type_of(value: Value) -> Type:
     if type(value) is Node:
         return value.type
-    if isinstance(value, np.uint32):
-        return "u"
-    return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+    known = _TYPES.get(type(value))
+    return known if known is not None else "i" if isinstance(value, int) else "f"
 
 
 def common_type(values: Iterable[Value]) -> Scalar:
