@@ -1,8 +1,8 @@
 # What a user reaches from `import poinsot as pt`. `__init__.py` reads this list, and imports what is used when it is.
 
-from poinsot import fuse, mechanism, particles, spatial
+from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
-from poinsot.environment import CentralGravity, Contact
+from poinsot.environment import CentralGravity, Contact, Earth
 from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
 from poinsot.fuse import (
     Table,
@@ -90,6 +90,7 @@ __all__ = [
     "Choice",
     "Contact",
     "Cut",
+    "Earth",
     "Effect",
     "Element",
     "Flexure",
@@ -128,6 +129,7 @@ __all__ = [
     "World",
     "beyond",
     "cylindrical",
+    "environment",
     "fixed",
     "fori_loop",
     "forward_dynamics",
