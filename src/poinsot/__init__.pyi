@@ -3,7 +3,7 @@
 from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
 from poinsot.environment import CentralGravity, Contact, Earth
-from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
+from poinsot.files import load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -147,6 +147,7 @@ __all__ = [
     "load_run",
     "load_scenario",
     "load_sweep",
+    "load_table",
     "load_urdf",
     "mass_matrix",
     "mechanism",

@@ -9,7 +9,7 @@ from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import geodesy, zonal
-from poinsot.environment.geodesy import SPHERE, WGS84, Spheroid, Geodetic
+from poinsot.environment.geodesy import SPHERE, WGS84, Geodetic, Spheroid
 from poinsot.fuse import is_traced
 from poinsot.spatial.arrays import components, vector
 from poinsot.spatial.rotation import about_z

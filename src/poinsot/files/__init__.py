@@ -7,6 +7,7 @@ from poinsot.files.problems import ScenarioError
 from poinsot.files.repairs import RepairWarning
 from poinsot.files.saving import Writer
 from poinsot.files.scenario import Scenario, load_scenario
+from poinsot.files.table_files import load_table
 from poinsot.files.urdf import load_urdf
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "load_mjcf",
     "load_run",
     "load_scenario",
+    "load_table",
     "load_urdf",
     "to_mujoco",
     "to_pinocchio",

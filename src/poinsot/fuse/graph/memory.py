@@ -5,7 +5,7 @@ changed (in place where the old array is dead: that is for the back end to decid
 """
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,8 +29,33 @@ def array_of(values: Sequence[Value]) -> Node:
         return home.node("array", tuple(lift(v, element) for v in values), (element, len(values)))
 
 
-def table(numbers: tuple[float, ...]) -> Node:
+class Numbers(Sequence[float]):
+    """Constant floats, kept as one array: for tables so large that Python numbers would take long."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.array = np.ascontiguousarray(values, dtype=np.float64).ravel()
+        self._hash = hash(self.array.tobytes())
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.array[index].item()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Numbers) and self.array.tobytes() == other.array.tobytes()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
+def table(numbers: tuple[float, ...] | Numbers) -> Node:
     """A constant array of numbers of one type."""
+    if isinstance(numbers, Numbers):
+        return current().node("table", (), ("f", len(numbers)), numbers)
     return current().node("table", (), (common_type(numbers), len(numbers)), numbers)
 
 
@@ -116,6 +141,9 @@ def bounds(value: Value) -> tuple[float, float]:
             corners = [float(_INTERVAL[value.op](x, y)) for x in a for y in b]
         if not any(np.isnan(corners)):
             return min(corners), max(corners)
+    if value.op == "where":
+        sides = [bounds(side) for side in value.args[1:]]
+        return min(low for low, _ in sides), max(high for _, high in sides)
     if value.op == "get" and value.args[0].op == "table":
         return min(value.args[0].data), max(value.args[0].data)
     return -np.inf, np.inf
