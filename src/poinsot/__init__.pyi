@@ -2,7 +2,18 @@
 
 from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
-from poinsot.environment import CentralGravity, Contact, Earth
+from poinsot.environment import (
+    US76,
+    AirData,
+    Atmosphere,
+    CentralGravity,
+    Contact,
+    Earth,
+    Gust,
+    SteadyWind,
+    WindProfile,
+    air_data,
+)
 from poinsot.files import load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
@@ -84,6 +95,9 @@ from poinsot.world import State, World
 
 __all__ = [
     "PD",
+    "US76",
+    "AirData",
+    "Atmosphere",
     "Beam",
     "BodyState",
     "CentralGravity",
@@ -96,6 +110,7 @@ __all__ = [
     "Flexure",
     "Flow",
     "Force",
+    "Gust",
     "Inertia",
     "Input",
     "Joint",
@@ -117,6 +132,7 @@ __all__ = [
     "Spring",
     "Springs",
     "State",
+    "SteadyWind",
     "Table",
     "Tabulated",
     "Tank",
@@ -126,7 +142,9 @@ __all__ = [
     "Triangular",
     "Truncated",
     "Uniform",
+    "WindProfile",
     "World",
+    "air_data",
     "beyond",
     "cylindrical",
     "environment",
