@@ -14,7 +14,7 @@ from poinsot.environment import (
     WindProfile,
     air_data,
 )
-from poinsot.files import load_mjcf, load_run, load_scenario, load_table, load_urdf
+from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -161,6 +161,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "load_daveml",
     "load_mjcf",
     "load_run",
     "load_scenario",
