@@ -89,6 +89,16 @@ def test_it_stands_still_or_turns():
     np.testing.assert_allclose(v_E, 0, atol=1e-12)
 
 
+def test_velocity_relative_to_the_air():
+    """What stands on the Earth feels the wind from ahead; what is carried by it feels none."""
+    earth, t, wind = pt.Earth(), 4321.0, np.array([12.0, -7.0, 1.0])
+    p_E = earth.ecef(0.8, -1.3, 2000.0)
+    for moves, feels in ((0.0, -1.0), (1.0, 0.0), (3.0, 2.0)):
+        p_I, v_I = earth.to_inertial(p_E, earth.ned(p_E) @ (moves * wind), t)
+        felt = earth.ned(p_I).T @ earth.velocity_in_air(p_I, v_I, wind)
+        np.testing.assert_allclose(felt, feels * wind, atol=1e-12)
+
+
 def test_the_sphere_has_the_same_latitude_everywhere():
     earth = pt.Earth(model="sphere", gravity="central")
     place = earth.geodetic(earth.ecef(0.5, 0.2, 1e3))

@@ -11,7 +11,7 @@ from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import geodesy, zonal
 from poinsot.environment.geodesy import SPHERE, WGS84, Geodetic, Spheroid
 from poinsot.fuse import is_traced
-from poinsot.spatial.arrays import components, vector
+from poinsot.spatial.arrays import as_array, components, matvec, vector
 from poinsot.spatial.rotation import about_z
 
 MU = 3.986004418e14  # [m^3/s^2], with the atmosphere; NIMA TR8350.2, table 3.1
@@ -91,6 +91,13 @@ class Earth:
         """omega x p (..., 3) [m/s]: the velocity of a point that stands on the Earth, in the axes of p."""
         x, y, _ = components(p)
         return vector(-self.rate * y, self.rate * x, 0.0)
+
+    def velocity_in_air(self, p_I: ArrayLike, v_I: ArrayLike, wind_N: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """v_I - omega x p_I - R_IN wind_N (..., 3) [m/s], inertial axes: relative to air that turns with the Earth.
+
+        wind_N: the velocity of the air relative to the Earth, north, east, down.
+        """
+        return as_array(v_I) - self.ground_velocity(p_I) - matvec(self.ned(p_I), as_array(wind_N))
 
     def potential(self, p: ArrayLike) -> Array:
         """The energy U [J/kg] of a unit of mass at p (..., 3) [m]: 0 at infinity."""
