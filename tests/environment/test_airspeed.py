@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import poinsot as pt
-from poinsot.environment.airspeed import stability_axes, wind_axes
+from poinsot.environment.airspeed import air_velocity, stability_axes, true_airspeed, wind_axes
 from poinsot.environment.atmosphere import A_0, P_0, RHO_0
 
 KNOT = 0.514444444444444444
@@ -26,6 +26,7 @@ def test_the_velocity_is_the_airspeed_turned_by_alpha_and_beta(V, alpha, beta):
     np.testing.assert_allclose(
         v, [V * np.cos(alpha) * np.cos(beta), V * np.sin(beta), V * np.sin(alpha) * np.cos(beta)], atol=1e-12 * V
     )
+    np.testing.assert_allclose(air_velocity(V, alpha, beta), v, atol=1e-12 * V)
     flow = data(v)
     assert abs(flow.airspeed - V) <= 1e-14 * V
     assert abs(flow.beta - beta) <= 1e-14
@@ -57,6 +58,7 @@ def test_calibrated_airspeed_has_the_same_impact_pressure_at_sea_level(mach, hei
     flow = pt.air_data([mach * air.speed_of_sound, 0, 0], air)
     there = data([float(flow.calibrated_airspeed), 0, 0])
     np.testing.assert_allclose(there.impact_pressure, flow.impact_pressure, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(true_airspeed(flow.calibrated_airspeed, air), flow.airspeed, rtol=1e-11, atol=1e-5)
 
 
 def test_impact_pressure_is_smooth_at_mach_1():

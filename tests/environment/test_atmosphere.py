@@ -71,6 +71,16 @@ def test_it_is_continuous_at_the_ends_of_layers():
     np.testing.assert_allclose(below, above, rtol=1e-7)
 
 
+def test_atmospheres_and_offsets_can_be_made_in_kernels():
+    f = pt.kernel("(),()->()")(lambda z, offset: pt.US76(offset).at(z).density)
+    air = pt.US76(5.0).at(1000.0)
+    np.testing.assert_allclose(f(1000.0, 5.0), air.density, rtol=1e-14)
+    np.testing.assert_allclose(pt.gradient(f, wrt=1)(1000.0, 5.0), -air.density / air.temperature, rtol=1e-13)
+    heights, temperatures = np.array([0.0, 1e3, 9e3]), [290.0, 285.0, 230.0]
+    own = pt.kernel("()->()")(lambda z: pt.Atmosphere.table(heights, temperatures).at(z).pressure)
+    np.testing.assert_allclose(own(500.0), pt.Atmosphere.table(heights, temperatures).at(500.0).pressure, rtol=1e-14)
+
+
 def test_cheap_when_traced():
     f = pt.kernel("()->()")(lambda z: pt.US76().at(z).density)
     f(0.0)

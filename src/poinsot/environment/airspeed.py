@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import atmosphere
 from poinsot.environment.atmosphere import A_0, GAMMA, P_0, RHO_0, Air
-from poinsot.spatial.arrays import as_array, components, matrix
+from poinsot.spatial.arrays import as_array, components, matrix, vector
 
 STILL = 1e-9  # [m/s]: below this speed the flow has no direction, alpha and beta are 0
 ROUNDS = 6  # of Newton, for calibrated airspeeds beyond the speed of sound: exact to rounding up to Mach 10
@@ -88,6 +88,17 @@ class AirData:
 def air_data(velocity: ArrayLike, air: Air) -> AirData:
     """What a point meets that moves with `velocity` (..., 3) [m/s] relative to the air, in aircraft axes."""
     return AirData(as_array(velocity), air)
+
+
+def air_velocity(airspeed: Any, alpha: Any = 0.0, beta: Any = 0.0) -> Array:
+    """The velocity (..., 3) [m/s] relative to the air, in aircraft axes, of an airspeed [m/s] and angles [rad]."""
+    across = airspeed * np.cos(beta)
+    return vector(across * np.cos(alpha), airspeed * np.sin(beta), across * np.sin(alpha))
+
+
+def true_airspeed(calibrated: Any, air: Air) -> Array:
+    """The true airspeed [m/s] in some air of a calibrated airspeed [m/s]."""
+    return air.speed_of_sound * _mach_of_impact(_impact(calibrated / A_0) * P_0 / air.pressure)
 
 
 def wind_axes(alpha: Any, beta: Any) -> Array:

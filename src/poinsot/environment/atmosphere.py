@@ -88,7 +88,7 @@ class Atmosphere:
     def __post_init__(self) -> None:
         for name in ("heights", "temperatures", "pressures", "molar"):
             array = _plain(getattr(self, name))
-            array = np.broadcast_to(array, np.shape(self.heights)) if array.ndim == 0 else array
+            array = np.repeat(array, np.size(self.heights)) if array.ndim == 0 else array
             object.__setattr__(self, name, array)
             if array.ndim != 1 or len(array) < 2 or array.shape != np.shape(self.heights):
                 raise FieldError(f"{name} of the atmosphere must be two or more numbers, as many as heights", name)
