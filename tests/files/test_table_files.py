@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import xarray
 
 import poinsot as pt
 
@@ -60,3 +61,19 @@ def test_errors_name_the_place(tmp_path, head, rows, axes, words):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         pt.load_table(tmp_path / "no.csv", ["alpha"])
+
+
+def test_netcdf(tmp_path):
+    lift = xarray.DataArray(0.1 * np.outer(MACH, ALPHA), coords=[("mach", MACH), ("alpha", ALPHA)], name="CL")
+    data = xarray.Dataset({"CL": lift, "height": 1000 * lift, "other": ("k", [1.0, 2.0])})
+    data["alpha"].attrs["units"], data["height"].attrs["units"] = "deg", "ft"
+    data.to_netcdf(tmp_path / "t.nc", engine="h5netcdf")
+    table = pt.load_table(tmp_path / "t.nc", ["alpha", "mach"])
+    np.testing.assert_allclose(table(np.radians(5.0), 0.9), [0.45, 450 * 0.3048], rtol=1e-13)
+    with pytest.raises(ValueError, match="there is no coordinate 'alfa'; did you mean 'alpha'"):
+        pt.load_table(tmp_path / "t.nc", ["alfa"])
+
+
+def test_outside_names_axes(tmp_path):
+    with pytest.raises(ValueError, match="outside names 'alpa', which is not an axis; did you mean 'alpha'"):
+        pt.load_table(written(tmp_path / "cl.csv"), ["alpha", "mach"], outside={"alpa": "nan"})

@@ -1,9 +1,9 @@
-"""Tables from text: a CSV file with a column per axis and per value, and a row per point of the grid."""
+"""Tables from files: CSV with a column per axis and per value and a row per point of the grid, or NetCDF."""
 
 import csv
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +31,15 @@ def load_table(
     units, {"alpha": "deg"}. values: the same for the values; by default all other columns, in their order. The rows may
     come in any order, but every point of the grid must be there once. Everything is converted to SI units.
     outside: as for `Table`, or by the names of axes. Several values give a table with several outputs.
+
+    In a NetCDF file (.nc) the axes are coordinates, the values variables over them, and units their attributes.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {os.fspath(path)!r} (working directory: {Path.cwd()}).")
     check_size(Path(path), ROBOT_BYTES)
     with inside(path):
-        columns = _columns(Path(path).read_text(encoding="utf-8-sig"))
+        is_netcdf = Path(path).suffix == ".nc"
+        columns = _variables(path, axes) if is_netcdf else _columns(Path(path).read_text(encoding="utf-8-sig"))
         values = [name for name in columns if name not in axes] if values is None else values
         grid = [_scaled(columns, name, axes) for name in axes]
         data = [_scaled(columns, name, values) for name in values]
@@ -44,8 +47,35 @@ def load_table(
             raise ValueError(f"a table needs one axis and one value or more; the columns are {', '.join(columns)}.")
         knots, places = zip(*(np.unique(column, return_inverse=True) for column in grid), strict=True)
         filled = _gridded(dict(zip(axes, knots, strict=True)), places, np.stack(data, axis=-1))
-        beyond = outside if isinstance(outside, str) else tuple(outside.get(name, "clamp") for name in axes)
-        return Table(knots, filled[..., 0] if len(data) == 1 else filled, method, beyond)
+        return Table(knots, filled[..., 0] if len(data) == 1 else filled, method, _beyond(outside, axes))
+
+
+def _beyond(outside: str | Mapping[str, str], axes: Iterable[str]) -> str | tuple[str, ...]:
+    if isinstance(outside, str):
+        return outside
+    names = list(axes)
+    for name in outside:
+        if name not in names:
+            raise ValueError(f"outside names {name!r}, which is not an axis{hint(name, names)}.")
+    return tuple(outside.get(name, "clamp") for name in names)
+
+
+def _variables(path: str | os.PathLike[str], axes: Iterable[str]) -> dict[str, tuple[str, Array]]:
+    """The axes and all variables over them in a NetCDF file as columns: a row per point of the grid."""
+    import xarray
+
+    columns: dict[str, tuple[str, Array]] = {}
+    with xarray.open_dataset(path, engine="h5netcdf", decode_times=False) as data:
+        names = list(axes)
+        for name in names:
+            if name not in data.coords:
+                raise ValueError(f"there is no coordinate {name!r}{hint(name, data.coords)}.")
+        over = [name for name, variable in data.data_vars.items() if set(variable.dims) == set(names)]
+        grid = xarray.broadcast(*(data[name] for name in names))
+        for name, column in [*zip(names, grid, strict=True), *((name, data[name]) for name in over)]:
+            unit = data[name].attrs.get("units", "1")
+            columns[name] = (unit, np.asarray(column.transpose(*names).values, dtype=float).ravel())
+    return columns
 
 
 def _columns(text: str) -> dict[str, tuple[str, Array]]:
