@@ -69,8 +69,8 @@ def _variables(path: str | os.PathLike[str], axes: Iterable[str]) -> dict[str, t
         names = list(axes)
         for name in names:
             if name not in data.coords:
-                raise ValueError(f"there is no coordinate {name!r}{hint(name, data.coords)}.")
-        over = [name for name, variable in data.data_vars.items() if set(variable.dims) == set(names)]
+                raise ValueError(f"there is no coordinate {name!r}{hint(name, map(str, data.coords))}.")
+        over = [str(key) for key, variable in data.data_vars.items() if set(variable.dims) == set(names)]
         grid = xarray.broadcast(*(data[name] for name in names))
         for name, column in [*zip(names, grid, strict=True), *((name, data[name]) for name in over)]:
             unit = data[name].attrs.get("units", "1")

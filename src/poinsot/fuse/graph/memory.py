@@ -127,23 +127,37 @@ _INTERVAL: dict[str, Callable[[float, float], float]] = {
 }
 
 
+_DEEP = 40  # operations in a row that `bounds` looks through
+
+
 def bounds(value: Value) -> tuple[float, float]:
     """The least and the greatest value that an integer can have, as far as its expression tells."""
+    return _bounds(value, {}, 0)
+
+
+def _bounds(value: Value, known: dict[Node, tuple[float, float]], depth: int) -> tuple[float, float]:
     if type(value) is not Node:
         return value, value
     if value.op == "const":
         return value.data, value.data
     if value in value.graph.counters:
         return 0, value.graph.counters[value] - 1
-    if value.op in _INTERVAL:
-        a, b = bounds(value.args[0]), bounds(value.args[1])
+    if value not in known:
+        known[value] = _interval(value, known, depth + 1) if depth < _DEEP else (-np.inf, np.inf)
+    return known[value]
+
+
+def _interval(node: Node, known: dict[Node, tuple[float, float]], depth: int) -> tuple[float, float]:
+    """The bounds of an operation from those of its arguments."""
+    if node.op in _INTERVAL:
+        a, b = (_bounds(arg, known, depth) for arg in node.args)
         with np.errstate(invalid="ignore"):
-            corners = [float(_INTERVAL[value.op](x, y)) for x in a for y in b]
+            corners = [float(_INTERVAL[node.op](x, y)) for x in a for y in b]
         if not any(np.isnan(corners)):
             return min(corners), max(corners)
-    if value.op == "where":
-        sides = [bounds(side) for side in value.args[1:]]
-        return min(low for low, _ in sides), max(high for _, high in sides)
-    if value.op == "get" and value.args[0].op == "table":
-        return min(value.args[0].data), max(value.args[0].data)
+    if node.op == "where":
+        lows, highs = zip(*(_bounds(arg, known, depth) for arg in node.args[1:]), strict=True)
+        return min(lows), max(highs)
+    if node.op == "get" and node.args[0].op == "table":
+        return min(node.args[0].data), max(node.args[0].data)
     return -np.inf, np.inf
