@@ -308,3 +308,13 @@ def test_operations_of_look_ups():
 def test_errors_of_outside(outside, words):
     with pytest.raises(ValueError, match=words):
         Table((EVEN, UNEVEN), np.add.outer(EVEN, UNEVEN), "linear", outside)
+
+
+@pytest.mark.parametrize("method", ["linear", "cubic", "monotone"])
+def test_some_arguments_may_be_plain_numbers(method, rng):
+    table, x = Table((EVEN, UNEVEN), rng.standard_normal((7, 7)), method), rng.uniform(-1, 2, 9)
+    for number in (0.3, -1.0, 2.0, 9.0):
+        np.testing.assert_allclose(kernel("()->()")(lambda x, n=number: table(x, n))(x), table(x, number), rtol=1e-12)
+        np.testing.assert_allclose(kernel("()->()")(lambda x, n=number: table(n, x))(x), table(number, x), rtol=1e-12)
+    constant = kernel("()->()")(lambda x: x + table(0.3, 0.7))
+    np.testing.assert_allclose(constant(1.0), 1 + table(0.3, 0.7), rtol=1e-14)

@@ -1,6 +1,7 @@
 """Tables on constant grids, in any number of dimensions: aerodynamic coefficients, thrust curves, atmospheres."""
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -98,36 +99,29 @@ class Table:
             i, left, width = locate(x, grid)
             cells.append(i)
             weights.append(_WEIGHTS[self.method]((x - left) / width, width))
-        entry = self._entries(cells)
-        result = _contracted(weights, entry, ())
+        result = _contracted(weights, self._entries(cells), ())
         for k, (x, grid, what) in enumerate(zip(points, self.axes, outside, strict=True)):
             if what in ("nan", "error"):
                 inside = (x >= grid[0]) & (x <= grid[-1])
-                if what == "error" and not isinstance(inside, Traced) and not np.all(inside | np.isnan(x)):
-                    worst = np.asarray(x)[~(inside | np.isnan(x))].ravel()[0]
-                    words = f"axis {k} of the table goes from {grid[0]:g} to {grid[-1]:g}, but was asked at {worst:g}"
-                    raise ValueError(f"{words}. Extend it, or choose another outside=")
+                if what == "error" and not isinstance(inside, Traced):
+                    _require_inside(k, x, grid)
                 result = np.where(_behind(inside, len(self.shape)), result, np.nan)
         return result
 
     def _entries(self, cells: list[Any]) -> Callable[[tuple[int, ...]], Any]:
         """Reads, for weight k of each axis, the derivative k // 2 along it at end k % 2 of the cell."""
-        data, grids, m = self._data, len(self.axes), len(self.shape)
+        data = self._data
         if not any(isinstance(i, Traced) for i in cells):
-            return lambda corner: data[
-                (*(i + k % 2 for i, k in zip(cells, corner, strict=True)), *(k // 2 for k in corner))
-            ]
-        strides = [s // data.itemsize for s in data.strides]
-        numbers = self._constants
-        array = memory.table(numbers)
-        base = sum((i * stride for i, stride in zip(cells, strides, strict=False)), Traced(0))
-        shape = self.shape
+            return lambda corner: data[(*map(lambda i, k: i + k % 2, cells, corner), *(k // 2 for k in corner))]
+        strides = [stride // data.itemsize for stride in data.strides]
+        along, derivatives = strides[: len(cells)], strides[len(cells) :]
+        array, size = memory.table(self._constants), math.prod(self.shape)
+        base = sum((i * stride for i, stride in zip(cells, along, strict=True)), Traced(0))
 
         def entry(corner: tuple[int, ...]) -> Any:
-            offset = sum(k % 2 * s + k // 2 * d for k, s, d in zip(corner, strides, strides[grids:], strict=False))
-            places = range(offset, offset + int(np.prod(shape, dtype=int)))
-            values = [Traced(memory.get(array, (base + place).data.item())) for place in places]
-            return np.stack(values).reshape(shape) if m else values[0]
+            first = sum(k % 2 * s + k // 2 * d for k, s, d in zip(corner, along, derivatives, strict=False))
+            values = [Traced(memory.get(array, (base + k).data.item())) for k in range(first, first + size)]
+            return np.stack(values).reshape(self.shape) if self.shape else values[0]
 
         return entry
 
@@ -166,6 +160,13 @@ def _scaled(weight: Any, value: Any) -> Any:
 def _behind(x: Any, axes: int) -> Any:
     """x with axes of length 1 behind its own."""
     return x if axes <= 0 or not np.ndim(x) else np.reshape(x, (*np.shape(x), *(1,) * axes))
+
+
+def _require_inside(k: int, x: np.ndarray, grid: np.ndarray) -> None:
+    beyond = (x < grid[0]) | (x > grid[-1])
+    if np.any(beyond):
+        words = f"axis {k} of the table goes from {grid[0]:g} to {grid[-1]:g}, but was asked at {x[beyond].flat[0]:g}"
+        raise ValueError(f"{words}. Extend it, or choose another outside=")
 
 
 def _frozen(x: Any, name: str) -> np.ndarray:
