@@ -162,3 +162,20 @@ def test_great_circle_of_known_places():
 def test_refused_ellipsoids():
     with pytest.raises(ValueError, match=r"f = 0\.5 is not the Earth's"):
         geodesy.Spheroid(f=0.5)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ((45.0, 0.1, 0.0), "latitude=45.0 rad must be between -pi/2 and pi/2; degrees"),
+        ((0.5, 100.0, 0.0), "longitude=100.0 rad must be"),
+        ((0.5, 0.1, -6.4e6), "altitude=-6400000.0 m is below the Earth's surface; the least is -10000 m"),
+        ((0.5, 0.1, 2e6, -1e4, 1e6), r"altitude=2000000.0 m is above the model, which ends at 1e\+06 m"),
+        ((np.nan, 0.1, 0.0), "latitude=nan"),
+        ((0.5, 0.1, np.nan), "altitude=nan"),
+    ],
+)
+def test_places_that_cannot_be_meant(place, words):
+    with pytest.raises(ValueError, match=words):
+        geodesy.require_place(*place)
+    geodesy.require_place(np.pi / 2, -np.pi, 0.0)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse import is_traced
 from poinsot.spatial.arrays import components, matrix, vector
@@ -17,7 +18,7 @@ from poinsot.spatial.rotation import about_z
 
 ITERATIONS = 2  # of Bowring: exact to rounding from -1000 km to beyond 40,000 km
 DEEPEST = 5.0e6  # [m] from the centre: latitudes are not computed nearer to it
-_TINY = 1e-300  # keeps derivatives of roots finite on the axis of the Earth
+_TINY = 1e-30  # [m^2] keeps derivatives of roots finite on the axis of the Earth, in float32 too
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,20 @@ class Geodetic(NamedTuple):
     latitude: Any
     longitude: Any
     height: Any
+
+
+def require_place(latitude: Scalar, longitude: Scalar, height: Scalar, lowest: float = -1e4, top: float = 4e7) -> None:
+    """An error if a place [rad, rad, m] cannot be meant; `top` [m]: that of the air model, where there is one."""
+    if not is_traced(latitude) and not np.all(np.abs(latitude) <= np.pi / 2):
+        words = f"latitude={latitude!r} rad must be between -pi/2 and pi/2"
+        raise FieldError(f"{words}; degrees are converted by np.radians", "latitude")
+    if not is_traced(longitude) and not np.all(np.abs(longitude) <= 2 * np.pi):
+        words = f"longitude={longitude!r} rad must be between -2 pi and 2 pi"
+        raise FieldError(f"{words}; degrees are converted by np.radians", "longitude")
+    if not is_traced(height) and not np.all(np.greater_equal(height, lowest)):
+        raise FieldError(f"altitude={height!r} m is below the Earth's surface; the least is {lowest:g} m", "altitude")
+    if not is_traced(height) and not np.all(np.less_equal(height, top)):
+        raise FieldError(f"altitude={height!r} m is above the model, which ends at {top:g} m", "altitude")
 
 
 def ecef(latitude: Scalar, longitude: Scalar, height: Scalar, ellipsoid: Spheroid = WGS84) -> Array:
