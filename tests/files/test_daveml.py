@@ -221,6 +221,7 @@ DOCTYPE = re.search("<!DOCTYPE.*?>", TEXT)[0]
             '<griddedTableRef gtID="CL_tab"/>',
             "there is no table 'CL_tab'; did you",
         ),
+        ('name="stalled"', 'name="lift"', "two inputs or outputs are called 'lift'"),
         ('varID="wave" units', 'varID="CL" units', "two variables have the varID 'CL'"),
         (
             '<dependentVarRef varID="CL"/>',

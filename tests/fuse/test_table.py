@@ -8,7 +8,7 @@ import pytest
 from fuse_laws import agrees, every_backend
 from scipy.interpolate import CubicSpline, PchipInterpolator, RegularGridInterpolator
 
-from poinsot.fuse import Table, gradient, kernel, locate
+from poinsot.fuse import Table, fori_loop, gradient, kernel, locate, once
 
 EVEN, UNEVEN = np.linspace(-1, 2, 7), np.array([-1.0, -0.7, 0.1, 0.4, 1.3, 1.9, 2.0])
 GRIDS = {
@@ -318,3 +318,21 @@ def test_some_arguments_may_be_plain_numbers(method, rng):
         np.testing.assert_allclose(kernel("()->()")(lambda x, n=number: table(n, x))(x), table(number, x), rtol=1e-12)
     constant = kernel("()->()")(lambda x: x + table(0.3, 0.7))
     np.testing.assert_allclose(constant(1.0), 1 + table(0.3, 0.7), rtol=1e-14)
+
+
+def test_tables_in_loops_and_functions(rng):
+    table = Table((EVEN, UNEVEN), rng.standard_normal((7, 7)), "cubic")
+    look_up = once(lambda x, y: table(x, y) + table(y, x))
+
+    def walk(x, y):
+        return fori_loop(5, lambda i, z: 0.5 * z + 0.2 * look_up(z, y) + 0.1 * table(z, 0.1 * i), x)
+
+    x, y = rng.uniform(-1, 2, (2, 12))
+    z = x
+    for i in range(5):
+        z = 0.5 * z + 0.2 * (table(z, y) + table(y, z)) + 0.1 * table(z, 0.1 * i)
+    f = kernel("(),()->()")(walk)
+    np.testing.assert_allclose(f(x, y), z, rtol=1e-12)
+    h = 1e-6
+    slopes = (f(x + h, y) - f(x - h, y)) / (2 * h)
+    np.testing.assert_allclose(gradient(f, wrt=0)(x, y), slopes, rtol=1e-6, atol=1e-8)

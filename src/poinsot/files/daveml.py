@@ -192,6 +192,10 @@ def _variables(root: Element, units: dict[str, str]) -> dict[str, DaveVariable]:
             raise ValueError(f"{words}; each needs one of its own.")
         with inside(f"variable {varID!r}"):
             variables[varID] = _variable(element, functions.pop(varID, None), units, written)
+    names = [v.name for v in variables.values() if v.is_input or v.is_output]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two inputs or outputs are called {twice!r}; each needs a name of its own.")
     if functions:
         raise ValueError(f"there is no variable {next(iter(functions))!r}, which a function computes.")
     return variables
