@@ -336,3 +336,13 @@ def test_tables_in_loops_and_functions(rng):
     h = 1e-6
     slopes = (f(x + h, y) - f(x - h, y)) / (2 * h)
     np.testing.assert_allclose(gradient(f, wrt=0)(x, y), slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_how_far_beyond_the_grid():
+    table = Table((EVEN, UNEVEN), np.ones((7, 7)))
+    x = np.array([-1.5, -1.0, 0.3, 2.0, 7.0])
+    first, second = table.beyond(x, x[::-1])
+    np.testing.assert_array_equal(first, [-0.5, 0, 0, 0, 5])
+    np.testing.assert_array_equal(second, [5, 0, 0, 0, -0.5])
+    traced = kernel("(),()->(2)")(lambda x, y: np.stack([*table.beyond(x, y)]))(x, x[::-1])
+    np.testing.assert_array_equal(traced, np.stack([first, second], -1))

@@ -92,6 +92,11 @@ class Table:
             points = tuple(np.asarray(x, dtype=float) for x in points)
         return self._evaluate(points)
 
+    def beyond(self, *points: Any) -> tuple[Any, ...]:
+        """How far a point is beyond the grid, per axis: below 0 under its start, above 0 past its end, 0 within."""
+        pairs = zip(points, self.axes, strict=True)
+        return tuple(np.maximum(x - grid[-1], 0.0) + np.minimum(x - grid[0], 0.0) for x, grid in pairs)
+
     def _evaluate(self, points: tuple[Any, ...]) -> Any:
         cells, weights, outside = [], [], self._outside
         for x, grid, what in zip(points, self.axes, outside, strict=True):
