@@ -185,8 +185,8 @@ def great_circle(
 ) -> tuple[Array, Array]:
     """The distance [m] to another place on a sphere, and the course [rad] there, from 0 to 2 pi, clockwise from north.
 
-    Exact on the sphere also for places that are near to each other or opposite. On the ellipsoid the distance is within
-    0.6 % of the shortest.
+    Exact on the sphere also for places that are near to each other or opposite; within 0.6 % of the distance on the
+    ellipsoid, for which there is `geodesics.geodesic`.
     """
     s1, c1, c2 = np.sin(latitude), np.cos(latitude), np.cos(to_latitude)
     dlon = np.subtract(to_longitude, longitude)
