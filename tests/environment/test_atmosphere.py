@@ -10,7 +10,8 @@ import poinsot as pt
 from poinsot.environment import atmosphere
 from poinsot.environment.atmosphere import M_0, K, R, geopotential
 
-REFERENCE = next((p / "shared/refdata/flight" for p in Path(__file__).parents if (p / "shared").is_dir()), None)
+PLACES = [parent / "shared/refdata/flight" for parent in Path(__file__).parents]
+REFERENCE = next((place for place in PLACES if place.is_dir()), None)
 
 # The standard's table I: geometric height [m], temperature [K], pressure [Pa], density [kg/m^3], sound [m/s],
 # viscosity [Pa s].

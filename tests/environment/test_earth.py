@@ -10,7 +10,8 @@ import pytest
 import poinsot as pt
 from poinsot.environment import earth as module
 
-REFERENCE = next((p / "shared/refdata/flight/nesc" for p in Path(__file__).parents if (p / "shared").is_dir()), None)
+PLACES = [parent / "shared/refdata/flight/nesc" for parent in Path(__file__).parents]
+REFERENCE = next((place for place in PLACES if place.is_dir()), None)
 FIELDS = ["central", "J2", "J4"]
 FOOT = 0.3048
 

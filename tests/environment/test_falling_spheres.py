@@ -8,7 +8,8 @@ import pytest
 
 import poinsot as pt
 
-REFERENCE = next((p / "shared/refdata/flight/nesc" for p in Path(__file__).parents if (p / "shared").is_dir()), None)
+PLACES = [parent / "shared/refdata/flight/nesc" for parent in Path(__file__).parents]
+REFERENCE = next((place for place in PLACES if place.is_dir()), None)
 FOOT, SLUG = 0.3048, 14.593902937206364
 AREA, DRAG = 0.1963495 * FOOT**2, 0.1  # m^2, and the coefficient
 ROUND = {"model": "sphere", "gravity": "central"}
