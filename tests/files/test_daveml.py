@@ -9,9 +9,8 @@ import pytest
 import poinsot as pt
 from poinsot.files.daveml_units import si_factor
 
-MODELS = next(
-    (p / "shared/refdata/flight/nesc/models" for p in Path(__file__).parents if (p / "shared").is_dir()), None
-)
+PLACES = [parent / "shared/refdata/flight/nesc/models" for parent in Path(__file__).parents]
+MODELS = next((place for place in PLACES if place.is_dir()), None)
 needs_models = pytest.mark.skipif(MODELS is None, reason="NASA's models are not here")
 
 TEXT = """<?xml version="1.0"?>
