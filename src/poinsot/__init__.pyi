@@ -1,10 +1,21 @@
 # What a user reaches from `import poinsot as pt`. `__init__.py` reads this list, and imports what is used when it is.
 
-from poinsot import fuse, mechanism, particles, spatial
+from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
 from poinsot.control import noise
-from poinsot.environment import CentralGravity, Contact
-from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
+from poinsot.environment import (
+    US76,
+    AirData,
+    Atmosphere,
+    CentralGravity,
+    Contact,
+    Earth,
+    Gust,
+    SteadyWind,
+    WindProfile,
+    air_data,
+)
+from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -92,6 +103,9 @@ from poinsot.world import State, World
 
 __all__ = [
     "PD",
+    "US76",
+    "AirData",
+    "Atmosphere",
     "Beam",
     "BodyState",
     "CentralGravity",
@@ -100,11 +114,13 @@ __all__ = [
     "Closure",
     "Contact",
     "Cut",
+    "Earth",
     "Effect",
     "Element",
     "Flexure",
     "Flow",
     "Force",
+    "Gust",
     "Inertia",
     "InertiaWarning",
     "Input",
@@ -128,6 +144,7 @@ __all__ = [
     "Spring",
     "Springs",
     "State",
+    "SteadyWind",
     "Table",
     "Tabulated",
     "Tank",
@@ -137,11 +154,14 @@ __all__ = [
     "Triangular",
     "Truncated",
     "Uniform",
+    "WindProfile",
     "World",
+    "air_data",
     "beyond",
     "coupling",
     "cylindrical",
     "distance",
+    "environment",
     "fixed",
     "fori_loop",
     "forward_dynamics",
@@ -155,10 +175,12 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "load_daveml",
     "load_mjcf",
     "load_run",
     "load_scenario",
     "load_sweep",
+    "load_table",
     "load_urdf",
     "mass_matrix",
     "mechanism",
