@@ -1,9 +1,21 @@
 # What a user reaches from `import poinsot as pt`. `__init__.py` reads this list, and imports what is used when it is.
 
-from poinsot import fuse, mechanism, particles, spatial
+from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
-from poinsot.environment import CentralGravity, Contact
-from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
+from poinsot.control import noise
+from poinsot.environment import (
+    US76,
+    AirData,
+    Atmosphere,
+    CentralGravity,
+    Contact,
+    Earth,
+    Gust,
+    SteadyWind,
+    WindProfile,
+    air_data,
+)
+from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -77,6 +89,7 @@ from poinsot.run import (
     LogNormal,
     MultivariateNormal,
     Normal,
+    PhysicalMoment,
     Run,
     RunState,
     StepperState,
@@ -86,13 +99,16 @@ from poinsot.run import (
     WorldStepper,
     simulate,
 )
-from poinsot.spatial import Inertia, Pose
+from poinsot.spatial import Inertia, InertiaWarning, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
 from poinsot.world import State, World
 
 __all__ = [
     "PD",
+    "US76",
+    "AirData",
+    "Atmosphere",
     "Beam",
     "BodyState",
     "CentralGravity",
@@ -101,12 +117,15 @@ __all__ = [
     "Closure",
     "Contact",
     "Cut",
+    "Earth",
     "Effect",
     "Element",
     "Flexure",
     "Flow",
     "Force",
+    "Gust",
     "Inertia",
+    "InertiaWarning",
     "Input",
     "Joint",
     "JointStop",
@@ -120,6 +139,7 @@ __all__ = [
     "MultivariateNormal",
     "Normal",
     "Particles",
+    "PhysicalMoment",
     "Pose",
     "Rotor",
     "Run",
@@ -128,6 +148,7 @@ __all__ = [
     "Spring",
     "Springs",
     "State",
+    "SteadyWind",
     "StepperState",
     "Table",
     "Tabulated",
@@ -138,12 +159,15 @@ __all__ = [
     "Triangular",
     "Truncated",
     "Uniform",
+    "WindProfile",
     "World",
     "WorldStepper",
+    "air_data",
     "beyond",
     "coupling",
     "cylindrical",
     "distance",
+    "environment",
     "fixed",
     "fori_loop",
     "forward_dynamics",
@@ -157,13 +181,16 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "load_daveml",
     "load_mjcf",
     "load_run",
     "load_scenario",
     "load_sweep",
+    "load_table",
     "load_urdf",
     "mass_matrix",
     "mechanism",
+    "noise",
     "on_line",
     "on_plane",
     "once",

@@ -83,7 +83,7 @@ def ledger(screen: Screen, kept: Ledger, unexplained: bool = False) -> None:
         return
     lines = []
     for name, row in ledger_data(kept).items():
-        amounts = (f"{row[k]:.5g}" for k in ("initial", "final", "inflow"))
+        amounts = (f"{row[k] + 0.0:.5g}" for k in ("initial", "final", "inflow"))
         lines.append((name.replace("_", " "), *amounts, f"{row['residual']:.1e}", UNITS[name]))
     screen.table(("conserved quantity", "initial", "final", "inflow", "residual", "unit"), lines)
     if unexplained:

@@ -19,7 +19,7 @@ STATISTICS = ("mean", "std", "5 %", "50 %", "95 %")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, x.toml, or the name of an example.")]
 Vary = Annotated[
     list[str] | None,
-    typer.Option("--vary", metavar="PATH=VALUES", help="lo:hi:n, normal(mu, sigma), uniform(lo, hi) or [a, b, ...]."),
+    typer.Option("--vary", metavar="PATH=VALUES", help="lo:hi:n, [a, b, ...], normal(mu, sigma), uniform(lo, hi), ..."),
 ]
 Samples = Annotated[int | None, typer.Option(help="Random draws at each point of the grid of ranges.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.")]
@@ -67,7 +67,8 @@ def sweep(
     options |= {"seed": scenario.sweep.get("seed", 0) if seed is None else seed}
     options |= {"chunk": chunk, "engine": engine, "scheduler": scheduler, "fresh": fresh}
     done = _swept(screen, scenario, _values(scenario, vary), path, options)
-    return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, plot)
+    picture = finding.place_for(None, path.with_name(f"{path.stem}-sweep.png"), fresh) if plot else None
+    return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, picture)
 
 
 def _swept(
@@ -85,12 +86,12 @@ def _swept(
         return None
 
 
-def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, plot: bool) -> int:
+def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, picture: Path | None) -> int:
     places = {"results": str(path)}
-    if plot:
+    if picture is not None:
         from poinsot.cli.inspecting import draw_sweep
 
-        places["picture"] = str(draw_sweep(done, path.with_name(f"{path.stem}-sweep.png"), names))
+        places["picture"] = str(draw_sweep(done, picture, names))
     tell(screen, done, names, places)
     for kind, place in places.items():
         screen.say(f"{kind:<8} {place}", "green")

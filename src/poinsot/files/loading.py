@@ -41,14 +41,16 @@ def load_run(path: Name, allow_code: bool = False, lazy: bool = False) -> Run:
 Equations = Callable[[dict[str, Any], Array], tuple[World, Any, Mapping[str, Any]]]
 
 
-def open_run(path: Path, equations: Equations, lazy: bool) -> Run:
+def open_run(path: Path, equations: Equations, lazy: bool, check: bool = True) -> Run:
     """The run in a file; `equations` gives its world, compiled system and settings, from its text in JSON and p.
 
-    It is read again if another process replaced the file in the meantime.
+    It is read again if another process replaced the file in the meantime. check: first, whether it is damaged.
     """
     for _ in range(100):
         seen = _identity(path)
         try:
+            if check:
+                _check(path)
             run = _read_run(path, equations, lazy)
         except (OSError, ImportError, MemoryError):
             if _identity(path) == seen:
@@ -72,6 +74,13 @@ def _identity(path: Path) -> tuple[int, ...] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _check(path: Path) -> None:
+    """An error if there is no such file, or if it is damaged."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file '{path}'.")
+    store_for(path).check(path)
 
 
 def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
@@ -105,8 +114,6 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
 
 def _read_whole(path: Path) -> tuple["Dataset", dict[str, Any]]:
     """The group "run" of a file and the text in it, or an error if this is not a run, or a newer one."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file '{path}'.")
     store = store_for(path)
     try:
         whole = _read(store.read(path, "run"))

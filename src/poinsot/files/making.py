@@ -98,7 +98,8 @@ def mass_of(table: ScenarioTable) -> Inertia:
     moment = np.asarray(entries.get("moment", np.zeros((3, 3))))
     if moment.shape not in ((3,), (3, 3)):
         raise FieldError("expected three numbers [kg m^2] along the axes, or a 3 x 3 matrix", "moment")
-    return Inertia(entries["mass"], entries.get("com", np.zeros(3)), np.diag(moment) if moment.ndim == 1 else moment)
+    moment = np.diag(moment) if moment.ndim == 1 else moment
+    return Inertia(entries["mass"], entries.get("com", np.zeros(3)), moment, check=entries.get("check", "error"))
 
 
 def joint_of(table: ScenarioTable | None) -> Joint | None:

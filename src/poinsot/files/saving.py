@@ -97,7 +97,7 @@ class Writer:
         except BaseException:
             self.abandon()
             raise
-        return open_run(self.path, lambda meta, p: (self.world, self.compiled, self.settings), lazy=True)
+        return open_run(self.path, lambda meta, p: (self.world, self.compiled, self.settings), lazy=True, check=False)
 
     def abandon(self) -> None:
         """Remove an unfinished file."""

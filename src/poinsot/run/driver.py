@@ -1,5 +1,6 @@
 """Simulate one world, or many that differ in some numbers, for a while."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
@@ -11,7 +12,7 @@ from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
-from poinsot.run.distributions import draw
+from poinsot.run.drawing import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.observe import observables
@@ -19,7 +20,7 @@ from poinsot.run.output_kinds import Output
 from poinsot.run.progress import Progress
 from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
-from poinsot.run.stepping import choose_method
+from poinsot.run.stepping import another_method, choose_method
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
 
@@ -146,10 +147,9 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     ledger = n is None if options.ledger is None else options.ledger
     compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
-    if options.method is None and method != choose_method(None, world.system()):
-        settings["note"] = (
-            f"method {method!r}: numbers that vary are mass properties, which 'splitting4' cannot leave free"
-        )
+    if options.method is None and (reason := another_method(method, system)):
+        settings["note"] = reason
+        warnings.warn(reason, stacklevel=4)
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.run.distributions import draw, require_finite
+from poinsot.run.drawing import draw, require_finite
 from poinsot.run.instances import require_possible
 from poinsot.world import System
 

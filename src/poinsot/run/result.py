@@ -122,14 +122,18 @@ class Run:
     @cached_property
     def ledger(self) -> Ledger:
         """The conserved quantities at the start and the end, and the inflow through each source."""
+        return self._ledger()
+
+    def _ledger(self, same_bits: bool = True) -> Ledger:
         compiled = self.compiled
         if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
         chosen = np.unique(np.linspace(0, len(self.time) - 1, LOOKS).astype(int))
         y = np.stack([np.asarray(self.y[k]) for k in chosen])
         time = self.time[chosen].reshape(-1, *(1,) * (y.ndim - 2))
+        p = self.p[chosen] if self.p.ndim == y.ndim else self.p
         with np.errstate(all="ignore"):
-            conserved, gross = compiled.conserved(time, y, self.p[chosen] if self.p.ndim == y.ndim else self.p)
+            conserved, gross = compiled.conserved(time, y, p, same_bits)
         names = sources(compiled.system)
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
         inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
@@ -139,8 +143,10 @@ class Run:
     @property
     def unexplained(self) -> bool:
         """Whether the ledger was kept, and its relative residual is above the tolerance of the run."""
-        tolerance = self.settings.get("ledger_tolerance", np.inf)
-        return self.compiled.keeps_ledger and not bool(np.all(self.ledger.relative_residual <= tolerance))
+        if not self.compiled.keeps_ledger:
+            return False
+        ledger = self.ledger if is_known(self, "ledger") else self._ledger(same_bits=False)
+        return not bool(np.all(ledger.relative_residual <= self.settings.get("ledger_tolerance", np.inf)))
 
     # Saving and repeating it.
 

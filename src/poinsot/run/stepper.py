@@ -1,6 +1,7 @@
 """A world that is stepped from outside: an action in, one control period, observations out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy as shallow_copy
 from functools import partial
 from typing import Any
 
@@ -304,7 +305,8 @@ class WorldStepper:
 
     def copy(self) -> "WorldStepper":
         """Another stepper, at the same state; what happens to one does not change the other. Nothing compiles again."""
-        twin = WorldStepper(self._world, self.options)
+        twin = shallow_copy(self)  # kernels and draws are shared
+        twin._make_room()
         if self._begun:
             twin.state = self.state
         return twin

@@ -26,8 +26,9 @@ from poinsot._owned import kind_of, require_owned
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import Run, simulate
-from poinsot.run.distributions import require_finite, sample
+from poinsot.run.drawing import plain, require_finite, sample
 from poinsot.run.fingerprints import Reading, hash_of, unknown
+from poinsot.run.instances import require_possible
 from poinsot.run.progress import Progress
 from poinsot.run.result import varied_coords
 from poinsot.run.time_grid import TimeGrid, time_grid
@@ -149,8 +150,10 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
     inputs = world.description.inputs
     system = world.system(tuple(path for path in vary if path not in inputs))
     cores = {path: np.shape(inputs[path] if path in inputs else system.numbers[path]) for path in vary}
-    grid = {path: np.asarray(x, dtype=float) for path, x in vary.items() if not callable(x)}
+    grid = {path: plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}
     for path, x in grid.items():
+        if x.shape == cores[path] == (1,):
+            grid[path] = x = x[None]  # one plain number for a joint with one coordinate
         if x.ndim != len(cores[path]) + 1 or x.shape[1:] != cores[path]:
             raise ValueError(
                 f"{path} has the shape {cores[path]}; it can vary over (n, *{cores[path]}), not {x.shape}."
@@ -166,12 +169,15 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
         repeat = many * math.prod(sizes[k + 1 :])
         values[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
     for path, distribution in random.items():
-        values[path] = sample(path, distribution, n, seed)
+        values[path] = plain(path, sample(path, distribution, n, seed), cores[path])
         if values[path].shape != (n, *cores[path]):
+            drawn = "numbers" if values[path].ndim == 1 else f"values of shape {values[path].shape[1:]}"
             raise ValueError(
-                f"{path} has the shape {cores[path]}, but numbers were drawn; vary its entries, as {path}[0]."
+                f"{path} has the shape {cores[path]}, but {drawn} were drawn; draw values that fit, or vary its "
+                f"entries, as {path}[0]."
             )
     require_finite(values)
+    require_possible(system, {path: x for path, x in values.items() if path not in inputs}, n)
     return {path: values[path] for path in vary}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from poinsot.fuse.graph.nodes import Type
 
-TYPES: dict[Type, str] = {"f": "T", "i": "int", "b": "bool"}
+TYPES: dict[Type, str] = {"f": "T", "i": "int", "u": "unsigned int", "b": "bool"}
 CACHED = 2048  # bytes of tables that the cache of constant memory holds
 CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
 PACKED = 28_000  # bytes of packed tables that go to shared memory: each block of a multiprocessor has a copy
@@ -22,8 +22,8 @@ def literal(value: float, type_: Type, float64: bool) -> str:
     """A constant as C++ writes it, exactly."""
     if type_ == "b":
         return "true" if value else "false"
-    if type_ == "i":
-        return str(value)
+    if type_ in ("i", "u"):
+        return str(value) + "u" * (type_ == "u")
     with np.errstate(over="ignore"):
         number = float(value if float64 else np.float32(value))
     if number != number:
@@ -50,6 +50,8 @@ class Tables:
     def packed(self) -> "PackedTables":
         """Tables of floats for shared memory; none, if they are so few that constant memory is better, or too many."""
         packed, floats = PackedTables(), [(data, name) for (type_, data), name in self.names.items() if type_ == "f"]
+        if sum(len(data) for data, _ in floats) * self.itemsize > PACKED:
+            return packed
         for length in dict.fromkeys(len(data) for data, _ in floats):
             packed.add([(data, name) for data, name in floats if len(data) == length])
         size = sum(len(data) for data, _ in floats) * self.itemsize

@@ -7,17 +7,22 @@ becomes one of their parameters (`Graph.capture`).
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NoReturn, TypeAlias, cast, final
 
+import numpy as np
+
 from poinsot.fuse.graph.errors import TraceError
 
-Scalar: TypeAlias = Literal["f", "i", "b"]  # float, integer, boolean
+Scalar: TypeAlias = Literal["f", "i", "u", "b"]  # float, integer, unsigned integer of 32 bits, boolean
 ArrayType: TypeAlias = tuple[Scalar, int]  # an array in memory: the type and the number of its elements
 Type: TypeAlias = Scalar | ArrayType | Literal["t"]  # "t": several results, each of them a `proj` of the node
 
-PYTHON: dict[Type, Callable[[float], float]] = {"f": float, "i": int, "b": bool}
+NUMBERS: tuple[Scalar, ...] = ("f", "i", "u")
+
+# What holds a number of each type while tracing: Python's numbers, but for "u", which Python does not have.
+PYTHON: dict[Type, Callable[[float], Any]] = {"f": float, "i": int, "u": np.uint32, "b": bool}
 
 
 @final
@@ -69,7 +74,8 @@ class Node:
         return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
 
 
-Value: TypeAlias = Node | float  # a node, or a Python number (float, int, bool) that is known while tracing
+# A node, or a number that is known while tracing: a Python number (float, int, bool), or a `np.uint32`.
+Value: TypeAlias = Node | float
 
 
 class Graph:
@@ -85,6 +91,7 @@ class Graph:
         self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
         self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
+        self.uses: dict[Node, int] = {}  # how often nodes are used by others than observers, if there are any
         self._memo: dict[Any, Node] = {}
 
     def _append(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
@@ -197,6 +204,7 @@ class Graph:
             "outputs": [place[n] for n in self.outputs],
             "captures": [place[n] for n in self.captures.values()],
             "counters": {place[n]: bound for n, bound in self.counters.items()},
+            "uses": {place[n]: count for n, count in self.uses.items() if n in place},
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,6 +217,7 @@ class Graph:
         self.outputs = [self.nodes[k] for k in state["outputs"]]
         self.captures = {self.nodes[k]: self.nodes[k] for k in state["captures"]}
         self.counters = {self.nodes[k]: bound for k, bound in state["counters"].items()}
+        self.uses = {self.nodes[k]: count for k, count in state["uses"].items()}
 
 
 _local = threading.local()
@@ -220,6 +229,12 @@ def current() -> Graph:
     if not stack:
         raise RuntimeError("a traced value escaped from the function that it was traced in")
     return stack[-1]
+
+
+def is_strict() -> bool:
+    """Whether this thread is tracing into a strict graph."""
+    stack: list[Graph] = getattr(_local, "stack", [])
+    return bool(stack) and stack[-1].strict
 
 
 def tracing() -> bool:
@@ -236,13 +251,29 @@ def tracing_into(graph: Graph) -> Iterator[Graph]:
         stack.pop()
 
 
+_TYPES: dict[type, Type] = {float: "f", int: "i", np.uint32: "u", bool: "b"}
+
+
 def type_of(value: Value) -> Type:
     if type(value) is Node:
         return value.type
-    return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+    known = _TYPES.get(type(value))
+    return known if known is not None else "i" if isinstance(value, int) else "f"
 
 
 def common_type(values: Iterable[Value]) -> Scalar:
     """The type that can hold all of these scalars."""
-    types = {type_of(value) for value in values}
-    return "f" if "f" in types else "i" if "i" in types else "b"
+    return common({type_of(value) for value in values})
+
+
+def common(types: Collection[Type]) -> Scalar:
+    """The type that can hold numbers of all of these types."""
+    if "f" in types:
+        return "f"
+    if "u" in types and "i" in types:
+        raise TraceError(
+            "uint32 meets an integer: NumPy makes both int64, which kernels in float32 do not have",
+            "convert one of them, with x.astype(np.uint32), np.uint32(3) or x.astype(int); Python's own numbers, as "
+            "in x + 3, adapt by themselves where they are 0 ... 2^32 - 1",
+        )
+    return "u" if "u" in types else "i" if "i" in types else "b"
