@@ -18,18 +18,18 @@ DROPPED_CALLS = set("abs sqrt transpose conjugate inverse reversed skew negative
 FIXED_ORDER = {"zip", "isinstance", "issubclass", "getattr", "hasattr", "setattr", "print", "replace"}
 STEPS = ("h", "dt", "step")  # names of the step in time
 LATER = ("_new", "_after", "_next")  # ends of names that hold a value after the step
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt),
-    ast.LtE: (ast.Lt, ast.GtE),
-    ast.Gt: (ast.GtE, ast.Lt),
-    ast.GtE: (ast.Gt, ast.LtE),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
+FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+    ast.Eq: ast.NotEq,
+    ast.Is: ast.IsNot,
+    ast.In: ast.NotIn,
 }
+FLIPPED |= {b: a for a, b in FLIPPED.items()}
+WITH_EQUALITY: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
+WITH_EQUALITY |= {b: a for a, b in WITH_EQUALITY.items()}
+COUNTS = {"len", "ndim", "shape", "size", "nv", "nq", "i", "j", "k", "n", "p", "parent", "order", "steps"}
+CHECKS = {"strict"}  # arguments that only ask for a check
 OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -41,13 +41,15 @@ OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
 @dataclass(frozen=True)
 class Scope:
     """Where a node stands: the function's qualified name, whether the code runs only when a function is called, the
-    names of the function and those it has assigned above the node, and the lines of the statement."""
+    names of the function and those it has assigned above the node, the lines of the statement, and whether it is the
+    condition of an error."""
 
     function: str = ""
     is_deferred: bool = False
     names: frozenset[str] = frozenset()
     assigned: frozenset[str] = frozenset()
     lines: tuple[int, int] = (1, 1)
+    is_check: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,14 @@ def operators(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 
 def conditions(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
-    """Comparisons with and without equality or flipped; and for or; the branches exchanged."""
+    """Comparisons flipped; with or without equality, of counts and in checks (of other numbers it makes no difference);
+    and for or; the branches exchanged."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        for other in COMPARISONS[type(node.ops[0])]:
-            yield ast.Compare(node.left, [other()], node.comparators)
+        kind = type(node.ops[0])
+        others = [FLIPPED[kind]]
+        if kind in WITH_EQUALITY and (scope.is_check or _names(node) & COUNTS):
+            others.append(WITH_EQUALITY[kind])
+        yield from (ast.Compare(node.left, [other()], node.comparators) for other in others)
     elif isinstance(node, ast.BoolOp):
         yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
     elif isinstance(node, ast.IfExp) and not isinstance(node.test, ast.Compare | ast.UnaryOp):
@@ -151,6 +157,10 @@ def time_levels(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
                 yield from [ast.Name(other, ast.Load())] if other != node.id else []
     elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "self") not in ("self", "np"):
         yield from [ast.Name(node.attr, ast.Load())] if node.attr in scope.assigned else []
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {getattr(inner, "id", getattr(inner, "attr", "")) for inner in ast.walk(node)}
 
 
 def _sum(t: str, h: str) -> ast.BinOp:
@@ -222,7 +232,7 @@ def _lines(node: ast.AST) -> tuple[int, int]:
 
 def _nodes(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
     """All nodes that are worth a mutant, with their scopes: no annotations, messages, assertions or text forms."""
-    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.arg):
+    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.arg) or getattr(node, "arg", None) in CHECKS:
         return
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
         yield from _definition(node, scope)
@@ -235,7 +245,9 @@ def _nodes(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
     yield node, scope
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
-            scope = replace(scope, assigned=scope.assigned | _assigned_above(node, child))
+            scope = replace(scope, assigned=scope.assigned | _assigned_above(node, child), is_check=False)
+        elif isinstance(node, ast.If):
+            scope = replace(scope, is_check=isinstance(node.body[0], ast.Raise))
         yield from _nodes(child, scope)
 
 
