@@ -138,7 +138,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sample", type=int, default=0, help="how many mutants, drawn at random; by default all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample: another seed, other mutants")
-    parser.add_argument("--only", default="", help="mutants whose key (path::function::mutation) contains this text")
+    parser.add_argument("--only", nargs="+", default=[""], help="those with one of these in path::function::mutation")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--budget", type=float, default=20.0, help="seconds of tests for one mutant")
     parser.add_argument(
@@ -156,11 +156,10 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 def sample(project: Project, options: argparse.Namespace) -> list[Mutant]:
     """As many mutants as asked for, chosen by their names: other mutants come and go without a change of the choice."""
-    mutants = [m for m in project.mutants if options.only in m.key]
-    if not 0 < options.sample < len(mutants):
-        return mutants
-    drawn = sorted(mutants, key=lambda m: digest(str(options.seed).encode(), m.key.encode()))[: options.sample]
-    return sorted(drawn, key=lambda m: (m.path, m.node, m.choice))
+    drawn = project.mutants
+    if 0 < options.sample < len(drawn):
+        drawn = sorted(drawn, key=lambda m: digest(str(options.seed).encode(), m.key.encode()))[: options.sample]
+    return [m for m in sorted(drawn, key=lambda m: (m.path, m.node, m.choice)) if any(o in m.key for o in options.only)]
 
 
 def equivalents(path: Path, project: Project) -> tuple[dict[str, str], list[str]]:
@@ -206,7 +205,8 @@ def unsettled(
     project: Project, results: Results, mutants: list[Mutant], options: argparse.Namespace
 ) -> tuple[trials.Coverage, list[Mutant]]:
     """What the tests cover, and the mutants that have no verdict yet."""
-    coverage = trials.Coverage(stored_coverage(project))
+    stored = stored_coverage(project).items()
+    coverage = trials.Coverage({t: record for t, record in stored if t.startswith(project.tests)})
     todo = [m for m in mutants if not results.is_settled(m, coverage.tests_of(m, options.budget))]
     if options.survivors:
         todo = [m for m in todo if results.known.get(m.key, {"verdict": "killed"})["verdict"] != "killed"]
@@ -244,7 +244,7 @@ def stored_coverage(project: Project) -> dict[str, Any]:
 
 def bring_up_to_date(project: Project, items: dict[str, pytest.Item], jobs: int) -> None:
     """Record the tests of which nothing is known."""
-    known = {test: record for test, record in stored_coverage(project).items() if test in items}
+    known = stored_coverage(project)
     missing = {test: item for test, item in items.items() if test not in known}
     progress = Progress(len(missing), "tests recorded")
     names = {project.name(path): path for path in project.files}
