@@ -33,7 +33,7 @@ def mutants_of(source):
         ("zip(a, b, strict=True)", set()),
         ("np.cross(a, b)", {"np.cross(a, b) -> np.cross(b, a)"}),
         ("np.sin(a)", {"np.sin(a) -> np.cos(a)"}),
-        ("min(a, b)", {"min(a, b) -> min(b, a)", "min(a, b) -> max(a, b)"}),
+        ("min(a, b)", {"min(a, b) -> max(a, b)"}),
         ("q.inverse()", {"q.inverse() -> q"}),
         ("a if c else b", {"a if c else b -> b if c else a"}),
         ("a and b", {"a and b -> a or b"}),

@@ -15,7 +15,8 @@ PAIRS = "sin cos, sinh cosh, arcsin arccos, min max, minimum maximum, argmin arg
 PAIRS += ", ad ad_dual, derivative derivative_world, integrate integrate_world"
 TWINS = {a: b for pair in PAIRS.split(", ") for a, b in (pair.split(), pair.split()[::-1])}
 DROPPED_CALLS = set("abs sqrt transpose conjugate inverse reversed skew negative normalize copy".split())
-FIXED_ORDER = {"zip", "isinstance", "issubclass", "getattr", "hasattr", "setattr", "print", "replace"}
+FIXED_ORDER = set("zip isinstance issubclass getattr hasattr setattr print replace __setattr__".split())
+FIXED_ORDER |= set("min max minimum maximum hypot swapaxes array_equal allclose isclose".split())  # symmetric
 STEPS = ("h", "dt", "step")  # names of the step in time
 LATER = ("_new", "_after", "_next")  # ends of names that hold a value after the step
 FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -74,7 +75,7 @@ class Mutant:
 
 def operators(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
     """Signs, products for quotients, dropped terms and factors, operands the other way around."""
-    if isinstance(node, ast.BinOp):
+    if isinstance(node, ast.BinOp) and not _is_text(node):
         if opposite := OPPOSITE.get(type(node.op)):
             yield ast.BinOp(node.left, opposite(), node.right)
         if isinstance(node.op, ast.Add | ast.Sub):
@@ -157,6 +158,13 @@ def time_levels(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
                 yield from [ast.Name(other, ast.Load())] if other != node.id else []
     elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "self") not in ("self", "np"):
         yield from [ast.Name(node.attr, ast.Load())] if node.attr in scope.assigned else []
+
+
+def _is_text(node: ast.BinOp) -> bool:
+    ends = (node.left, node.right)
+    return any(isinstance(e, ast.JoinedStr) or isinstance(getattr(e, "value", None), str) for e in ends) or any(
+        isinstance(e, ast.BinOp) and _is_text(e) for e in ends
+    )
 
 
 def _names(node: ast.AST) -> set[str]:

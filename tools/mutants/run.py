@@ -140,7 +140,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the sample: another seed, other mutants")
     parser.add_argument("--only", nargs="+", default=[""], help="those with one of these in path::function::mutation")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
-    parser.add_argument("--budget", type=float, default=20.0, help="seconds of tests for one mutant")
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for one mutant")
     parser.add_argument(
         "--grace", type=float, default=5.0, help="seconds that a test may take beyond a multiple of its own"
     )
@@ -165,12 +165,14 @@ def sample(project: Project, options: argparse.Namespace) -> list[Mutant]:
 def equivalents(path: Path, project: Project) -> tuple[dict[str, str], list[str]]:
     """Reason by key of the mutants that are declared equivalent; and the entries that match no mutant.
 
-    An entry lists mutations of one function, or is a pattern, a regular expression for mutations anywhere.
+    An entry lists mutations of one function, all or (with `::n` at the end) the n-th of them; or it is a pattern, a
+    regular expression for mutations anywhere.
     """
     entries = tomllib.loads(path.read_text()) if path.exists() else {}
     places: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for mutant in project.mutants:
         places[mutant.path, mutant.function, mutant.mutation].append(mutant.key)
+        places[mutant.path, mutant.function, f"{mutant.mutation}::{mutant.occurrence}"].append(mutant.key)
     found: dict[str, str] = {}
     stale: list[str] = []
     for entry in entries.get("pattern", []):
