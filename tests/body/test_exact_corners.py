@@ -84,9 +84,11 @@ def test_no_time_no_change_and_constant_rates_add(formulation, seed):
     state = formulation.from_motion(body, X_WB, V_WB_B)
     k = formulation.rate(0.3, state, body, random_load(rng, body))
     same, once = formulation.integrate(state, k, 0.0), formulation.integrate(state, k, 0.1)
+    unit, by_default = formulation.integrate(state, k, 1.0), formulation.integrate(state, k)
     twice, at_once = formulation.integrate(once, k, 0.1), formulation.integrate(state, k, 0.2)
     for name in state.__dataclass_fields__:
         np.testing.assert_allclose(getattr(same, name), getattr(state, name), atol=1e-15)
+        np.testing.assert_array_equal(getattr(by_default, name), getattr(unit, name))
         if (formulation, name) != (body_frame, "X"):
             np.testing.assert_allclose(getattr(twice, name), getattr(at_once, name), atol=1e-12)
 

@@ -9,6 +9,7 @@ from spatial_strategies import same_mass
 from poinsot.spatial import quaternion, rotation, shapes
 from poinsot.spatial.inertia import Inertia
 from poinsot.spatial.mesh import Mesh
+from poinsot.spatial.physical import unphysical
 from poinsot.spatial.pose import Pose
 
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
@@ -116,3 +117,20 @@ def test_the_determinant_of_a_reflection_is_named():
 def test_one_wrong_length_of_three_is_found(lengths):
     with pytest.raises(ValueError, match=r"Box: size = .* must be "):
         shapes.Box(lengths)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_how_far_moments_are_from_unphysical(scale):
+    """By hand, for moments along turned axes: the asymmetry, the least moment, the triangle inequality's slack."""
+    R = quaternion.to_matrix(quaternion.exp([0.3, -0.7, 0.2]))
+    turned = np.stack([R @ np.diag(d) @ R.T for d in ((1.0, 2.0, 2.5), (-1.0, 2.0, 2.5), (1.0, 2.0, 3.5))])
+    turned[0, 0, 1] += 0.25
+    turned[0, 1, 0] -= 0.25
+    asymmetry, least, slack = unphysical(scale * turned)
+    size = np.abs(turned).max(axis=(1, 2))
+    np.testing.assert_allclose(asymmetry * size, [0.5, 0, 0], atol=1e-14)
+    np.testing.assert_allclose(least * size, [1.0, -1.0, 1.0], atol=1e-14)
+    np.testing.assert_allclose(slack * size, [0.5, -1.5, -0.5], atol=1e-14)
+    np.testing.assert_array_equal(unphysical(np.zeros((1, 3, 3))), np.zeros((3, 1)))
+    turned[0, 0, 1], turned[0, 1, 0] = turned[0, 1, 0], turned[0, 0, 1]
+    np.testing.assert_allclose(unphysical(turned)[0][0] * size[0], 0.5, atol=1e-14)
