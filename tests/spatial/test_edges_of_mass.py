@@ -1,4 +1,4 @@
-"""Mass properties and checks at their edges: constructors by name, scales far from one, and which entry an error names."""
+"""Mass properties and checks at their edges: constructors, scales far from one, and which entry an error names."""
 
 from math import pi
 

@@ -250,11 +250,13 @@ def bring_up_to_date(project: Project, items: dict[str, pytest.Item], jobs: int)
     missing = {test: item for test, item in items.items() if test not in known}
     progress = Progress(len(missing), "tests recorded")
     names = {project.name(path): path for path in project.files}
-    for count, (test, answer) in enumerate(trials.record(missing, names, jobs)):
+    stored = time.monotonic()
+    for test, answer in trials.record(missing, names, jobs):
         known[test] = answer if answer.get("passed") else {"seconds": 0.0, "lines": {}, "failed": True}
         progress.show(" ".join(t for t in [test] if not answer.get("passed")))
-        if count % 200 == 0:
+        if time.monotonic() > stored + 20:
             store_coverage(project, known)
+            stored = time.monotonic()
     store_coverage(project, known)
 
 
