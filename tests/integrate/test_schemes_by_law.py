@@ -1,0 +1,224 @@
+"""Schemes on problems whose answer is known in closed form: order conditions, quadrature, series. No kernels."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from bodies import random_body
+from scipy.integrate import solve_ivp
+from scipy.special import ellipj
+
+from poinsot.integrate import schemes
+from poinsot.integrate.dop853 import BodyProblem
+from poinsot.integrate.free_motion import _lame, _weierstrass
+from poinsot.integrate.kick_drift import drifted, kicked
+from poinsot.integrate.splitting import free_rotation
+from poinsot.spatial import Inertia, quaternion, rotation
+
+TABLEAUS = {"EULER": 1, "MIDPOINT": 2, "HEUN3": 3, "RK4": 4}
+
+
+@pytest.mark.parametrize("name", TABLEAUS)
+def test_order_conditions(name):
+    """Butcher's conditions, one for each rooted tree with as many nodes as the order claims, or fewer."""
+    tableau, order = getattr(schemes, name), TABLEAUS[name]
+    s = len(tableau.b)
+    a, b, c = np.zeros((s, s)), np.array(tableau.b), np.array(tableau.c)
+    for i, row in enumerate(tableau.a):
+        a[i, :i] = row
+    conditions = [(1, b.sum(), 1), (2, b @ c, 1 / 2), (3, b @ c**2, 1 / 3), (3, b @ a @ c, 1 / 6)]
+    conditions += [(4, b @ c**3, 1 / 4), (4, (b * c) @ a @ c, 1 / 8), (4, b @ a @ c**2, 1 / 12)]
+    conditions += [(4, b @ a @ a @ c, 1 / 24)]
+    assert tableau.order == order
+    np.testing.assert_allclose(c, a.sum(axis=1), atol=1e-16)
+    for nodes, left, right in conditions:
+        if nodes <= order:
+            assert left == pytest.approx(right, abs=1e-15)
+
+
+def power(order):
+    """y' = (n + 1) t^n, whose solutions differ from t^(n + 1) by a constant."""
+    return lambda t, y: order * t ** (order - 1) + 0.0 * y
+
+
+@pytest.mark.parametrize("name", TABLEAUS)
+@pytest.mark.parametrize("t", [0.0, 1.5, -0.7])
+def test_runge_kutta_methods_integrate_powers_of_time(name, t):
+    """Without a state in it, an equation is a quadrature, exact up to the order, from any time on."""
+    tableau, h = getattr(schemes, name), 0.3
+    for order in range(1, tableau.order + 1):
+        exact = 2.0 + (t + h) ** order - t**order
+        y = schemes.runge_kutta(tableau, power(order), t, np.array([2.0]), h)
+        on_a_line = schemes.lie_runge_kutta(
+            tableau, power(order), lambda y, u: y + u, lambda u, k: 0.0 * u, t, np.array([2.0]), h
+        )
+        np.testing.assert_allclose([y, on_a_line], exact, rtol=1e-14)
+
+
+@pytest.mark.parametrize("t", [0.0, 1.5, -0.7])
+def test_the_midpoint_is_in_the_middle(t):
+    """Exact for y' = 2 t; and for y' = a y the step is (1 + a h/2)/(1 - a h/2)."""
+    h = 0.3
+
+    def move(y, u):
+        return y + u
+
+    y = schemes.implicit_midpoint(lambda t, y: 2 * t + 0.0 * y, move, t, np.array([2.0]), h)
+    np.testing.assert_allclose(y, 2.0 + (t + h) ** 2 - t**2, rtol=1e-14)
+    grown = schemes.implicit_midpoint(lambda t, y: 0.5 * y, move, t, np.array([2.0]), h, iterations=30)
+    np.testing.assert_allclose(grown, 2.0 * (1 + 0.075) / (1 - 0.075), rtol=1e-14)
+
+
+def rotating(t):
+    return np.array([np.cos(t), 0.5 * t, -np.sin(2 * t)])
+
+
+def turn_by(scheme, start, end, n):
+    R, h = np.eye(3), (end - start) / n
+    for k in range(n):
+        R = scheme(start + k * h, R, h)
+    return R
+
+
+@pytest.mark.parametrize(("name", "order"), TABLEAUS.items())
+def test_order_on_the_rotation_group(name, order):
+    """R' = [omega(t, R)] R with the commutator of rotations, against SciPy; every step stays a rotation."""
+
+    def f(t, R):
+        return rotating(t) + R @ [0.3, -0.2, 0.5]
+
+    def move(R, u):
+        return rotation.exp(u) @ R
+
+    def step(t, R, h):
+        return schemes.lie_runge_kutta(getattr(schemes, name), f, move, np.cross, t, R, h)
+
+    def rhs(t, y):
+        R = y.reshape(3, 3)
+        return (rotation.skew(f(t, R)) @ R).ravel()
+
+    exact = solve_ivp(rhs, (1.0, 2.0), np.eye(3).ravel(), method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    n = {1: 400, 2: 40, 3: 20, 4: 16}[order]
+    coarse, fine = (turn_by(step, 1.0, 2.0, k) for k in (n, 2 * n))
+    errors = [np.abs(R - exact.reshape(3, 3)).max() for R in (coarse, fine)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+    np.testing.assert_allclose(fine @ fine.T, np.eye(3), atol=1e-13)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_kicks_and_drifts_cover_the_step(order):
+    """Kicks at the times that the drifts have reached, their lengths half of the drifts on either side."""
+    calls = []
+
+    def kick(t, y, h):
+        calls.append(("kick", t, h))
+        return y
+
+    def drift(t, y, h):
+        calls.append(("drift", t, h))
+        return y
+
+    schemes.strang(kick, drift, 2.0, 0.0, 0.1, order)
+    w = np.array(schemes.COMPOSITIONS[order])
+    np.testing.assert_allclose(w.sum(), 1.0, rtol=1e-15)
+    np.testing.assert_array_equal(w, w[::-1])
+    if order == 4:
+        np.testing.assert_allclose(np.sum(w**3), 0.0, atol=1e-15)  # the error of a second-order step is of third order
+    reached = 2.0 + 0.1 * np.concatenate([[0.0], np.cumsum(w)])
+    assert [name for name, _, _ in calls] == ["kick", *["drift", "kick"] * len(w)]
+    np.testing.assert_allclose([t for _, t, _ in calls[::2]], reached, rtol=1e-14)
+    np.testing.assert_allclose([h for _, _, h in calls[1::2]], 0.1 * w, rtol=1e-14)
+    halves = (np.concatenate([[0.0], w]) + np.concatenate([w, [0.0]])) / 2
+    np.testing.assert_allclose([h for _, _, h in calls[::2]], 0.1 * halves, rtol=1e-13)
+
+
+def test_the_oscillator():
+    """x'' = -x: a kick first and then a drift, or half a kick on both sides; areas are kept, energies bounded."""
+    h = 0.1
+
+    def kick(t, y, h):
+        return (y[0], y[1] - h * y[0])
+
+    def drift(t, y, h):
+        return (y[0] + h * y[1], y[1])
+
+    assert schemes.semi_implicit_euler(kick, drift, 0.0, (1.0, 2.0), h) == pytest.approx((1.0 + h * (2.0 - h), 2.0 - h))
+    half = 2.0 - h / 2
+    x = 1.0 + h * half
+    assert schemes.strang(kick, drift, 0.0, (1.0, 2.0), h) == pytest.approx((x, half - h / 2 * x))
+
+
+def test_parts_of_a_kick_and_a_drift():
+    body = Inertia.sphere(2.0, 0.3)
+    np.testing.assert_allclose(drifted(body, np.ones(3), np.array([1.0, 2.0, 3.0]), 0.5), [1.25, 1.5, 1.75])
+    P, L = kicked(lambda p: (-p[0], 2.0 * p[1]), 0.0, (np.ones(3), np.ones(3)), 0.01)
+    np.testing.assert_allclose(P, np.exp(-0.01), rtol=1e-11)  # RK4: h^5/120 is left out
+    np.testing.assert_allclose(L, np.exp(0.02), rtol=1e-10)
+
+
+# The series of free motion.
+
+
+def e_of(g):
+    """Three numbers whose sum is zero, ascending from the last."""
+    return np.array([1.0, g, -1.0 - g])
+
+
+@pytest.mark.parametrize("g", [-0.5, -0.2, 0.0, 0.6, 0.95])
+@pytest.mark.parametrize("h", [0.1, 0.5, 0.9])
+def test_weierstrass_by_jacobi(g, h):
+    """wp(h) = e_3 + (e_1 - e_3) / sn^2(h sqrt(e_1 - e_3)), DLMF 23.6.21."""
+    e = e_of(g)
+    k2 = (e[1] - e[2]) / (e[0] - e[2])
+    sn = ellipj(h * np.sqrt(e[0] - e[2]), k2)[0]
+    ours = 1 + sum(_weierstrass(h * h * e, 24))
+    np.testing.assert_allclose(ours, h * h * (e[2] + (e[0] - e[2]) / sn**2), rtol=1e-13)
+
+
+@pytest.mark.parametrize("terms", [4, 7, 10])
+def test_the_series_has_as_many_terms_as_asked_for(terms):
+    """What is left out is of the order 2 (terms + 1)."""
+    e = e_of(0.3)
+    full, short = (_weierstrass(e, n) for n in (24, terms))
+    assert len(short) == terms - 1
+    np.testing.assert_allclose(short, full[: terms - 1], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("V", "C"), [(0.4, 0.3), (-0.7, 0.2)])
+def test_lame_solves_its_equation(V, C):
+    """N'' = (2 wp + V) N to rounding in 30 digits, where N = 1/h - V h/2 - i C h^2/3 + ..., term by term."""
+    e = np.array([mp.mpf(1), mp.mpf("0.3"), mp.mpf("-1.3")])
+
+    def series(h):
+        return _weierstrass(h * h * e, 30)
+
+    def N(h):
+        even, odd = _lame(series(h), V * h * h, C * h**3)
+        return (even + 1j * odd) / h
+
+    with mp.workdps(30):
+        h = mp.mpf("0.4")
+        wp = (1 + sum(series(h))) / h**2
+        assert abs(mp.diff(N, h, 2) - (2 * wp + V) * N(h)) < 1e-9
+        small = mp.mpf("1e-6")
+        assert abs(N(small) - (1 / small - V * small / 2 - 1j * C * small**2 / 3)) < 1e-17
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_free_rotation_about_one_axis_is_exact(order):
+    """Alone about a principal axis, a body turns by h L/I, whatever the composition."""
+    for axis in range(3):
+        L, moments = 0.7 * np.eye(3)[axis], np.array([1.0, 2.0, 2.5])
+        q = free_rotation([1.0, 0, 0, 0], L, moments, 0.8, order)
+        np.testing.assert_allclose(q, quaternion.exp(0.8 * L / moments), atol=1e-15)
+
+
+def test_the_adaptive_problem_does_not_depend_on_the_length_of_its_quaternion():
+    """The rate of the momenta, and the velocity, at a quaternion of any length; only q' grows with it or not at all."""
+    rng = np.random.default_rng(2)
+    body = random_body(rng)
+    problem = BodyProblem(body, None, rng.standard_normal(6), lambda t, X, V: np.concatenate([X.R[0], X.R[1]]))
+    y = problem.start.copy()
+    scaled = y.copy()
+    scaled[3:7] *= 1.7
+    here, there = problem.derivative(0.0, y), problem.derivative(0.0, scaled)
+    np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-14)
