@@ -3,14 +3,16 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from bodies import random_body
+from bodies import random_body, random_load, random_motion
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj
 
+from poinsot.body import body_frame, lab
 from poinsot.integrate import schemes
 from poinsot.integrate.dop853 import BodyProblem
 from poinsot.integrate.free_motion import _lame, _weierstrass
 from poinsot.integrate.kick_drift import drifted, kicked
+from poinsot.integrate.single import METHODS, simulate
 from poinsot.integrate.splitting import free_rotation
 from poinsot.spatial import Inertia, quaternion, rotation
 
@@ -145,6 +147,57 @@ def test_the_oscillator():
     half = 2.0 - h / 2
     x = 1.0 + h * half
     assert schemes.strang(kick, drift, 0.0, (1.0, 2.0), h) == pytest.approx((x, half - h / 2 * x))
+
+
+def test_a_first_order_step_kicks_with_the_forces_at_its_start():
+    seen = []
+    schemes.semi_implicit_euler(lambda *a: seen.append(a), lambda *a: seen.append(a), 2.0, "y", 0.1)
+    assert seen == [(2.0, "y", 0.1), (2.0, None, 0.1)]
+
+
+@pytest.mark.parametrize("moving_reference", [False, True])
+def test_methods_of_the_texts_are_their_steps(moving_reference):
+    rng = np.random.default_rng(3)
+    body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
+    load = random_load(rng, body)
+    method = METHODS["five-step, moving reference" if moving_reference else "five-step"]
+    state = body_frame.from_motion(body, X_WB, V_WB_B)
+    ours = method.step(body, load)(0.4, state, 0.1)
+    texts = body_frame.step(0.4, state, 0.1, body, load, moving_reference=moving_reference)
+    for name in state.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(ours, name), getattr(texts, name))
+    lab_state = lab.from_motion(body, X_WB, V_WB_B)
+    ours, texts = (
+        METHODS["peskin"].step(body, load)(0.4, lab_state, 0.1),
+        lab.step_under_load(0.4, lab_state, 0.1, body, load),
+    )
+    for name in lab_state.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(ours, name), getattr(texts, name))
+
+
+def test_records_do_not_change_the_motion():
+    """Under a load that depends on time: the same steps, whether they are recorded or not."""
+    rng = np.random.default_rng(4)
+    body = Inertia.box(2.0, (1, 2, 3))
+    f = rng.standard_normal(6)
+
+    def load(t, X, V):
+        return f * np.cos(3 * t)
+
+    one, many = (simulate(body, load=load, method="euler", duration=2.0, step=0.1, records=n) for n in (1, 10))
+    np.testing.assert_allclose(many.position[-1], one.position[-1], atol=1e-13)
+    np.testing.assert_allclose(many.orientation[-1], one.orientation[-1], atol=1e-13)
+    np.testing.assert_allclose(many.time, np.linspace(0, 2, 11))
+    impulse = f[3:] * 0.1 * np.sum(np.cos(3 * 0.1 * np.arange(20)))
+    still = simulate(
+        body,
+        load=lambda t, X, V: np.concatenate([np.zeros(3), X.R.T @ f[3:]]) * np.cos(3 * t),
+        method="euler",
+        duration=2.0,
+        step=0.1,
+        records=5,
+    )
+    np.testing.assert_allclose(body.mass * still.velocity[-1], impulse, atol=1e-13)
 
 
 def test_parts_of_a_kick_and_a_drift():
