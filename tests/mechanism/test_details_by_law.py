@@ -1,0 +1,55 @@
+"""Details of the dynamics of trees against the book's recursions and by hand, in plain NumPy."""
+
+import numpy as np
+import pytest
+from trees import random_tree
+
+import poinsot as pt
+from poinsot.mechanism import book, dynamics, kinematics, two_body
+
+
+def state_of(mech, rng):
+    q = kinematics.integrate(mech, mech.neutral(), rng.standard_normal(mech.nv))
+    return q, rng.standard_normal(mech.nv)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_wrench_on_any_one_link_counts(seed):
+    """Forward and inverse dynamics with a wrench on one link after the other, as in the book."""
+    rng = np.random.default_rng(seed)
+    mech = random_tree(rng, 5)
+    q, v = state_of(mech, rng)
+    tau = rng.standard_normal(mech.nv)
+    for link in mech.links:
+        F = {link.name: rng.standard_normal(6)}
+        ours, books = dynamics.forward_dynamics(mech, q, v, tau, F), book.forward_dynamics(mech, q, v, tau, F)
+        np.testing.assert_allclose(ours, books, rtol=1e-9, atol=1e-9 * np.abs(books).max())
+        np.testing.assert_allclose(book.inverse_dynamics(mech, q, v, books, F), tau, atol=1e-9 * np.abs(books).max())
+        np.testing.assert_allclose(
+            dynamics.inverse_dynamics(mech, q, v, books, F), tau, atol=1e-9 * np.abs(books).max()
+        )
+
+
+def test_dry_friction_is_smoothed_over_a_milliradian_per_second():
+    joint = pt.revolute((0, 0, 1), damping=0.2, friction=3.0)
+    for v in (-0.7e-3, 0.3e-3, 2.0):
+        assert dynamics.resistance(joint, np.array([v])) == pytest.approx([0.2 * v + 3.0 * np.tanh(1e3 * v)], rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_text_is_the_case_at_rest(seed):
+    """Featherstone's solution is that in motion, without motion: accelerations, articulated inertia, and no bias."""
+    rng = np.random.default_rng(seed)
+    I1, I2 = (pt.Inertia.points(0.1 + rng.random(6), rng.normal(size=(6, 3))).moment for _ in range(2))
+    r1, r2, s, f, tau = rng.normal(size=(5, 3))
+    b = two_body.TwoBodies(1.3, I1, 0.7, I2, r1, r2, s / np.linalg.norm(s))
+    rest = two_body.at_rest(b)
+    a1, omegadot1, alpha = two_body.solution_in_motion(b, rest, f, tau)
+    texts = two_body.solution(b, f, tau)
+    np.testing.assert_allclose(a1, texts[0], atol=1e-11)
+    np.testing.assert_allclose(omegadot1, texts[1], atol=1e-11)
+    for formula in (two_body.alpha, two_body.alpha_18, two_body.alpha_20):
+        np.testing.assert_allclose(alpha, formula(b, *texts), atol=1e-11)
+    IA, pA = two_body.articulated(b, rest)
+    np.testing.assert_allclose(IA, two_body.matrix(b), atol=1e-11)
+    np.testing.assert_array_equal(pA, np.zeros(6))
