@@ -256,6 +256,23 @@ def test_lame_solves_its_equation(V, C):
         assert abs(N(small) - (1 / small - V * small / 2 - 1j * C * small**2 / 3)) < 1e-17
 
 
+@pytest.mark.parametrize("terms", [4, 6])
+def test_lame_has_as_many_terms_as_weierstrass(terms):
+    """What is left out of h N(h) is of the order 2 (terms + 1), and one more for the odd powers."""
+    e = np.array([mp.mpf(1), mp.mpf("0.3"), mp.mpf("-1.3")])
+
+    def parts(h, terms):
+        return _lame(_weierstrass(h * h * e, terms), mp.mpf("0.4") * h * h, mp.mpf("0.3") * h**3)
+
+    with mp.workdps(60):
+        errors = [
+            [abs(a - b) for a, b in zip(parts(h, terms), parts(h, 40), strict=True)]
+            for h in (mp.mpf("1e-2"), mp.mpf("5e-3"))
+        ]
+        orders = [float(mp.log(coarse / fine, 2)) for coarse, fine in zip(*errors, strict=True)]
+    np.testing.assert_allclose(orders, [2 * (terms + 1), 2 * (terms + 1) + 1], atol=0.05)
+
+
 @pytest.mark.parametrize("order", [2, 4])
 def test_free_rotation_about_one_axis_is_exact(order):
     """Alone about a principal axis, a body turns by h L/I, whatever the composition."""

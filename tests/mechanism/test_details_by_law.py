@@ -53,3 +53,16 @@ def test_the_text_is_the_case_at_rest(seed):
     IA, pA = two_body.articulated(b, rest)
     np.testing.assert_allclose(IA, two_body.matrix(b), atol=1e-11)
     np.testing.assert_array_equal(pA, np.zeros(6))
+
+
+def test_which_springs_of_joints_store_energy():
+    """Those of plain coordinates; those of a rotation vector, if they are alike about all axes."""
+    stiff = np.array([1.0, 2.0, 3.0])
+    for joint, stores in (
+        (pt.revolute((0, 0, 1), stiffness=2.0), True),
+        (pt.universal((0, 1, 0), (0, 0, 1), stiffness=stiff[:2]), True),
+        (pt.spherical(stiffness=2.0), True),
+        (pt.spherical(stiffness=stiff), False),
+        (pt.free(stiffness=2.0), False),
+    ):
+        assert joint.type.stores_energy(joint) == stores

@@ -56,6 +56,15 @@ def test_the_tangent_of_a_custom_law_at_any_length(length):
     np.testing.assert_allclose(natural_frequencies(o, s)[3:] ** 2, [across, across, along], rtol=1e-8)
 
 
+@pytest.mark.parametrize("length", [1e-5, 1.0, 1e5])
+def test_the_tangent_of_a_law_that_changes_with_the_scale_of_its_length(length):
+    """Repulsion T = -1/l^2: 2/l^3 along the line, at distances of any scale."""
+    o = Particles([2.0, 2.0], [(0, 0, 0), (length, 0, 0)])
+    s = Springs([(0, 1)], 0.0, 0.0, tension=lambda l, rate, *_: -1 / l**2)
+    np.testing.assert_allclose(natural_frequencies(o, s)[-1] ** 2, 2 / length**3, rtol=1e-8)
+    np.testing.assert_allclose(stable_step(o, s), 2 / np.sqrt(2 / length**3), rtol=1e-8)
+
+
 @pytest.mark.parametrize("stiffness", [0.01, 8.0])
 def test_the_stable_step_of_two_equal_masses_is_the_limit_itself(stiffness):
     """Gershgorin's bound is attained: omega^2 = 2 k/m, and the limit is 2/omega."""
