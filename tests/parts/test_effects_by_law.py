@@ -237,7 +237,7 @@ def test_the_motor_of_a_rotor():
     assert rotor_torque(speed=2.0, torque=3.0, friction=0.2) == pytest.approx(3.0 - 0.4)
     assert rotor_torque(speed=2.0, torque=3.0, dry_friction=0.2) == pytest.approx(2.8)
     assert rotor_torque(speed=STICTION / 2, torque=0.0, dry_friction=0.2) == pytest.approx(-0.2 * np.tanh(0.5))
-    for speed, share in ((9.0, 1.0), (9.95, 0.5), (10.0, 0.0), (11.0, 0.0), (-9.95, 1.0)):
+    for speed, share in ((0.0, 1.0), (9.0, 1.0), (9.95, 0.5), (10.0, 0.0), (11.0, 0.0), (-9.95, 1.0)):
         assert rotor_torque(speed=speed, torque=3.0, max_speed=10.0) == pytest.approx(3.0 * share)
 
 
@@ -253,6 +253,33 @@ def test_a_rotor_is_a_body_that_spins(seed):
     np.testing.assert_allclose(effect.wrenches["a"], [*(np.cross(h, omega) + 0.4 * s), 0, 0, 0], atol=1e-12)
     np.testing.assert_allclose(effect.carried["a"], [*h, 0, 0, 0], atol=1e-13)
     np.testing.assert_allclose(effect.stored, h @ omega + 0.5 * 0.5 * 30.0**2, rtol=1e-13)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_driven_rotor_pushes_its_body_back(seed):
+    """The torque tau on the rotor, -tau on the body; h = J (sigma + s . omega) s; work on both adds up."""
+    rng, world = two_bodies(seed)
+    s, J, sigma = rng.normal(size=3), 0.01, 30.0
+    world.add(pt.Rotor("r", "a", axis=s, inertia=J, speed=sigma, torque=0.3, load=0.4))
+    moved = at_start(world)[2]
+    effect, omega, s = moved.effects["r"], moved.scene["a"].twist[:3], s / np.linalg.norm(s)
+    h = J * (sigma + s @ omega) * s
+    np.testing.assert_allclose(effect.wrenches["a"], [*(np.cross(h, omega) - 0.3 * s), 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(effect.stored, 0.5 * J * (sigma + s @ omega) ** 2, rtol=1e-13)
+    np.testing.assert_allclose(effect.power, 0.3 * sigma + 0.4 * (sigma + s @ omega), rtol=1e-13)
+    turned = moved.acceleration("a")[:3] @ s
+    np.testing.assert_allclose(effect.rates["speed"], (0.3 + 0.4) / J - turned, rtol=1e-12)
+
+
+def test_a_speed_that_follows_a_function():
+    """sigma' = (command - sigma)/lag, from rest, by the torque J (sigma' + s . omega')."""
+    _, world = two_bodies(1)
+    world.add(pt.Rotor("r", "a", axis=(0, 0, 1), inertia=0.01, speed=lambda t: 8.0 + t, lag=0.5))
+    moved = at_start(world)[2]
+    effect = moved.effects["r"]
+    np.testing.assert_allclose(effect.rates["speed"], 16.0)
+    np.testing.assert_allclose(effect.shown["torque"], 0.01 * (16.0 + moved.acceleration("a")[2]), rtol=1e-12)
+    np.testing.assert_allclose(effect.wrenches["a"], [0, 0, -0.16, 0, 0, 0], atol=1e-14)
 
 
 # Tanks.
@@ -363,22 +390,22 @@ def test_loads_of_a_limit():
 
 
 def test_a_limit_latches_between_the_steps():
-    """The load rises from 0.5 to 1.5 between 1 s and 3 s: passed at 2 s; then it stays latched, the worst goes on."""
-    limit = Limit("l", "a", "c", axial=1.0)
+    """The load rises from 0.5 to 2.5 between 1 s and 3 s: passed at 1.5 s; then it stays latched, the worst goes on."""
+    limit = Limit("l", "a", "c", axial=1.0, shear=1.0)
     states = {name: np.zeros(()) for name in limit.states()}
-    rows = [(1.0, 0.5), (3.0, 1.5), (4.0, 0.2), (5.0, 2.0), (6.0, 1.1)]
-    kept = []
-    for t, load in rows:
-        states = limit.settle(Instant([0, 0, 0, -load, 0, 0], t, CUT), states)
-        kept.append([float(states[name]) for name in ("latched", "latched_at", "worst", "worst_at", "last", "last_at")])
+    rows = [(1.0, 0.5, 0), (3.0, 2.5, 1), (4.0, 0.2, 0), (5.0, 3.0, 0), (6.0, 1.1, 1)]
+    kept, names = [], ("latched", "latched_at", "worst", "worst_at", "case", "last", "last_at")
+    for t, load, case in rows:
+        states = limit.settle(Instant([0, 0, 0, -load * (case == 0), load * (case == 1), 0], t, CUT), states)
+        kept.append([float(states[name]) for name in names])
     np.testing.assert_allclose(
         kept,
         [
-            [0, 0, 0.5, 1.0, 0.5, 1.0],
-            [1, 2.0, 1.5, 3.0, 1.5, 3.0],
-            [1, 2.0, 1.5, 3.0, 0.2, 4.0],
-            [1, 2.0, 2.0, 5.0, 2.0, 5.0],
-            [1, 2.0, 2.0, 5.0, 1.1, 6.0],
+            [0, 0, 0.5, 1.0, 0, 0.5, 1.0],
+            [1, 1.5, 2.5, 3.0, 1, 2.5, 3.0],
+            [1, 1.5, 2.5, 3.0, 1, 0.2, 4.0],
+            [1, 1.5, 3.0, 5.0, 0, 3.0, 5.0],
+            [1, 1.5, 3.0, 5.0, 0, 1.1, 6.0],
         ],
     )
     part = Limit("l", "a", "c", axial=1.0, then="part")
@@ -418,3 +445,99 @@ def test_segments_make_up_the_beam(n):
     K = np.array([flexure.stiffness for flexure in beam.flexures()])
     np.testing.assert_allclose(np.sum(1 / K, axis=0), [end / 4.0, np.log((5 + end) / 5), end / 7.0], rtol=1e-9)
     np.testing.assert_allclose([flexure.damping for flexure in beam.flexures()], 0.1 * K)
+
+
+# Flows, from bodies at rest: there only the velocity relative to the body counts.
+
+
+def resting(*parts):
+    world = pt.World((0, 0, 0))
+    world.add_body("a", Inertia.box(5.0, (1, 2, 3)), None, None, Pose(p=(1, 0, 0)))
+    world.add_body("b", Inertia.box(5.0, (1, 2, 3)), None, None, Pose.from_euler((0.4, 0.3, 0.2), p=(0, 3, 0)))
+    for part in parts:
+        world.add(part)
+    return at_start(world)[2]
+
+
+def tank(name="t", on="a", **shape):
+    return pt.Tank(name, on, capacity=8.0, contents=4.0, position=(0.1, 0.2, 0.3), **shape)
+
+
+def momentum_at(x, v):
+    return np.concatenate([np.cross(x, v), v])
+
+
+@pytest.mark.parametrize("point", [None, (0.5, -0.4, 0.9)])
+@pytest.mark.parametrize(("end", "sign"), [("source", -1.0), ("to", 1.0)])
+def test_mass_that_leaves_or_enters_brings_its_momentum(point, end, sign):
+    """-r u at the point where it leaves, r u where it enters; the stream in the body runs from or to the tank."""
+    x, u, r = np.array([0.1, 0.2, 0.3]), np.array([0.5, 2.0, -1.0]), 0.7
+    moved = resting(tank(), pt.Flow("f", rate=r, point=point, velocity=u, **{end: "t"}))
+    effect = moved.effects["f"]
+    there = x if point is None else np.array(point)
+    np.testing.assert_allclose(effect.wrenches["a"], sign * r * momentum_at(there, u), atol=1e-14)
+    np.testing.assert_allclose(effect.outside["a"], sign * r * momentum_at(there, u), atol=1e-14)
+    assert effect.mass == sign * r
+    assert effect.rates["t.contents"] == sign * r
+    carried = -sign * r * np.concatenate([np.cross(x, there), there - x])
+    np.testing.assert_allclose(effect.carried.get("a", np.zeros(6)), carried, atol=1e-14)
+
+
+def test_mass_that_crosses_from_body_to_body_flows_through_both():
+    """From the tank to the outlet in the first, from the outlet to the other tank in the second."""
+    x, out, r = np.array([0.1, 0.2, 0.3]), np.array([0.5, -0.4, 0.9]), 0.7
+    moved = resting(tank(), tank("s", "b"), pt.Flow("f", source="t", to="s", rate=r, point=out))
+    carried = moved.effects["f"].carried
+    in_b = moved.scene["b"].pose.inverse() @ (moved.scene["a"].pose @ out)
+    np.testing.assert_allclose(carried["a"], r * np.concatenate([np.cross(x, out), out - x]), atol=1e-14)
+    np.testing.assert_allclose(carried["b"], r * np.concatenate([np.cross(in_b, x), x - in_b]), atol=1e-13)
+    assert moved.effects["f"].mass is None
+
+
+def test_mass_that_leaves_a_sinking_level_has_its_velocity():
+    """The level of a settled tank sinks by r height/capacity, and what is taken from there moves along."""
+    r = 0.7
+    moved = resting(tank(size=(1, 1, 2), settles=True), tank("s", "b"), pt.Flow("f", source="t", to="s", rate=r))
+    x, v = np.array([0.1, 0.2, 0.3]), np.array([0, 0, -r * 2 / 8])
+    np.testing.assert_allclose(moved.effects["f"].wrenches["a"], -r * momentum_at(x, v), atol=1e-14)
+
+
+def test_how_a_flow_starts():
+    assert pt.Flow("f", source="t", rate=2.0).states()["rate"] == 2.0
+    assert pt.Flow("f", source="t", rate=lambda t: 2.0).states()["rate"] == 0.0
+    assert pt.Flow("f", source="t", rate=2.0, flowing=0.5).states()["rate"] == 0.5
+    with pytest.raises(ValueError, match=r"flow 'f' starts with 500 kg/s, for which tank 't' with 4 kg is too empty"):
+        resting(tank(), pt.Flow("f", source="t", rate=500.0))
+    resting(tank(), pt.Flow("f", source="t", rate=500.0, flowing=0.0))
+    with pytest.raises(ValueError, match="flow 'f' needs a tank; 'g' is a Force"):
+        resting(pt.Force("g", "a"), pt.Flow("f", source="g", rate=1.0))
+
+
+def test_a_thruster_is_a_flow_of_its_propellant():
+    """thrust / exhaust_speed from the tank, with the exhaust speed against its direction: the thrust, at its point."""
+    jet = pt.Thruster("jet", "a", "t", thrust=30.0, exhaust_speed=60.0, direction=(0, 3, 4), point=(0.5, -0.4, 0.9))
+    effect = resting(tank(), jet).effects["jet"]
+    np.testing.assert_allclose(effect.wrenches["a"], momentum_at([0.5, -0.4, 0.9], [0, 18, 24]), atol=1e-13)
+    np.testing.assert_allclose(effect.shown["force"], [0, 18, 24], atol=1e-13)
+    assert effect.mass == -0.5
+    varying = pt.Thruster("jet", "a", "t", thrust=lambda t: 30.0 + t, exhaust_speed=60.0, flowing=0.1, lag=0.5)
+    assert resting(tank(), varying).effects["jet"].rates["rate"] == pytest.approx((0.5 - 0.1) / 0.5)
+
+
+def test_wrong_shapes_name_their_part():
+    _, world = two_bodies(1, pt.spherical(), v=[0.0, 0.0, 0.0])
+    for part, message in (
+        (pt.Motor("m", "b", (1.0, 2.0)), r"value of motor 'm' has shape \(2,\); it must have shape \(3,\)"),
+        (pt.PD("p", "b", target=1.0), r"target of PD 'p' has shape \(\); it must have shape \(4,\)"),
+        (pt.PD("p", "b", target_rate=(1.0, 2.0)), r"target_rate of PD 'p' has shape \(2,\)"),
+        (pt.Torque("t", "b", (1.0, 2.0)), r"value of torque 't' has shape \(2,\)"),
+        (pt.Thruster("t", "b", thrust=(1.0, 2.0)), r"thrust of thruster 't' has shape \(2,\)"),
+        (pt.Rotor("r", "b", inertia=0.01, torque=(1.0, 2.0)), r"torque of rotor 'r' has shape \(2,\)"),
+        (pt.Rotor("r", "b", inertia=0.01, load=(1.0, 2.0)), r"load of rotor 'r' has shape \(2,\)"),
+    ):
+        _, world = two_bodies(1, pt.spherical(), v=[0.0, 0.0, 0.0])
+        world.add(part)
+        with pytest.raises(ValueError, match=message):
+            at_start(world)
+    with pytest.raises(ValueError, match="values of a table"):
+        pt.Tabulated([0.0, 1.0], np.zeros((2, 1, 1)))

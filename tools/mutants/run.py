@@ -70,8 +70,8 @@ class Project:
         return str(self.root / path)
 
     @cached_property
-    def package_hash(self) -> str:
-        return digest(*(f.read_bytes() for f in sorted((self.root / "src").rglob("*.py"))))
+    def hashes(self) -> dict[str, str]:
+        return {path: digest(source.encode()) for path, source in self.files.items()}
 
     def test_hash(self, test: str) -> str:
         return digest((self.root / test.split("::")[0]).read_bytes())
@@ -100,7 +100,7 @@ class Results:
             file.write(json.dumps(row) + "\n")
 
     def source_of(self, mutant: Mutant) -> str:
-        return digest(self.project.files[mutant.path].encode())
+        return self.project.hashes[mutant.path]
 
     def is_settled(self, mutant: Mutant, tests: list[str]) -> bool:
         """Killed before; or survived these very tests."""
@@ -234,14 +234,16 @@ def collected(project: Project, use: Callable[[dict[str, pytest.Item]], None]) -
 
 
 def stored_coverage(project: Project) -> dict[str, Any]:
-    """What was recorded with the package as it is, of tests that pass and are still the same."""
+    """What was recorded of tests that are the same as then, as are the files that they cover."""
     path = project.kept / "coverage.json"
-    stored = json.loads(path.read_text()) if path.exists() else {}
-    if stored.get("package") != project.package_hash:
-        return {}
-    hashes = {test: project.test_hash(test) for test in stored["files"] if (project.root / test).exists()}
-    kept = {f for f, known in stored["files"].items() if hashes.get(f) == known}
-    return {test: record for test, record in stored["tests"].items() if test.split("::")[0] in kept}
+    stored = json.loads(path.read_text()) if path.exists() else {"tests": {}, "files": {}, "sources": {}}
+    files = {f for f, known in stored["files"].items() if (project.root / f).exists() and project.test_hash(f) == known}
+    sources = {f for f, known in stored["sources"].items() if project.hashes.get(f) == known}
+    return {
+        test: record
+        for test, record in stored["tests"].items()
+        if test.split("::")[0] in files and sources.issuperset(record["lines"])
+    }
 
 
 def bring_up_to_date(project: Project, items: dict[str, pytest.Item], jobs: int) -> None:
@@ -262,7 +264,7 @@ def bring_up_to_date(project: Project, items: dict[str, pytest.Item], jobs: int)
 
 def store_coverage(project: Project, known: dict[str, Any]) -> None:
     files = {test.split("::")[0] for test in known}
-    content = {"package": project.package_hash, "files": {f: project.test_hash(f) for f in files}, "tests": known}
+    content = {"files": {f: project.test_hash(f) for f in files}, "sources": project.hashes, "tests": known}
     partial = project.kept / "coverage.partial"
     partial.write_text(json.dumps(content))
     partial.replace(project.kept / "coverage.json")
