@@ -19,7 +19,7 @@ import time
 import tomllib
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -282,23 +282,26 @@ def try_live(
     functions = trials.functions_of({project.name(path) for path in project.files})
     seconds = {test: record["seconds"] for test, record in coverage.known.items()}
 
-    def tasks() -> Iterator[tuple[Mutant, Callable[..., None]]]:
-        for mutant in mutants:
-            name = project.name(mutant.path)
-
-            def task(send: trials.Send, mutant: Mutant = mutant, name: str = name) -> None:
-                trials.set_memory_limit()
+    def task(mutant: Mutant | None, tests: list[str]) -> trials.Task:
+        def work(send: trials.Send) -> None:
+            trials.set_memory_limit()
+            if mutant is not None:
+                name = project.name(mutant.path)
                 if not trials.exchange_code(name, project.files[mutant.path], mutant, functions[name]):
                     send({"verdict": "postponed"})
                     return
-                chosen = [items[test] for test in coverage.tests_of(mutant, options.budget) if test in items]
-                by = trials.run_tests(chosen, seconds, options.grace, send)
-                send({"verdict": "killed", "by": by} if by else {"verdict": "postponed"})
+            by = trials.run_tests([items[t] for t in tests if t in items], seconds, options.grace, send)
+            send({"verdict": "killed", "by": by} if by else {"verdict": "postponed"})
 
-            yield mutant, task
+        return work
 
+    some = [t for m in mutants[:: 1 + len(mutants) // 10] for t in coverage.tests_of(m, 0.1 * options.budget)]
+    for _, answer in trials.forked(iter([(None, task(None, list(dict.fromkeys(some))))]), 1):
+        if answer.get("verdict") != "postponed":
+            raise SystemExit(f"without any mutant, after other tests, {answer.get('by') or answer} fails.")
     progress = Progress(len(mutants), "mutants tried")
-    for mutant, answer in trials.forked(tasks(), options.jobs):
+    tasks = ((m, task(m, coverage.tests_of(m, options.budget))) for m in mutants)
+    for mutant, answer in trials.forked(tasks, options.jobs):
         if answer.get("verdict") == "killed":
             results.add(mutant, **answer)
             coverage.kills[f"{mutant.path}::{mutant.function}"][answer["by"]] += 1
