@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poinsot.body import body_frame, lab, momentum
-from poinsot.body.forces import AppliedForce, total
+from poinsot.body.forces import AppliedForce, AppliedTorque, total, weight
 from poinsot.spatial import Inertia, rotation
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -141,3 +141,16 @@ def test_the_five_steps_use_the_values_before_the_step(moving_reference):
     free = body_frame.step(0.0, state, 0.2, body, lambda t, X, V: np.zeros(6), True)
     (before, _), (after, _) = body_frame.to_motion(state, body), body_frame.to_motion(free, body)
     np.testing.assert_allclose(after.R @ free.V, before.R @ state.V, atol=1e-13)
+
+
+def test_what_acts_by_default():
+    """Gravity points down, with 9.81 m/s^2; a force acts at the origin of the body, in world axes."""
+    rng = np.random.default_rng(4)
+    body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
+    F_B = weight(body).wrench(0.0, X_WB, V_WB_B)
+    np.testing.assert_allclose(X_WB.R @ F_B[3:], [0, 0, -9.81 * body.mass], atol=1e-13)
+    np.testing.assert_allclose(F_B[:3], np.cross(body.com, F_B[3:]), atol=1e-13)
+    f = rng.standard_normal(3)
+    np.testing.assert_allclose(AppliedForce(f).wrench(0.0, X_WB, V_WB_B), [0, 0, 0, *(X_WB.R.T @ f)], atol=1e-14)
+    np.testing.assert_allclose(AppliedTorque(f).wrench(0.0, X_WB, V_WB_B), [*(X_WB.R.T @ f), 0, 0, 0], atol=1e-14)
+    assert momentum.from_motion(body, X_WB, V_WB_B).attitude.shape == (4,)

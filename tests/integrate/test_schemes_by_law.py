@@ -9,7 +9,7 @@ from scipy.special import ellipj
 
 from poinsot.body import body_frame, lab
 from poinsot.integrate import schemes
-from poinsot.integrate.dop853 import BodyProblem
+from poinsot.integrate.dop853 import BodyProblem, dense, solve
 from poinsot.integrate.free_motion import _lame, _weierstrass
 from poinsot.integrate.kick_drift import drifted, kicked
 from poinsot.integrate.single import METHODS, simulate
@@ -292,3 +292,27 @@ def test_the_adaptive_problem_does_not_depend_on_the_length_of_its_quaternion():
     scaled[3:7] *= 1.7
     here, there = problem.derivative(0.0, y), problem.derivative(0.0, scaled)
     np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-14)
+
+
+def test_adaptive_steps_from_any_time_on():
+    """A free body does not know the time, however late and close together the records are; at rest it stays."""
+    rng = np.random.default_rng(5)
+    body, V = random_body(rng), rng.standard_normal(6)
+    early, late = (solve(body, V_WB_B=V, times=t0 + np.array([0.0, 1e-3, 2e-3, 1.0])) for t0 in (0.0, 50.0))
+    np.testing.assert_allclose(late.position, early.position, atol=1e-11)
+    np.testing.assert_allclose(late.orientation, early.orientation, atol=1e-11)
+    np.testing.assert_allclose(dense(body, V_WB_B=V)([0.0, 1.0]).position, early.position[[0, -1]], atol=1e-9)
+    still = solve(body)
+    np.testing.assert_array_equal(still.time, [0.0, 1.0])
+    for motion in (still, dense(body)([0.0, 1.0])):
+        np.testing.assert_array_equal(motion.position, np.zeros((2, 3)))
+        np.testing.assert_allclose(motion.orientation, [[1, 0, 0, 0]] * 2, atol=1e-15)
+        np.testing.assert_allclose(motion.velocity, np.zeros((2, 3)), atol=1e-15)
+
+
+def test_what_a_simulation_does_by_default():
+    """A body at rest at the origin, for one second in a hundred records."""
+    run = simulate(Inertia.box(1.0, (1, 2, 3)))
+    np.testing.assert_allclose(run.time, np.linspace(0, 1, 101), atol=1e-15)
+    np.testing.assert_array_equal(run.position, np.zeros((101, 3)))
+    np.testing.assert_array_equal(run.angular_velocity, np.zeros((101, 3)))

@@ -30,7 +30,7 @@ FLIPPED |= {b: a for a, b in FLIPPED.items()}
 WITH_EQUALITY: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 WITH_EQUALITY |= {b: a for a, b in WITH_EQUALITY.items()}
 COUNTS = {"len", "ndim", "shape", "size", "nv", "nq", "i", "j", "k", "n", "p", "parent", "order", "steps"}
-CHECKS = {"strict"}  # arguments that only ask for a check
+SILENT = {"strict", "repr", "eq"}  # arguments that only ask for a check, or for a text
 OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -240,7 +240,7 @@ def _lines(node: ast.AST) -> tuple[int, int]:
 
 def _nodes(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
     """All nodes that are worth a mutant, with their scopes: no annotations, messages, assertions or text forms."""
-    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.arg) or getattr(node, "arg", None) in CHECKS:
+    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.arg) or getattr(node, "arg", None) in SILENT:
         return
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
         yield from _definition(node, scope)
