@@ -175,6 +175,35 @@ def test_methods_of_the_texts_are_their_steps(moving_reference):
         np.testing.assert_array_equal(getattr(ours, name), getattr(texts, name))
 
 
+ORDERS = {1: "peskin; five-step; five-step, moving reference; euler; lie euler; semi-implicit euler"}
+ORDERS |= {2: "lie midpoint; implicit midpoint; splitting; poinsot"}
+ORDERS |= {4: "rk4; rk4, body frame; rk4, twist; rkmk4; rkmk4, twist; splitting4; poinsot4"}
+ORDER_OF = {name: order for order, names in ORDERS.items() for name in names.split("; ")}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_one_step_of_every_method_has_its_order(name):
+    """One step of h and two of h/2 differ by C h^(order + 1), and from RK4 by as much, under a random load."""
+    rng = np.random.default_rng(6)
+    body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
+    load = random_load(rng, body)
+
+    def after(name, h, n):
+        method = METHODS[name]
+        state, step = method.formulation.from_motion(body, X_WB, V_WB_B), method.step(body, load)
+        for k in range(n):
+            state = step(0.4 + k * h, state, h)
+        X, V = method.formulation.to_motion(state, body)
+        return np.concatenate([X.matrix().ravel(), V])
+
+    order = METHODS[name].order
+    assert order == ORDER_OF.get(name, order)
+    h = {1: 1e-4, 2: 2e-3, 4: 2e-2}[order]
+    gaps = [np.abs(after(name, k, 1) - after(name, k / 2, 2)).max() for k in (h, h / 2)]
+    assert np.log2(gaps[0] / gaps[1]) == pytest.approx(order + 1, abs=0.3)
+    assert np.abs(after(name, h, 1) - after("rk4", h / 4, 4)).max() < 4 * gaps[0] + 1e-12
+
+
 def test_records_do_not_change_the_motion():
     """Under a load that depends on time: the same steps, whether they are recorded or not."""
     rng = np.random.default_rng(4)
