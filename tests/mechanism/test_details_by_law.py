@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from trees import random_tree
+from trees import KINDS, random_joint, random_tree
 
 import poinsot as pt
 from poinsot.mechanism import book, dynamics, kinematics, two_body
+from poinsot.mechanism.joints import TYPES
+from poinsot.spatial import quaternion
 
 
 def state_of(mech, rng):
@@ -66,3 +68,27 @@ def test_which_springs_of_joints_store_energy():
         (pt.free(stiffness=2.0), False),
     ):
         assert joint.type.stores_energy(joint) == stores
+
+
+@pytest.mark.parametrize("kind", [pt.spherical, pt.translation, pt.free])
+def test_a_joint_resists_nothing_by_default(kind):
+    joint = kind()
+    assert (joint.stiffness, joint.rest, joint.damping, joint.friction, joint.armature) == (0, 0, 0, 0, 0)
+    assert (joint.lower, joint.upper, joint.velocity_limit, joint.effort_limit) == (-np.inf, np.inf, np.inf, np.inf)
+    mech = pt.Mechanism((pt.Link("a", pt.Inertia.sphere(1.0, 0.1), None, joint),), (0.0, 0.0, 0.0))
+    np.testing.assert_array_equal(dynamics.joint_forces(mech, mech.neutral(), np.ones(mech.nv)), np.zeros(mech.nv))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_quaternions_and_positions_among_coordinates(kind):
+    """`attitude`: q begins with the quaternion of the pose; `position`: it ends with the position."""
+    facts = {"spherical": (True, False), "translation": (False, True), "free": (True, True)}
+    joint, rng = random_joint(np.random.default_rng(1), kind), np.random.default_rng(2)
+    assert (TYPES[kind].attitude, TYPES[kind].position) == facts.get(kind, (False, False))
+    q = joint.type.integrate(joint, joint.type.neutral(joint), rng.standard_normal(joint.nv))
+    X = joint.type.pose(joint, q)
+    if joint.type.attitude:
+        np.testing.assert_allclose(X.R, quaternion.to_matrix(q[:4]), atol=1e-14)
+    if joint.type.position:
+        np.testing.assert_allclose(X.p, q[-3:], atol=1e-14)
+    assert (joint.type.is_free, joint.type.is_rotation) == (kind == "free", kind == "spherical")

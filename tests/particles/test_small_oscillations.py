@@ -7,6 +7,7 @@ from random_objects import law, make_object, make_springs, rope, same, seeds, si
 from poinsot.particles import (
     Particles,
     Springs,
+    derivative,
     internal_forces,
     natural_frequencies,
     simulate,
@@ -94,3 +95,11 @@ def test_the_first_entry_that_is_not_finite_is_named():
     I[0, 1] = I[2, 1] = np.inf
     with pytest.raises(ValueError, match=r"I\[0, 1\] = "):
         internal_forces(make_object(2, 3), I)
+
+
+def test_time_starts_at_zero():
+    o = make_object(3, 4)
+    _, a = derivative(o, forces=lambda t, x, v: (1.0 + t) * x)
+    same(a, o.positions / o.masses[:, None])
+    _, a = derivative(o, forces=lambda t, x, v: (1.0 + t) * x, t=2.0)
+    same(a, 3.0 * o.positions / o.masses[:, None])

@@ -11,7 +11,6 @@ from poinsot.mechanism import kinematics
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.flow import pulse
 from poinsot.parts.loads import limited
-from poinsot.parts.rotor import STICTION
 from poinsot.parts.scene import BodyState
 from poinsot.parts.structure import Cut, Limit, beyond
 from poinsot.parts.tank import Tank
@@ -236,7 +235,7 @@ def test_the_motor_of_a_rotor():
     assert rotor_torque(speed=2.0, torque=-3.0, max_torque=1.0) == -1.0
     assert rotor_torque(speed=2.0, torque=3.0, friction=0.2) == pytest.approx(3.0 - 0.4)
     assert rotor_torque(speed=2.0, torque=3.0, dry_friction=0.2) == pytest.approx(2.8)
-    assert rotor_torque(speed=STICTION / 2, torque=0.0, dry_friction=0.2) == pytest.approx(-0.2 * np.tanh(0.5))
+    assert rotor_torque(speed=0.5e-3, torque=0.0, dry_friction=0.2) == pytest.approx(-0.2 * np.tanh(0.5))
     for speed, share in ((0.0, 1.0), (9.0, 1.0), (9.95, 0.5), (10.0, 0.0), (11.0, 0.0), (-9.95, 1.0)):
         assert rotor_torque(speed=speed, torque=3.0, max_speed=10.0) == pytest.approx(3.0 * share)
 
@@ -541,3 +540,25 @@ def test_wrong_shapes_name_their_part():
             at_start(world)
     with pytest.raises(ValueError, match="values of a table"):
         pt.Tabulated([0.0, 1.0], np.zeros((2, 1, 1)))
+
+
+def test_a_part_does_nothing_by_default():
+    """No force, torque, stiffness or flow, at the origin of its body; what lies within the world is internal."""
+    _, world = two_bodies(1, pt.revolute((0, 0, 1)), q=0.7, v=[-0.2])
+    world.add(pt.Tank("t", "a"))
+    for part in (pt.Force("f", "a"), pt.Torque("c", "a"), pt.Motor("m", "b"), pt.PD("p", "b"), pt.Thruster("j", "a")):
+        world.add(part)
+    for part in (Flexure("x", "b"), pt.Spring("s", "a", "b"), pt.Flow("o", source="t"), pt.Rotor("r", "a")):
+        world.add(part)
+    moved = at_start(world)[2]
+    for name, effect in moved.effects.items():
+        for F in (*effect.wrenches.values(), *effect.joint_forces.values()):
+            np.testing.assert_array_equal(F, np.zeros(F.shape), err_msg=name)
+    assert moved.effects["o"].rates["rate"] == 0
+    assert Flexure.internal
+    assert (pt.Spring("s", "a", "b").internal, pt.Spring("s", "a").internal, pt.Force("f", "a").internal) == (
+        True,
+        False,
+        False,
+    )
+    np.testing.assert_array_equal(resting(pt.Force("f", "a", (1, 2, 3))).effects["f"].wrenches["a"], [0, 0, 0, 1, 2, 3])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot._errors import FieldError
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.element import require_finite, require_limit, require_not_negative, value_of
 from poinsot.world import System
@@ -46,6 +47,7 @@ def test_values_are_numbers_or_functions_of_time_and_scene():
         (lambda t, scene: scene.t + t, 4.0),
         (lambda t, u=u: u * t, 10.0),
         (lambda t, scene=None: scene.t, 2.0),
+        (lambda t, u=u, scene=None: u, 5.0),  # the second argument is the user's own
         (lambda *both: len(both), 2.0),
         (lambda t, /, *, gain=2.0: gain * t, 4.0),
         (np.add, None),
@@ -145,6 +147,17 @@ def test_numbers_that_must_not_be_negative():
 def test_what_is_not_a_part_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_the_field_of_a_beam_that_is_wrong_is_named():
+    for beam, field in (
+        ({"length": -1.0, "n": 1}, "length"),
+        ({"length": 0.0, "n": 1}, "length"),
+        ({"length": 1.0, "n": 0}, "n"),
+    ):
+        with pytest.raises(FieldError) as caught:
+            Beam("b", EI=1.0, mass_per_length=1.0, **beam)
+        assert caught.value.field == field
 
 
 def test_what_is_just_a_part():
