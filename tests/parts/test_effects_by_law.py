@@ -562,3 +562,16 @@ def test_a_part_does_nothing_by_default():
         False,
     )
     np.testing.assert_array_equal(resting(pt.Force("f", "a", (1, 2, 3))).effects["f"].wrenches["a"], [0, 0, 0, 1, 2, 3])
+
+
+def test_springs_cuts_and_thrusters_by_default():
+    """Between the origins of two bodies, from no length at all; through the origin, across x; upwards."""
+    _, world = two_bodies(1)
+    world.add(pt.Spring("s", "a", "b", stiffness=2.0))
+    moved = at_start(world)[2]
+    apart = np.linalg.norm(moved.scene["b"].position - moved.scene["a"].position)
+    assert moved.effects["s"].shown["tension"] == pytest.approx(2.0 * apart)
+    found = Cut("c", "a").components(Instant([1.0, 2.0, 2.0, 5.0, 4.0, 3.0]))
+    assert found == pytest.approx({"axial": -5.0, "shear": 5.0, "bending": np.sqrt(8), "torsion": -1.0})
+    jet = resting(pt.Thruster("j", "a", thrust=3.0)).effects["j"]
+    np.testing.assert_allclose(jet.wrenches["a"], [0, 0, 0, 0, 0, 3.0])

@@ -184,6 +184,7 @@ def stop_in(joint, **stop):
 def test_stops_need_limits_in_order():
     assert stop_in(pt.revolute((0, 0, 1), lower=-1.0, upper=1.0)).stored == 0
     assert stop_in(pt.revolute((0, 0, 1)), upper=1.0).stored == 0
+    assert stop_in(pt.universal((0, 1, 0), (0, 0, 1)), upper=[1.0, np.inf]).stored == 0
     for joint, stop, message in (
         (pt.revolute((0, 0, 1)), {}, "has no limits"),
         (pt.revolute((0, 0, 1)), {"lower": 1.0, "upper": 1.0}, "must be less than the upper"),
