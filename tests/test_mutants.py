@@ -129,7 +129,7 @@ def test_verdicts_on_a_toy(tmp_path):
         (tmp_path / name).write_text(text)
     code, text = run_tool(tmp_path)
     assert code == 1
-    assert survivors(text) == ["src/toy/lever.py:21 unseen: -a -> a  (not covered)"], text
+    assert survivors(text) == ["src/toy/lever.py:21 unseen: -a -> a  (survived)"], text
     assert "| src/toy/lever.py | 16 | 14 | 1 | 1 | 93.3% |" in text
     assert "stale: src/toy/lever.py::larger::n > k -> n == k" in text
 

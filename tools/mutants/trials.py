@@ -158,7 +158,7 @@ class Coverage:
         found: set[str] = set()
         for first, last in (mutant.lines, mutant.statement) if mutant.is_deferred else ():
             found = found or {test for line in range(first, last + 1) for test in self._at[mutant.path, line]}
-        found = found if mutant.is_deferred else set(self._touching[mutant.path])
+        found = found or set(self._touching[mutant.path])  # it runs at import
         room = Path(mutant.path).parts[2] if mutant.path.startswith("src/") else ""
         kills, families = self.kills[f"{mutant.path}::{mutant.function}"], Counter[str]()
 
