@@ -132,3 +132,10 @@ def test_a_thruster_is_a_flow_of_its_propellant():
     assert effect.mass == -0.5
     varying = pt.Thruster("jet", "a", "t", thrust=lambda t: 30.0 + t, exhaust_speed=60.0, flowing=0.1, lag=0.5)
     assert resting(tank(), varying).effects["jet"].rates["rate"] == pytest.approx((0.5 - 0.1) / 0.5)
+
+
+def test_mass_that_just_drops_off_does_not_push():
+    """Without a velocity of its own, what leaves a body at rest takes no momentum along."""
+    effect = resting(tank(), pt.Flow("f", source="t", rate=0.7)).effects["f"]
+    np.testing.assert_array_equal(effect.wrenches["a"], np.zeros(6))
+    assert pt.Thruster("j", "a", "t", thrust=6000.0).flow.rate == 2.0  # an exhaust speed of 3000 m/s

@@ -1,12 +1,14 @@
 """Parts own their numbers, take values in many forms, and refuse what is not a value; in plain NumPy."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import poinsot as pt
 from poinsot._errors import FieldError
 from poinsot.parts.beam import Beam, Flexure
-from poinsot.parts.element import require_finite, require_limit, require_not_negative, value_of
+from poinsot.parts.element import Element, require_finite, require_limit, require_not_negative, value_of
 from poinsot.world import System
 
 
@@ -34,6 +36,17 @@ def test_a_part_keeps_its_numbers():
     own.setflags(write=False)
     assert pt.Force("h", "a", (0, 0, 1), own).point is own  # nobody can change it
     assert callable(pt.Force("i", "a", lambda t: (0, 0, t)).value)
+
+
+def test_a_part_of_ones_own_keeps_its_numbers_too():
+    @dataclass(frozen=True, eq=False)
+    class Own(Element):
+        numbers: object = None
+
+    mine = np.ones(3)
+    part = Own("own", mine)
+    mine[0] = 5.0
+    np.testing.assert_array_equal(part.numbers, np.ones(3))
 
 
 # Values.

@@ -73,6 +73,11 @@ class Project:
     def hashes(self) -> dict[str, str]:
         return {path: digest(source.encode()) for path, source in self.files.items()}
 
+    def fingerprint(self, tests: list[str]) -> str:
+        """Of tests, their names and their files."""
+        files = sorted({test.split("::")[0] for test in tests})
+        return digest(*(name.encode() for name in [*sorted(tests), *map(self.test_hash, files)]))
+
     def test_hash(self, test: str) -> str:
         return digest((self.root / test.split("::")[0]).read_bytes())
 
@@ -107,7 +112,7 @@ class Results:
         row = self.known.get(mutant.key)
         if row is None or row["source"] != self.source_of(mutant):
             return False
-        return row["verdict"] == "killed" or row.get("tests") == digest(*(t.encode() for t in sorted(tests)))
+        return row["verdict"] == "killed" or row.get("tests") == self.project.fingerprint(tests)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -335,10 +340,10 @@ def try_by_import(
     covered = {m: coverage.tests_of(m, options.budget) for m in mutants}
     for mutant in mutants:
         if not covered[mutant]:
-            results.add(mutant, verdict="not covered", tests=digest())
+            results.add(mutant, verdict="not covered", tests=project.fingerprint([]))
     trying = [m for m in mutants if covered[m]]
     for mutant, answer in trials.forked(((m, task(m, covered[m])) for m in trying), options.jobs):
-        tests = digest(*(t.encode() for t in sorted(covered[mutant])))
+        tests = project.fingerprint(covered[mutant])
         results.add(mutant, **{"verdict": "survived", **answer}, tests=tests)
         progress.show("" if answer.get("verdict") == "killed" else f"{answer.get('verdict')}: {mutant.key}")
 
