@@ -104,7 +104,10 @@ def test_the_derivative_of_a_matrix_is_its_rate_along_the_motion(seed):
     rng = np.random.default_rng(seed)
     body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
     state = momentum.from_motion(body, X_WB, V_WB_B, as_quaternion=False)
-    rate = momentum.derivative(0.0, state, body, lambda t, X, V: np.zeros(6))
+    rate = momentum.derivative(0.0, state, body, load := random_load(rng, body))
+    of_quaternion = momentum.derivative(0.0, momentum.from_motion(body, X_WB, V_WB_B), body, load)
+    for name in ("x", "P", "L"):
+        np.testing.assert_allclose(getattr(rate, name), getattr(of_quaternion, name), rtol=1e-11, atol=1e-11)
     e = 1e-5
     later, earlier = (X_WB @ type(X_WB).exp(s * e * V_WB_B) for s in (1, -1))
     np.testing.assert_allclose(rate.attitude, (later.R - earlier.R) / (2 * e), atol=1e-8)
