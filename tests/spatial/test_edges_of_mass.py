@@ -8,7 +8,7 @@ from spatial_strategies import same_mass
 
 from poinsot.spatial import quaternion, rotation, shapes
 from poinsot.spatial.inertia import Inertia
-from poinsot.spatial.mesh import Mesh
+from poinsot.spatial.mesh import Mesh, as_mesh
 from poinsot.spatial.physical import unphysical
 from poinsot.spatial.pose import Pose
 
@@ -140,3 +140,11 @@ def test_how_far_moments_are_from_unphysical(scale):
     np.testing.assert_array_equal(unphysical(np.zeros((1, 3, 3))), np.zeros((3, 1)))
     turned[0, 0, 1], turned[0, 1, 0] = turned[0, 1, 0], turned[0, 0, 1]
     np.testing.assert_allclose(unphysical(turned)[0][0] * size[0], 0.5, atol=1e-14)
+
+
+def test_a_cloud_of_vertices_is_not_a_mesh():
+    class Cloud:
+        vertices = CORNERS
+
+    with pytest.raises(TypeError, match="cannot make a mesh of Cloud"):
+        as_mesh(Cloud())
