@@ -60,15 +60,15 @@ class StepContext:
 
     def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
-        y = self.closed(y)
+        y = self.closed(t, y)
         state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
         return self.released(LedgerState(state, y.inflow))
 
-    def closed(self, y: LedgerState) -> LedgerState:
+    def closed(self, t: Scalar, y: LedgerState) -> LedgerState:
         """With all loops closed again, and the energy that this takes entered in the ledger."""
         if not self.system.loops:
             return y
-        state, lost = self.system.closed(y.state, self.parameters)
+        state, lost = self.system.closed(t, y.state, self.parameters)
         inflow = y.inflow
         for name, energy in lost.items():
             inflow = inflow - np.where(self.inflow_indices == ledger.energy_of(self.system, name), energy, 0.0)

@@ -207,7 +207,7 @@ class System:
         loops = {name: scene.elements[name] for name in self.loops}
         closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
         mech, start = scene.mechanism, 0
-        _, f = constrained_dynamics(mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent)
+        _, f = constrained_dynamics(mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
             end = start + count_of(closure.relation)
             effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
@@ -215,12 +215,12 @@ class System:
             tau = _gathered(mech, effects[name], wrenches, tau)
         return tau
 
-    def closed(self, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
-        """The state with all loops closed, and the kinetic energy [J] that each loop takes for that."""
+    def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
+        """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
         closures = [loop.closure() for loop in _loops(description).values()]
-        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent)
+        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
         return State(q, v, state.parts), energy
