@@ -196,24 +196,31 @@ class System:
         wrenches: dict[str, Array] = {}
         for effect in effects.values():
             tau = _gathered(mech, effect, wrenches, tau)
+        vdot = wdot = np.zeros(0)
         if self.loops:
-            tau = self._close(scene, effects, wrenches, tau)
-        vdot, wdot = floating.accelerations(mech, scene.q, scene.v, tau, wrenches or None)
+            tau, vdot = self._close(scene, effects, wrenches, tau)
+            wdot = vdot
+        if not self.loops or floating.free_roots(mech):  # in free trees, forces come in pairs to rounding
+            vdot, wdot = floating.accelerations(mech, scene.q, scene.v, tau, wrenches or None)
         motion = Motion(scene, effects, wrenches, tau, vdot, wdot)
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
-    def _close(self, scene: Scene, effects: dict[str, Effect], wrenches: dict[str, Array], tau: Array) -> Array:
-        """Enter the forces that keep all loops closed among the effects and wrenches; and tau (nv,) with them."""
+    def _close(
+        self, scene: Scene, effects: dict[str, Effect], wrenches: dict[str, Array], tau: Array
+    ) -> tuple[Array, Array]:
+        """Enter the forces that keep all loops closed among the effects and wrenches; tau (nv,) with them, and vdot."""
         loops = {name: scene.elements[name] for name in self.loops}
         closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
         mech, start = scene.mechanism, 0
-        _, f = constrained_dynamics(mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent, scene.t)
+        vdot, f = constrained_dynamics(
+            mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent, scene.t
+        )
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
             end = start + count_of(closure.relation)
             effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
             start = end
             tau = _gathered(mech, effects[name], wrenches, tau)
-        return tau
+        return tau, vdot
 
     def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
         """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""

@@ -1,0 +1,112 @@
+"""Closed loops: Andrews' squeezing mechanism, seven bodies and three loops, 0.03 s in steps of 0.1 ms; one thread.
+
+Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.7. MuJoCo holds the loops by soft
+constraints, as hard as its step allows; its error is stated beside ours.
+"""
+
+import functools
+from functools import partial
+
+import numpy as np
+
+import poinsot as pt
+from case import Case, Contender, Work
+
+BATCH, STEPS, STEP = 512, 300, 1e-4
+EULER = "semi-implicit euler"
+MASSES = (0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498)
+MOMENTS = (2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5)
+CENTRES = {1: (92e-5, 0), 2: (-115e-4, 0), 3: (1043e-5, -1874e-5), 5: (2308e-5, -916e-5), 4: (0, -579e-5),
+           7: (449e-5, -1228e-5), 6: (579e-5, 0)}  # fmt: skip
+PLACES = {1: (0, 0), 2: (7e-3, 0), 3: (-0.03635, 0.03273), 5: (-0.06934, -0.00227), 4: (4e-2, 0),
+          7: (-0.06934, -0.00227), 6: (0, -4e-2)}  # fmt: skip
+PARENTS = {2: 1, 4: 5, 6: 7}
+ENDS = {2: (-28e-3, 0), 3: (0, -35e-3), 4: (0, -2e-2), 6: (2e-2, 0)}
+START = dict(zip(CENTRES, (-0.0617138900142764, 0.0, 0.4552798191630704, 0.4873649795438426, 0.2226683901658859,
+                           1.2305474445498212, -0.2226683901658859), strict=True))  # fmt: skip
+FINAL = np.array([15.8107711952, -15.7563710584, 0.0408222401, 0.5244099659, -0.5347301163, 1.0480807410, 0.5347301163])
+
+
+@functools.cache
+def andrews() -> pt.World:
+    world = pt.World(gravity=(0, 0, 0))
+    for k, centre in CENTRES.items():
+        moment = np.diag([0.5, 0.5, 1.0]) * MOMENTS[k - 1]
+        world.add_body(
+            f"K{k}",
+            pt.Inertia(MASSES[k - 1], (*centre, 0), moment),
+            f"K{PARENTS[k]}" if k in PARENTS else None,
+            pt.revolute((0, 0, 1)),
+            (*PLACES[k], 0),
+            q=START[k],
+        )
+    world.add_motor("drive", "K1", 0.033)
+    world.add_spring("spring", "K3", "world", 4530.0, 7785e-5, 0.0, (2e-2, -18e-3, 0), (0.014, 0.072, 0))
+    for k in (3, 4, 6):
+        world.close(f"pin{k}", "K2", f"K{k}", pt.on_line((0, 0, 1)), (*ENDS[2], 0), (*ENDS[k], 0))
+    return world
+
+
+def poinsot(method: str) -> Work:
+    """The kernel that `world.simulate` calls."""
+    run = andrews().simulate(STEP, STEP, method=method, ledger=False)
+    compiled = run.compiled
+    p = np.tile(compiled.parameters({}, {}), (BATCH, 1))
+    x = compiled.to_stepped(compiled.start(p), p)
+    return lambda: compiled.from_stepped(compiled.advance(x, p, 0.0, 0, STEP, STEPS), p)[:, :7]
+
+
+def mujoco_rollout() -> Work:
+    """MuJoCo's own way to advance many states; loops as `connect`, Euler's method."""
+    import mujoco
+    from mujoco.rollout import Rollout
+
+    def body(k: int) -> str:
+        (x, y), (cx, cy), I = PLACES[k], CENTRES[k], MOMENTS[k - 1]
+        inner = "".join(body(child) for child, parent in PARENTS.items() if parent == k)
+        end = f'<site name="E{k}" pos="{ENDS[k][0]} {ENDS[k][1]} 0"/>' if k in ENDS else ""
+        end += '<site name="D" pos="0.02 -0.018 0"/>' if k == 3 else ""
+        return (
+            f'<body pos="{x} {y} 0"><inertial pos="{cx} {cy} 0" mass="{MASSES[k - 1]}" '
+            f'diaginertia="{I / 2 * 1.001} {I / 2 * 1.001} {I}"/><joint name="j{k}" axis="0 0 1"/>{end}{inner}</body>'
+        )
+
+    pins = "".join(
+        f'<connect site1="E2" site2="E{k}" solref="{2 * STEP} 1" solimp="0.9999 0.9999 0.001"/>' for k in (3, 4, 6)
+    )
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option gravity="0 0 0" timestep="{STEP}"/><compiler boundmass="0" boundinertia="0"/>'
+        f'<worldbody><site name="C" pos="0.014 0.072 0"/>{"".join(map(body, (1, 3, 5, 7)))}</worldbody>'
+        '<tendon><spatial stiffness="4530" springlength="0.07785"><site site="D"/><site site="C"/></spatial></tendon>'
+        f'<equality>{pins}</equality><actuator><motor joint="j1"/></actuator></mujoco>'
+    )
+    data, rollout = mujoco.MjData(model), Rollout(nthread=0)
+    begin = np.tile(np.concatenate([[0.0], list(START.values()), np.zeros(7)]), (BATCH, 1))
+    control = np.full((BATCH, STEPS, 1), 0.033)
+
+    def work() -> np.ndarray:
+        return rollout.rollout(model, data, begin, control=control)[0][:, -1, 1:8]
+
+    return work
+
+
+def error(result: np.ndarray, wanted: np.ndarray) -> float:
+    """The greatest error of an angle [rad]."""
+    return float(np.abs(result - wanted).max())
+
+
+CASES = (
+    Case(
+        name="loops-andrews",
+        what=f"Andrews' squeezing mechanism, {BATCH} instances, {STEPS} steps of 0.1 ms; per step",
+        items=BATCH * STEPS,
+        contenders=(
+            Contender("poinsot, rk4", partial(poinsot, "rk4"), "<= 160 ns"),
+            Contender("poinsot, semi-implicit Euler", partial(poinsot, EULER), "<= 80 ns", tolerance=np.inf),
+            Contender("mujoco.rollout, Euler", mujoco_rollout, ">= 60 x", "mujoco", tolerance=np.inf),
+        ),
+        expected=lambda: np.tile(FINAL, (BATCH, 1)),
+        tolerance=3e-6,
+        error=error,
+    ),
+)
