@@ -8,7 +8,10 @@ FLOORS = (
         "the mechanics",
         (("body", "one rigid body, four formulations"), ("mechanism", "joints, trees; form/: what makes it fast")),
     ),
-    ("what acts", (("parts", "forces, springs, rotors, tanks, beams"), ("environment", "gravity, ground"))),
+    (
+        "what acts",
+        (("parts", "forces, springs, rotors, tanks, beams"), ("environment", "gravity, ground"), ("control", "noise")),
+    ),
     ("in time", (("integrate", "time-stepping schemes"), ("world", "bodies and parts: one state function"))),
     ("a run", (("run", "simulate, record, ledger"), ("study", "sweeps, sensitivities, linear models"))),
     ("for people", (("files", "scenarios, robots, results"), ("show", "plots, viewer"), ("cli", "the command"))),

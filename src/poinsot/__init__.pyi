@@ -2,6 +2,7 @@
 
 from poinsot import fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
+from poinsot.control import noise
 from poinsot.environment import CentralGravity, Contact
 from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
 from poinsot.fuse import (
@@ -158,6 +159,7 @@ __all__ = [
     "load_urdf",
     "mass_matrix",
     "mechanism",
+    "noise",
     "on_line",
     "on_plane",
     "once",

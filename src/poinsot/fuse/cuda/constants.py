@@ -12,7 +12,7 @@ import numpy as np
 
 from poinsot.fuse.graph.nodes import Type
 
-TYPES: dict[Type, str] = {"f": "T", "i": "int", "b": "bool"}
+TYPES: dict[Type, str] = {"f": "T", "i": "int", "u": "unsigned int", "b": "bool"}
 CACHED = 2048  # bytes of tables that the cache of constant memory holds
 CONSTANT = 60_000  # bytes of tables that go to constant memory, which holds 65,536
 PACKED = 28_000  # bytes of packed tables that go to shared memory: each block of a multiprocessor has a copy
@@ -22,8 +22,8 @@ def literal(value: float, type_: Type, float64: bool) -> str:
     """A constant as C++ writes it, exactly."""
     if type_ == "b":
         return "true" if value else "false"
-    if type_ == "i":
-        return str(value)
+    if type_ in ("i", "u"):
+        return str(value) + "u" * (type_ == "u")
     with np.errstate(over="ignore"):
         number = float(value if float64 else np.float32(value))
     if number != number:

@@ -28,6 +28,7 @@ EXPRESSIONS: dict[str, str] = {
     "shift_right": "{a} >> {b}",
     "to_float": "(T){a}",
     "to_int": "(int){a}",
+    "to_uint": "(unsigned int)(long long){a}",
     "truth": "{a} != 0",
     "power": "pow({a}, {b})",
     "arctan2": "atan2({a}, {b})",
@@ -129,4 +130,12 @@ __device__ int least(int a, int b) { return min(a, b); }
 __device__ int greatest(int a, int b) { return max(a, b); }
 __device__ int modulo(int a, int b) { int r = b ? a % b : 0; return r && (r ^ b) < 0 ? r + b : r; }
 __device__ int floordiv(int a, int b) { return b ? (a - modulo(a, b)) / b : 0; }
+"""
+
+# For programs with unsigned integers.
+UNSIGNED = """
+__device__ unsigned int least(unsigned int a, unsigned int b) { return min(a, b); }
+__device__ unsigned int greatest(unsigned int a, unsigned int b) { return max(a, b); }
+__device__ unsigned int modulo(unsigned int a, unsigned int b) { return b ? a % b : 0; }
+__device__ unsigned int floordiv(unsigned int a, unsigned int b) { return b ? a / b : 0; }
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from poinsot.fuse.cuda.constants import TYPES, Tables, literal
-from poinsot.fuse.cuda.opcodes import EXPRESSIONS, FAST, PRELUDE, RECIPROCAL, TURN
+from poinsot.fuse.cuda.opcodes import EXPRESSIONS, FAST, PRELUDE, RECIPROCAL, TURN, UNSIGNED
 from poinsot.fuse.graph.memory import UNSET
 from poinsot.fuse.graph.nodes import ArrayType, Graph, Node, Type
 from poinsot.fuse.graph.patterns import ArrayElement, Pattern
@@ -143,6 +143,8 @@ class Unit:
         """All of the unit."""
         head = f"typedef {'double' if self.float64 else 'float'} T;"
         own = TURN[self.float64] + RECIPROCAL[self.float64]
+        if any(TYPES["u"] in function for function in self.functions):
+            own += UNSIGNED
         return "\n".join([head, PRELUDE, own, *self.read_tables().declarations(), *self.functions])
 
     def read_tables(self) -> Tables:

@@ -8,7 +8,7 @@ from poinsot.fuse.derive.partials import PARTIALS, SINGULAR
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build, is_number, lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Graph, Node, Scalar, Type, Value, current, tracing_into
+from poinsot.fuse.graph.nodes import PYTHON, Graph, Node, Scalar, Type, Value, current, tracing_into
 
 
 def pull(
@@ -245,7 +245,7 @@ def _record(body: Graph, count: int, start: Sequence[Node], outside: dict[Node, 
     """The carry before each iteration: for each carried value one array, iterations by elements."""
     graph, types = Graph(current(), name=f"record_{body.name}"), [output.type for output in body.outputs]
     sizes = [type_[1] if isinstance(type_, tuple) else 1 for type_ in types]
-    stored: list[Scalar] = ["f" if _scalar(type_) == "f" else "i" for type_ in types]
+    stored: list[Scalar] = ["i" if _scalar(type_) == "b" else _scalar(type_) for type_ in types]
     with tracing_into(graph):
         counter = _counter(graph, count)
         carried = [graph.param(type_) for type_ in types]
@@ -259,7 +259,7 @@ def _record(body: Graph, count: int, start: Sequence[Node], outside: dict[Node, 
         ends = replay(body, _body_inputs(body, counter, carried, outside))
         graph.outputs = [*(lift(end, type_) for end, type_ in zip(ends, types, strict=True)), *kept]
     blank = [
-        current().node("table", (), (s, count * size), ((0.0 if s == "f" else 0),) * (count * size))
+        current().node("table", (), (s, count * size), (PYTHON[s](0),) * (count * size))
         for s, size in zip(stored, sizes, strict=True)
     ]
     loop = current().node("loop", (lift(count, "i"), *start, *blank, *graph.captures), "t", graph)

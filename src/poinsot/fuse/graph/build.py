@@ -8,13 +8,18 @@ graph has the `STRICT` rules instead of these, which hold for infinities, NaN an
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
-from poinsot.fuse.graph.nodes import Node, Scalar, Type, Value, current, type_of
+import numpy as np
+
+from poinsot.fuse.graph.errors import TraceError
+from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, type_of
 from poinsot.fuse.graph.ops import OPS, Wanted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # in `typing` from Python 3.13 on
+
+Rule: TypeAlias = Callable[..., Value | None]  # a simpler value for the arguments of an operation, if there is one
 
 # The operation that converts to a type, from another.
 _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
@@ -24,14 +29,24 @@ _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
     ("i", "f"): "to_int",
     ("b", "f"): "truth",
     ("b", "i"): "truth",
+    ("f", "u"): "to_float",
+    ("i", "u"): "to_int",
+    ("u", "b"): "to_uint",
+    ("u", "f"): "to_uint",
+    ("u", "i"): "to_uint",
+    ("b", "u"): "truth",
 }
 
 
 def build(op: str, *args: Value) -> Value:
     """Apply an operation of the table `OPS` to nodes and Python numbers."""
-    rule = RULES.get(op)
-    if op in STRICT and current().strict:
-        rule = STRICT[op]
+    rule = STRICT[op] if op in STRICT and current().strict else RULES.get(op)
+    for arg in args:
+        if arg.type == "u" if type(arg) is Node else type(arg) is np.uint32:
+            args = _beside_unsigned(op, args)
+            if any(type_of(arg) == "u" for arg in args):
+                rule = UNSIGNED.get(op)
+            break
     if rule is not None:
         simpler = rule(*args)
         if simpler is not None:
@@ -51,6 +66,25 @@ def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
     if op == "mul" and args[1].op == "const":
         return current().find("mul", (args[0], current().constant(-args[1].data, "f")), "f")
     return None
+
+
+def _beside_unsigned(op: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The arguments of an operation on an unsigned number, each of the type that it is used as.
+
+    A Python integer adapts, as in NumPy. Beside a float, an unsigned number becomes a float.
+    """
+    weak = [type(arg) is int for arg in args]
+    types = [type_of(arg) for arg in args]
+    wanted, _ = OPS[op].types(*("b" if w else t for w, t in zip(weak, types, strict=True)))
+    result: list[Value] = []
+    for arg, type_, want in zip(args, types, wanted, strict=True):
+        if want == "u" and type(arg) is int and not 0 <= arg < 1 << 32:
+            raise TraceError(f"{arg} is used as a uint32", "numbers beside a uint32 are 0 ... 2^32 - 1, or floats")
+        if want in ("?", type_) or (type(arg) is int and want not in ("u", "f")):
+            result.append(arg)
+        else:
+            result.append(lift(arg, want) if type(arg) is Node else PYTHON[want](arg))  # type: ignore[index]
+    return tuple(result)
 
 
 def lift(value: Value, wanted: Wanted) -> Node:
@@ -264,7 +298,7 @@ def _no_rule(*args: Value) -> None:
     return None
 
 
-STRICT: dict[str, Callable[..., Value | None]] = {
+STRICT: dict[str, Rule] = {
     "add": _strict_add,
     "sub": _strict_sub,
     "mul": _strict_mul,
@@ -273,7 +307,7 @@ STRICT: dict[str, Callable[..., Value | None]] = {
     "power": _strict_power,
     "fma": _no_rule,
 }
-RULES: dict[str, Callable[..., Value | None]] = {
+RULES: dict[str, Rule] = {
     "add": _add,
     "sub": _sub,
     "mul": _mul,
@@ -295,6 +329,62 @@ RULES: dict[str, Callable[..., Value | None]] = {
     "to_float": _convert("f"),
     "to_int": _convert("i"),
     "truth": _convert("b"),
+}
+
+
+_word = PYTHON["u"]
+
+
+def _commuting(
+    op: str, neutral: int, absorbing: int | None = None, same: Callable[[Value], Value] | None = None
+) -> Rule:
+    """An unsigned operation that commutes: the number that changes nothing, the one that is always the result, and the
+    result for two equal arguments."""
+
+    def rule(a: Value, b: Value) -> Value | None:
+        if known(a):
+            return None if known(b) else build(op, b, a)
+        if known(b):
+            return a if b == neutral else _word(b) if b == absorbing else None
+        return same(a) if same is not None and a is b else _ordered(op, a, b)
+
+    return rule
+
+
+def _shift(op: str) -> Rule:
+    """A distance of 32 or more gives 0, as in NumPy; the instructions of machines are for smaller ones."""
+
+    def rule(a: Value, b: Value) -> Value | None:
+        if known(b):
+            return _word(0) if b >= 32 else a if b == 0 else None
+        if b.op == "bit_and" and b.args[1].op == "const" and b.args[1].data == 31:
+            return None
+        return build("where", build("less", b, 32), build(op, a, build("bit_and", b, 31)), 0)
+
+    return rule
+
+
+def _unsigned_sub(a: Value, b: Value) -> Value | None:
+    if known(b):
+        return a if b == 0 else None
+    return _word(0) if a is b else None
+
+
+# The rules for unsigned integers, which wrap around.
+UNSIGNED: dict[str, Rule] = {
+    "add": _commuting("add", 0),
+    "sub": _unsigned_sub,
+    "mul": _commuting("mul", 1, absorbing=0),
+    "bit_xor": _commuting("bit_xor", 0, same=lambda a: _word(0)),
+    "bit_and": _commuting("bit_and", 0xFFFFFFFF, absorbing=0, same=lambda a: a),
+    "bit_or": _commuting("bit_or", 0, absorbing=0xFFFFFFFF, same=lambda a: a),
+    "shift_left": _shift("shift_left"),
+    "shift_right": _shift("shift_right"),
+    "abs": lambda a: a if type(a) is Node else None,
+    "minimum": _same,
+    "maximum": _same,
+    "where": _where,
+    "to_uint": _convert("u"),
 }
 
 

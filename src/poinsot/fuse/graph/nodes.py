@@ -7,17 +7,22 @@ becomes one of their parameters (`Graph.capture`).
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NoReturn, TypeAlias, cast, final
 
+import numpy as np
+
 from poinsot.fuse.graph.errors import TraceError
 
-Scalar: TypeAlias = Literal["f", "i", "b"]  # float, integer, boolean
+Scalar: TypeAlias = Literal["f", "i", "u", "b"]  # float, integer, unsigned integer of 32 bits, boolean
 ArrayType: TypeAlias = tuple[Scalar, int]  # an array in memory: the type and the number of its elements
 Type: TypeAlias = Scalar | ArrayType | Literal["t"]  # "t": several results, each of them a `proj` of the node
 
-PYTHON: dict[Type, Callable[[float], float]] = {"f": float, "i": int, "b": bool}
+NUMBERS: tuple[Scalar, ...] = ("f", "i", "u")
+
+# What holds a number of each type while tracing: Python's numbers, but for "u", which Python does not have.
+PYTHON: dict[Type, Callable[[float], Any]] = {"f": float, "i": int, "u": np.uint32, "b": bool}
 
 
 @final
@@ -69,7 +74,8 @@ class Node:
         return [user for user in self.graph.nodes[self.index + 1 :] if user.op == "proj" and user.args[0] is self]
 
 
-Value: TypeAlias = Node | float  # a node, or a Python number (float, int, bool) that is known while tracing
+# A node, or a number that is known while tracing: a Python number (float, int, bool), or a `np.uint32`.
+Value: TypeAlias = Node | float
 
 
 class Graph:
@@ -239,10 +245,24 @@ def tracing_into(graph: Graph) -> Iterator[Graph]:
 def type_of(value: Value) -> Type:
     if type(value) is Node:
         return value.type
+    if isinstance(value, np.uint32):
+        return "u"
     return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
 
 
 def common_type(values: Iterable[Value]) -> Scalar:
     """The type that can hold all of these scalars."""
-    types = {type_of(value) for value in values}
-    return "f" if "f" in types else "i" if "i" in types else "b"
+    return common({type_of(value) for value in values})
+
+
+def common(types: Collection[Type]) -> Scalar:
+    """The type that can hold numbers of all of these types."""
+    if "f" in types:
+        return "f"
+    if "u" in types and "i" in types:
+        raise TraceError(
+            "uint32 meets an integer: NumPy makes both int64, which kernels in float32 do not have",
+            "convert one of them, with x.astype(np.uint32), np.uint32(3) or x.astype(int); Python's own numbers, as "
+            "in x + 3, adapt by themselves where they are 0 ... 2^32 - 1",
+        )
+    return "u" if "u" in types else "i" if "i" in types else "b"

@@ -6,7 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from poinsot.fuse.graph.nodes import Scalar, Type, Value
+from poinsot.fuse.graph.errors import TraceError
+from poinsot.fuse.graph.nodes import PYTHON, Scalar, Type, Value, common
 
 Wanted: TypeAlias = Type | Literal["?"]  # the type that an argument is converted to; "?": it is taken as it is
 Types: TypeAlias = tuple[tuple[Wanted, ...], Type]  # of the arguments, and of the result
@@ -22,15 +23,25 @@ class Op:
     types: Callable[..., Types]
 
     def fold(self, *values: Value) -> float:
-        """The result for known numbers, as a Python number."""
+        """The result for known numbers, as a Python number, or an unsigned one."""
         with np.errstate(all="ignore"):
-            number: float = _asarray(self.evaluate(*values)).item()
+            result = _asarray(self.evaluate(*values))
+        number: float = PYTHON["u"](result.item()) if result.dtype == np.uint32 else result.item()
         return number
 
 
 def _number(*types: Type) -> Types:
-    common: Scalar = "f" if "f" in types else "i"
-    return (common,) * len(types), common
+    """Floats or integers; conditions count as integers."""
+    type_ = "i" if (widest := common(types)) == "b" else widest
+    return (type_,) * len(types), type_
+
+
+def _whole(*types: Type) -> Types:
+    """Integers, or unsigned ones."""
+    type_: Scalar = common(types) if "u" in types else "i"
+    if type_ == "f":
+        raise TraceError("an operation on bits or whole numbers mixes uint32 and floats", "use x.astype(np.uint32)")
+    return (type_,) * len(types), type_
 
 
 def _all(type_: Scalar) -> Callable[..., Types]:
@@ -43,8 +54,8 @@ def _compare(a: Type, b: Type) -> Types:
 
 
 def _choose(_: Type, a: Type, b: Type) -> Types:
-    common = a if a == b else _number(a, b)[1]
-    return ("b", common, common), common
+    type_ = a if a == b else _number(a, b)[1]
+    return ("b", type_, type_), type_
 
 
 def _fixed(argument: Wanted, result: Scalar) -> Callable[[Type], Types]:
@@ -52,6 +63,12 @@ def _fixed(argument: Wanted, result: Scalar) -> Callable[[Type], Types]:
 
 
 _real, _integer, _logic = _all("f"), _all("i"), _all("b")
+
+
+def _to_unsigned(x: Any) -> Any:
+    """Modulo 2^32; a float is truncated first, and has to be below 2^63."""
+    x = _asarray(x)
+    return (x.astype(np.int64) if x.dtype.kind == "f" else x).astype(np.uint32)
 
 
 def _view(to: str) -> Callable[[Any], Any]:
@@ -107,16 +124,17 @@ OPS: dict[str, Op] = {
     "not": Op(np.logical_not, _logic),
     "where": Op(np.where, _choose),
     # integers and bits
-    "floordiv": Op(np.floor_divide, _integer),
-    "modulo": Op(np.remainder, _integer),
-    "bit_and": Op(np.bitwise_and, _integer),
-    "bit_or": Op(np.bitwise_or, _integer),
-    "bit_xor": Op(np.bitwise_xor, _integer),
-    "shift_left": Op(np.left_shift, _integer),
-    "shift_right": Op(np.right_shift, _integer),
+    "floordiv": Op(np.floor_divide, _whole),
+    "modulo": Op(np.remainder, _whole),
+    "bit_and": Op(np.bitwise_and, _whole),
+    "bit_or": Op(np.bitwise_or, _whole),
+    "bit_xor": Op(np.bitwise_xor, _whole),
+    "shift_left": Op(np.left_shift, _whole),
+    "shift_right": Op(np.right_shift, _whole),
     "shift_right_logical": Op(_shift_right_logical, _integer),
     "to_float": Op(lambda x: _asarray(x).astype(float), _fixed("?", "f")),
     "to_int": Op(lambda x: _asarray(x).astype(int), _fixed("?", "i")),
+    "to_uint": Op(_to_unsigned, _fixed("?", "u")),
     "truth": Op(lambda x: _asarray(x) != 0, _fixed("?", "b")),
     "bits": Op(_view("i"), _fixed("f", "i")),
     "from_bits": Op(_view("f"), _fixed("i", "f")),

@@ -3,7 +3,7 @@
 from poinsot.fuse.graph.nodes import PYTHON, Graph, Node
 from poinsot.fuse.graph.ops import OPS, STRUCTURE
 
-_SCALARS = ("f", "i", "b")
+_SCALARS = ("f", "i", "u", "b")
 
 
 def verify(graph: Graph) -> Graph:

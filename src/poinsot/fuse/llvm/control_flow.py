@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from poinsot.fuse.graph.nodes import Graph, Node
+from poinsot.fuse.graph.nodes import NUMBERS, Graph, Node
 from poinsot.fuse.llvm.emitter import LoopHead, literal_vector
 from poinsot.fuse.llvm.values import Ref, VectorEmitter, stored
 
@@ -69,8 +69,9 @@ def _set(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 def _lane_addresses(f: VectorEmitter, array: Ref, index: Ref) -> str:
     """The address of each lane's own element."""
     t, integers, position = f.target, f.target.vector("i"), f.vector(index)
-    if not array.uniform:  # vectors in memory: lane l of vector i is number i*width + l
-        position = f.mul(position, f"splat ({t.scalar('i')} {t.width})", integers)
+    if not array.uniform:  # vectors in memory, each with the room for floats: lane l of vector i is number i*room + l
+        room = t.width * t.itemsize // t.bytes(stored(array.element))
+        position = f.mul(position, f"splat ({t.scalar('i')} {room})", integers)
         position = f.add(position, literal_vector(t.scalar("i"), range(t.width)), integers)
     return f.gep(array.text, position, t.scalar(stored(array.element)), integers)
 
@@ -78,18 +79,18 @@ def _lane_addresses(f: VectorEmitter, array: Ref, index: Ref) -> str:
 def _gather(f: VectorEmitter, array: Ref, index: Ref) -> str:
     """Each lane's own element of an array."""
     w, kind = f.target.width, stored(array.element)
-    vector, name = f.target.vector(kind), f"masked.gather.v{w}{kind}{f.target.bits}.v{w}p0"
+    vector, name = f.target.vector(kind), f"masked.gather.v{w}{f.target.short(kind)}.v{w}p0"
     addresses = (f"<{w} x ptr>", _lane_addresses(f, array, index))
-    align, all_lanes = ("i32", f.target.itemsize), (f"<{w} x i1>", "splat (i1 true)")
+    align, all_lanes = ("i32", f.target.bytes(kind)), (f"<{w} x i1>", "splat (i1 true)")
     return f.intrinsic(vector, name, addresses, align, all_lanes, (vector, "poison"))
 
 
 def _scatter(f: Function, value: str, array: Ref, index: Ref) -> None:
     """The value to each active lane's own element of an array."""
     w, kind = f.target.width, stored(array.element)
-    name = f"masked.scatter.v{w}{kind}{f.target.bits}.v{w}p0"
+    name = f"masked.scatter.v{w}{f.target.short(kind)}.v{w}p0"
     addresses = (f"<{w} x ptr>", _lane_addresses(f, array, index))
-    align, lanes = ("i32", f.target.itemsize), (f"<{w} x i1>", f.mask or "splat (i1 true)")
+    align, lanes = ("i32", f.target.bytes(kind)), (f"<{w} x i1>", f.mask or "splat (i1 true)")
     f.intrinsic("void", name, (f.target.vector(kind), value), addresses, align, lanes)
 
 
@@ -255,7 +256,7 @@ class _Carried:
         self.buffers: dict[Node, str] = {}
         self._start: dict[Node, str] = {}
         self._names: dict[Node, str] = {}
-        self.state = _State(f, [p for p in self.params if crowded and p.type in ("f", "i")])
+        self.state = _State(f, [p for p in self.params if crowded and p.type in NUMBERS])
         for argument, param in zip(carried, self.params, strict=True):
             if isinstance(param.type, tuple):
                 shared = last[argument] > node.index or list(node.args).count(argument) > 1

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from poinsot.fuse.graph.nodes import Type
 
 # Operations of one instruction: the text after "%x = ". {T} is the type of the arguments, {R} of the result, {a}, {b}
-# the arguments, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type.
+# the arguments, {zero}, {one}, {two} and {ones} (true) constants of the arguments' type. Unsigned integers have 32
+# bits, the others are as wide as floats: {widen} and {narrow} convert between the two, {L} is an integer of 64 bits.
 INSTRUCTIONS: dict[tuple[str, Type], str] = {
     ("add", "f"): "fadd {T} {a}, {b}",
     ("sub", "f"): "fsub {T} {a}, {b}",
@@ -42,6 +43,24 @@ INSTRUCTIONS: dict[tuple[str, Type], str] = {
     ("truth", "f"): "fcmp une {T} {a}, {zero}",
     ("bits", "f"): "bitcast {T} {a} to {R}",
     ("from_bits", "i"): "bitcast {T} {a} to {R}",
+    ("add", "u"): "add {T} {a}, {b}",
+    ("sub", "u"): "sub {T} {a}, {b}",
+    ("mul", "u"): "mul {T} {a}, {b}",
+    ("neg", "u"): "sub {T} {zero}, {a}",
+    ("bit_and", "u"): "and {T} {a}, {b}",
+    ("bit_or", "u"): "or {T} {a}, {b}",
+    ("bit_xor", "u"): "xor {T} {a}, {b}",
+    ("shift_left", "u"): "shl {T} {a}, {b}",
+    ("shift_right", "u"): "lshr {T} {a}, {b}",
+    ("less", "u"): "icmp ult {T} {a}, {b}",
+    ("less_equal", "u"): "icmp ule {T} {a}, {b}",
+    ("equal", "u"): "icmp eq {T} {a}, {b}",
+    ("not_equal", "u"): "icmp ne {T} {a}, {b}",
+    ("to_float", "u"): "uitofp {T} {a} to {R}",
+    ("to_int", "u"): "{widen} {T} {a} to {R}",
+    ("to_uint", "i"): "{narrow} {T} {a} to {R}",
+    ("to_uint", "b"): "zext {T} {a} to {R}",
+    ("truth", "u"): "icmp ne {T} {a}, {zero}",
 }
 
 # Operations that are intrinsic functions of LLVM.
@@ -50,6 +69,8 @@ INTRINSICS: dict[tuple[str, Type], str] = {
     ("abs", "f"): "fabs",
     ("minimum", "i"): "smin",
     ("maximum", "i"): "smax",
+    ("minimum", "u"): "umin",
+    ("maximum", "u"): "umax",
 }
 
 # Dividing by 0, or the least integer by -1, would stop the process. So {2} is b, or 1 where {1}: b is 0 or -1; there
@@ -63,6 +84,10 @@ _REMAINDER = (
 SEQUENCES: dict[tuple[str, Type], Sequence[str]] = {
     # A float out of an integer's range gives some integer, not a poisoned program.
     ("to_int", "f"): ["fptosi {T} {a} to {R}", "freeze {R} {0}"],
+    ("to_uint", "f"): ["fptosi {T} {a} to {L}", "freeze {L} {0}", "trunc {L} {1} to {R}"],
+    # Divided by 0, the result is 0, as in NumPy.
+    **{(op, "u"): ["icmp eq {T} {b}, {zero}", "select {B} {0}, {T} {one}, {T} {b}", word + " {T} {a}, {1}",
+                   "select {B} {0}, {T} {zero}, {T} {2}"] for op, word in (("floordiv", "udiv"), ("modulo", "urem"))},
     ("abs", "i"): ["sub {T} {zero}, {a}", "icmp slt {T} {a}, {zero}", "select {B} {1}, {T} {0}, {T} {a}"],
     ("modulo", "i"): [*_REMAINDER, "select {B} {7}, {T} {2}, {T} {zero}", "add {T} {3}, {8}"],
     ("floordiv", "i"): [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from poinsot.fuse import math as elementary
-from poinsot.fuse.graph.nodes import Graph, Node
+from poinsot.fuse.graph.nodes import NUMBERS, Graph, Node
 from poinsot.fuse.llvm.control_flow import CONTROL_FLOW
 from poinsot.fuse.llvm.instructions import INSTRUCTIONS, INTRINSICS, SEQUENCES, SHIFTS, WITH_CONSTANTS
 from poinsot.fuse.llvm.module import Module
@@ -96,7 +96,7 @@ class Function(VectorEmitter):
         live = graph.live(outputs)
         uniform = {node for node, ref in refs.items() if ref.uniform}
         plan = schedule(live, outputs, uniform, self.contract, self.module.is_long)
-        at_end = [] if done else [node for node in outputs if node.type in ("f", "i") and node not in uniform]
+        at_end = [] if done else [node for node in outputs if node.type in NUMBERS and node not in uniform]
         spills = _Spills(self, refs)
         scope = _Scope(plan, refs, graph.last_uses(live, outputs), set(live))
         outer, self.registers = self.registers, Registers(plan.uses(at_end), self.capacity, spills)
@@ -141,7 +141,7 @@ class Function(VectorEmitter):
 
     def _operand(self, refs: dict[Node, Ref], in_memory: bool, node: Node) -> Ref:
         """The reference of a value; constants in memory are read by the operation that needs them."""
-        if not in_memory or node.op != "const" or node.data == 0 or node.type == "b":
+        if not in_memory or node.op != "const" or node.data == 0 or node.type not in ("f", "i"):
             return refs[node]
         base, distance = self.frame.constant(self.module.constant(node))
         scalar = self.load(self.target.scalar(node.type), self.gep(base, distance, f"i{self.target.bits}"))
@@ -173,7 +173,7 @@ class Function(VectorEmitter):
 
     def is_crowded(self, loop: Node, refs: dict[Node, Ref]) -> bool:
         """Whether the arguments of a loop fill most of the registers."""
-        values = [arg for arg in loop.args if arg.type in ("f", "i") and not (arg in refs and refs[arg].uniform)]
+        values = [arg for arg in loop.args if arg.type in NUMBERS and not (arg in refs and refs[arg].uniform)]
         return len(values) > self.capacity // 2
 
     def _contracted(self, node: Node, product: Node, ref_of: Callable[[Node], Ref]) -> Ref:
@@ -202,11 +202,15 @@ class Function(VectorEmitter):
         values = [form(arg) for arg in args]
         if (node.op, kind) in INTRINSICS:
             lanes = "" if uniform else f"v{self.target.width}"
-            name = f"{INTRINSICS[node.op, kind]}.{lanes}{kind}{self.target.bits}"
+            name = f"{INTRINSICS[node.op, kind]}.{lanes}{self.target.short(kind)}"
             arguments = [(scalar(kind), value) for value in values]
             return Ref(self.intrinsic(scalar(kind), name, *arguments), node.type, uniform)
         words = {"T": scalar(kind), "R": scalar(node.type), "B": scalar("b")}
         words |= dict(zip("ab", values, strict=False))
+        if "u" in (kind, node.type):
+            narrow, widen = ("trunc", "zext") if self.target.float64 else ("bitcast", "bitcast")
+            words |= {"narrow": narrow, "widen": widen}
+            words |= {"L": "i64" if uniform else f"<{self.target.width} x i64>"}
         if node.op in WITH_CONSTANTS:
             words |= {"zero": self.constant(0, kind, uniform), "ones": self.constant(True, "b", uniform)}
             words |= {"one": self.constant(1, kind, uniform), "two": self.constant(2, kind, uniform)}

@@ -35,7 +35,15 @@ class Target:
 
     def scalar(self, type_: Type) -> str:
         names: dict[Type, str] = {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}
-        return names[type_]
+        return names.get(type_, "i32")
+
+    def short(self, type_: Type) -> str:
+        """The name of a type of numbers inside the names of intrinsic functions."""
+        return f"f{self.bits}" if type_ == "f" else self.scalar(type_)
+
+    def bytes(self, type_: Type) -> int:
+        """The size of a number."""
+        return 4 if type_ == "u" else self.itemsize
 
     def vector(self, type_: Type) -> str:
         return f"<{self.width} x {self.scalar(type_)}>"
@@ -46,6 +54,8 @@ class Target:
             return "true" if value else "false"
         if type_ == "i":
             return str(_wrapped(int(value), self.bits))
+        if type_ == "u":
+            return str(_wrapped(int(value), 32))
         if not self.float64:
             with np.errstate(over="ignore"):
                 value = float(np.float32(value))

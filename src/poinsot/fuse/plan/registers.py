@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from poinsot.fuse.graph.nodes import Node
+from poinsot.fuse.graph.nodes import NUMBERS, Node
 from poinsot.fuse.math import FUNCTIONS
 
 _STORE = 20  # operations by which a value may be needed sooner than another one, if that one would have to be stored
@@ -108,7 +108,7 @@ def fused_products(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, 
 @dataclass(frozen=True)
 class Schedule:
     """The operations of a graph in the order of execution, each with those that are fused with it (`fused_products`)
-    and with the values that it needs in registers: floats and integers that differ between lanes."""
+    and with the values that it needs in registers: numbers that differ between lanes."""
 
     nodes: list[Node]
     fused: dict[Node, list[Node]]
@@ -146,7 +146,7 @@ def schedule(
         if node.op in ("const", "table") or ((simple or node.op == "get") and uniform.issuperset(args)):
             uniform.add(node)
             args = []
-        needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in ("f", "i") and arg not in uniform]
+        needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in NUMBERS and arg not in uniform]
     if reorder and not any(node.op in _IN_ORDER for node in nodes):
         nodes = _Order(nodes, operands).nodes()
     return Schedule(nodes, fused, needs)

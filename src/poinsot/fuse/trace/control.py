@@ -14,7 +14,7 @@ from poinsot._memo import memo
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Graph, Node, Scalar, Type, common_type, current, tracing, tracing_into
+from poinsot.fuse.graph.nodes import Graph, Node, Scalar, Type, common, common_type, current, tracing, tracing_into
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
@@ -74,8 +74,7 @@ class _Spec:
 
     def widened(self, end: "_Spec", indexed: bool) -> "_Spec":
         """The way to pass an array that begins as `self` and ends as `end`, and may be indexed at run time."""
-        wider = "bif".index(end.type) > "bif".index(self.type)
-        return _Spec(self.shape, end.type if wider else self.type, self.memory or end.memory or indexed)
+        return _Spec(self.shape, common((self.type, end.type)), self.memory or end.memory or indexed)
 
 
 def _leave(specs: Sequence[_Spec], nodes: Sequence[Node]) -> list[Traced]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from poinsot.fuse.graph.memory import UNSET
 from poinsot.fuse.graph.nodes import tracing
+from poinsot.fuse.trace import unsigned
 from poinsot.fuse.trace.traced import Traced, as_objects
 
 _lock = threading.Lock()
@@ -43,10 +44,10 @@ def _convert(name: str) -> Callable[..., Any]:
     numpy = _NUMPY[name]
 
     def convert(x: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        traced = _contains_traced(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "fib" and _in_trace())
+        traced = _contains_traced(x) or (unsigned.has_numbers(x) and _in_trace())
         if not traced:
             return numpy(x, dtype=dtype, **kwargs) if dtype is not None else numpy(x, **kwargs)
-        data = as_objects(x)
+        data = unsigned.aligned(as_objects(x))
         result = Traced(data.copy() if name == "array" or data is x else data)
         return result if dtype is None else result.astype(dtype)
 
@@ -59,7 +60,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Traced:
 
 
 def _fill(name: str) -> Callable[..., Any]:
-    """np.zeros and the like: arrays of floats that traced values can be assigned to."""
+    """np.zeros and the like: arrays of floats or uint32 that traced values can be assigned to."""
     numpy = _NUMPY[name]
 
     def fill(*args: Any, **kwargs: Any) -> Any:
@@ -68,12 +69,12 @@ def _fill(name: str) -> Callable[..., Any]:
         array = numpy(*args, **kwargs)
         if isinstance(array, Traced):  # np.identity calls np.eye
             return array
-        if array.dtype.kind != "f" or not _in_trace():
+        if not (array.dtype.kind == "f" or array.dtype == np.uint32) or not _in_trace():
             return array
-        array = array.astype(object)
-        if name == "empty":
-            array[...] = UNSET  # an element that is never set must not pass for a number
-        return Traced(array)
+        values = as_objects(array)
+        if name == "empty" and array.dtype.kind == "f":
+            values[...] = UNSET  # an element that is never set must not pass for a number
+        return Traced(values)
 
     return fill
 

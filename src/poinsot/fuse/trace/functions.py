@@ -4,14 +4,15 @@ Functions that only move, add or multiply elements, the `STRUCTURAL` ones, run o
 other function is refused: it might look at values that are not known yet, and be wrong in silence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from poinsot.fuse.graph.build import build
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.trace import linalg
+from poinsot.fuse.graph.nodes import Node, Type
+from poinsot.fuse.trace import linalg, unsigned
 from poinsot.fuse.trace.table import interp
 from poinsot.fuse.trace.traced import Traced, as_objects
 from poinsot.fuse.trace.ufuncs import on_objects, truth
@@ -23,7 +24,8 @@ _where = np.frompyfunc(lambda condition, a, b: build("where", condition, a, b), 
 def _np_where(condition: Any, *choices: Any) -> Traced:
     if not choices:
         raise TraceError("np.where with one argument has a data-dependent shape", "use np.where(condition, a, b)")
-    return Traced(_where(as_objects(condition), *map(as_objects, choices)))
+    values = unsigned.operands(choices, [*map(as_objects, choices)])
+    return Traced(_where(as_objects(condition), *values))
 
 
 def _np_clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -55,16 +57,25 @@ def _np_select(conditions: Sequence[Any], choices: Sequence[Any], default: Any =
     return result
 
 
+def _is_unsigned(a: Any) -> bool:
+    return "u" in _types(a)
+
+
 def _like(value: Any) -> Callable[..., Any]:
-    return lambda a, dtype=None, shape=None, **_: Traced(
-        np.full(shape if shape is not None else a.shape, value, object)
-    )
+    def like(a: Any, dtype: Any = None, shape: Any = None, **_: Any) -> Traced:
+        shape = a.shape if shape is None else shape
+        return (
+            _full_like(a, value, np.uint32, shape=shape) if _is_unsigned(a) else Traced(np.full(shape, value, object))
+        )
+
+    return like
 
 
 def _full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Any:
     values = np.broadcast_to(as_objects(fill_value), np.shape(a) if shape is None else shape).copy()
+    dtype = np.uint32 if dtype is None and _is_unsigned(a) else dtype
     return Traced(values) if dtype is None else Traced(values).astype(dtype)
 
 
@@ -148,3 +159,76 @@ def refused(func: Callable[..., Any], why: str = "") -> TraceError:
     instead = INSTEAD.get(func.__name__)
     fix = f"use {instead}" if instead else "write it with the functions listed in docs/compiler.md"
     return TraceError(f"{name} cannot be traced{why}", fix)
+
+
+def apply(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """A function of NumPy on arguments that contain traced arrays."""
+    words = unsigned.check_function(func, list(_types((args, kwargs))))
+    if func in FUNCTIONS:
+        return FUNCTIONS[func](*args, **kwargs)
+    if func not in STRUCTURAL and not _is_known((args, kwargs)):
+        raise refused(func)
+    try:
+        if func in STRUCTURAL:
+            result = func(*_unwrap(args, words), **_unwrap(kwargs, words))
+            return _wrap(unsigned.aligned(result) if words and isinstance(result, np.ndarray) else result)
+        return _traced(func(*_plain(args), **_plain(kwargs)))  # of known numbers
+    except TraceError:
+        raise
+    except (TypeError, AttributeError, IndexError) as error:
+        raise refused(func, f" like this ({error})") from None
+
+
+def _unwrap(x: Any, words: bool) -> Any:
+    """The arguments of a function with object arrays for traced ones, and for plain ones of uint32, if `words`."""
+    if isinstance(x, Traced) or (words and getattr(x, "dtype", None) == np.uint32):
+        return as_objects(x)
+    if isinstance(x, (list, tuple)):
+        return type(x)(_unwrap(part, words) for part in x)
+    if isinstance(x, dict):
+        return {key: _unwrap(value, words) for key, value in x.items()}
+    return x
+
+
+def _is_known(x: Any) -> bool:
+    """Whether all numbers in the arguments of a function are known."""
+    if isinstance(x, Traced):
+        return x.is_known()
+    if isinstance(x, (list, tuple)):
+        return all(map(_is_known, x))
+    return not isinstance(x, dict) or all(map(_is_known, x.values()))
+
+
+def _plain(x: Any) -> Any:
+    """The arguments of a function with NumPy's own arrays for traced ones, whose numbers are known."""
+    if isinstance(x, Traced):
+        return x.__array__()
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_plain, x))
+    if isinstance(x, dict):
+        return {key: _plain(value) for key, value in x.items()}
+    return x
+
+
+def _wrap(x: Any) -> Any:
+    if (isinstance(x, np.ndarray) and x.dtype == object) or type(x) is Node:
+        return Traced(x)
+    if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
+        return type(x)(map(_wrap, x))
+    return x
+
+
+def _traced(x: Any) -> Any:
+    """Arrays of known numbers as traced ones, which traced values can be assigned to."""
+    return Traced(as_objects(x)) if unsigned.has_numbers(x) else x
+
+
+def _types(x: Any) -> Iterator[Type]:
+    """The types of the traced arrays among the arguments of a function."""
+    if isinstance(x, (list, tuple)):
+        for part in x:
+            yield from _types(part)
+    elif isinstance(x, dict):
+        yield from _types(tuple(x.values()))
+    elif isinstance(x, Traced):
+        yield x._type

@@ -13,7 +13,8 @@ import numpy as np
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Node, Value, type_of
+from poinsot.fuse.graph.nodes import Node, Type, Value, type_of
+from poinsot.fuse.trace import tiles, unsigned
 from poinsot.fuse.trace.ufuncs import SCALAR_RULES, on_objects
 
 _asarray, _empty = np.asarray, np.empty  # the originals, also while `creation` replaces them
@@ -35,6 +36,8 @@ def _in_place(ufunc: np.ufunc) -> Callable[["Traced", Any], "Traced"]:
         result: Traced = ufunc(self, other)
         if self.ndim == 0:  # scalars do not change in NumPy; the name is bound to a new one
             return result
+        if self._type == "u" != result._type:
+            raise TraceError("an array of uint32 would become one of floats in place", "write x = x + y")
         self[...] = result
         return self
 
@@ -125,8 +128,19 @@ class Traced:
         return self
 
     @property
+    def _type(self) -> Type:
+        """The type of the first element: unsigned, if all are."""
+        if self._origin is not None:
+            return self._origin[0]._type
+        if self._memory is not None:
+            return self._memory.element
+        return type_of(self.data.flat[0]) if self.size else "f"
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         types = {type_of(v) for v in self.data.ravel()}
+        if "u" in types:
+            return np.dtype(np.uint32)
         return np.dtype(bool if types == {"b"} else int if types and types <= {"i", "b"} else float)
 
     def item(self) -> Any:
@@ -136,9 +150,10 @@ class Traced:
         return Traced(self.data.copy())
 
     def astype(self, dtype: Any, copy: bool = True) -> "Traced":
-        kind = {"f": "f", "i": "i", "u": "i", "b": "b"}[np.dtype(dtype).kind]
-        convert = {"f": "to_float", "i": "to_int", "b": "truth"}[kind]
-        return Traced(objects([v if type_of(v) == kind else build(convert, v) for v in self.data.ravel()], self.shape))
+        return Traced(unsigned.converted(self.data, np.dtype(dtype)))
+
+    def view(self, *args: Any, **kwargs: Any) -> "Traced":
+        raise TraceError("the bits of a traced array cannot be seen as another type", "convert it: x.astype(np.uint32)")
 
     def reshape(self, *shape: Any, **kwargs: Any) -> "Traced":
         return self._moved(lambda a: a.reshape(*shape, **kwargs))
@@ -178,7 +193,7 @@ class Traced:
             source[place] = part
             return
         index, moving = self._split(index)
-        new = as_objects(value)
+        new = unsigned.assigned(self._type, as_objects(value))
         if moving or self._memory is not None:
             offsets, base = self._offsets(index, moving)
             array = self._in_memory()
@@ -207,8 +222,10 @@ class Traced:
                         f"an array is indexed by a traced array of {entry.dtype}s, so its shape would depend on data",
                         "use np.where(mask, a, b), or index by one traced integer at a time",
                     )
-                if entry.dtype != int:
+                if entry.dtype.kind == "f":
                     raise TraceError("an index is a traced float", "make it an integer: i.astype(int)")
+                if entry.dtype == np.uint32:
+                    entry = np.minimum(entry, self.shape[axis] - 1).astype(int)
                 moving[axis] = memory.in_range(entry.data.item(), self.shape[axis])
                 entry = 0
             elif (entry is Ellipsis or entry is None) and any(
@@ -319,13 +336,13 @@ class Traced:
     # Arithmetic on known numbers may set floating-point flags that have nothing to do with the result.
     @np.errstate(all="ignore")
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        arrays = [as_objects(x) for x in inputs]
+        arrays = unsigned.ufunc_operands(ufunc, method, inputs, [as_objects(x) for x in inputs])
         where = kwargs.pop("where", True)
         kwargs.pop("dtype", None)
         if ufunc in SCALAR_RULES:
             result = getattr(on_objects(ufunc), method)(*arrays, **kwargs)
-        elif ufunc is np.matmul and all(a.ndim == 2 and min(a.shape) > 2 * _TILE for a in arrays):
-            result = _product(*arrays)
+        elif ufunc is np.matmul and all(a.ndim == 2 and min(a.shape) > 2 * tiles.TILE for a in arrays):
+            result = tiles.product(*arrays)
         elif ufunc.signature is not None and method == "__call__":  # matmul and the like
             result = ufunc(*arrays, **kwargs)
         else:
@@ -339,38 +356,9 @@ class Traced:
 
     @np.errstate(all="ignore")
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        from poinsot.fuse.trace.functions import FUNCTIONS, STRUCTURAL, refused  # which are written for traced arrays
+        from poinsot.fuse.trace.functions import apply  # which is written for traced arrays
 
-        if func in FUNCTIONS:
-            return FUNCTIONS[func](*args, **kwargs)
-        if func not in STRUCTURAL and not _is_known((args, kwargs)):
-            raise refused(func)
-        try:
-            if func in STRUCTURAL:
-                return _wrap(func(*_unwrap(args), **_unwrap(kwargs)))
-            return _traced(func(*_plain(args), **_plain(kwargs)))  # of known numbers
-        except TraceError:
-            raise
-        except (TypeError, AttributeError) as error:
-            raise refused(func, f" like this ({error})") from None
-
-
-_TILE = 4  # rows and columns of a tile
-_PANEL = 20  # columns of a panel
-
-
-def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A B of large matrices, in tiles, so that each element that is loaded serves several sums at once.
-
-    Columns are processed in panels, so that elements are still in the cache when they are used again.
-    """
-    C, t = np.full((len(A), B.shape[1]), 0.0, dtype=object), _TILE
-    for first in range(0, B.shape[1], _PANEL):
-        for i in range(0, len(A), t):
-            for j in range(first, min(first + _PANEL, B.shape[1]), t):
-                for k in range(len(B)):
-                    C[i : i + t, j : j + t] += np.multiply.outer(A[i : i + t, k], B[k, j : j + t])
-    return C
+        return apply(func, args, kwargs)
 
 
 def _is_basic(index: Any) -> bool:
@@ -397,50 +385,10 @@ def as_objects(x: Any) -> np.ndarray:
         return np.stack(parts) if parts else _empty(0, dtype=object)
     if type(x) is Node:
         return objects([x], ())
-    return _asarray(x).astype(object)
-
-
-def _unwrap(x: Any) -> Any:
-    if isinstance(x, Traced):
-        return x.data
-    if isinstance(x, (list, tuple)):
-        return type(x)(map(_unwrap, x))
-    if isinstance(x, dict):
-        return {key: _unwrap(value) for key, value in x.items()}
-    return x
-
-
-def _is_known(x: Any) -> bool:
-    """Whether all numbers in the arguments of a function are known."""
-    if isinstance(x, Traced):
-        return x.is_known()
-    if isinstance(x, (list, tuple)):
-        return all(map(_is_known, x))
-    return not isinstance(x, dict) or all(map(_is_known, x.values()))
-
-
-def _plain(x: Any) -> Any:
-    """The arguments of a function with NumPy's own arrays for traced ones, whose numbers are known."""
-    if isinstance(x, Traced):
-        return x.__array__()
-    if isinstance(x, (list, tuple)):
-        return type(x)(map(_plain, x))
-    if isinstance(x, dict):
-        return {key: _plain(value) for key, value in x.items()}
-    return x
-
-
-def _wrap(x: Any) -> Any:
-    if (isinstance(x, np.ndarray) and x.dtype == object) or type(x) is Node:
-        return Traced(x)
-    if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
-        return type(x)(map(_wrap, x))
-    return x
-
-
-def _traced(x: Any) -> Any:
-    """Arrays of known numbers as traced ones, which traced values can be assigned to."""
-    return Traced(as_objects(x)) if isinstance(x, np.ndarray) and x.dtype.kind in "fib" else x
+    array = _asarray(x)
+    if array.dtype == np.uint32:
+        return objects([*map(np.uint32, array.ravel())], array.shape)
+    return array.astype(object)
 
 
 def is_traced(*values: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.fuse.graph.build import build, is_number, lift
+from poinsot.fuse.graph.build import build, is_number, known, lift
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Value, current, type_of
 
@@ -30,7 +30,9 @@ def _times(factor: float) -> Callable[[Value], Value]:
 
 
 def _invert(a: Value) -> Value:
-    return build("not", a) if type_of(a) == "b" else build("bit_xor", a, -1)
+    if type_of(a) == "b":
+        return build("not", a)
+    return build("bit_xor", a, 0xFFFFFFFF if type_of(a) == "u" else -1)
 
 
 def _is_whole(a: Value) -> bool:
@@ -67,6 +69,8 @@ def _reciprocal(a: Value) -> Value:
 
 def _sign(a: Value) -> Value:
     """1 or -1; a zero or NaN as it is."""
+    if type_of(a) == "u":
+        return build("minimum", a, 1)
     return build("where", build("less", 0, a), 1, build("where", build("less", a, 0), -1, a))
 
 
@@ -125,7 +129,17 @@ def _reduced(a: Value, b: Value) -> Value:
     return build("copysign", rest.data[()], a)
 
 
+def _power(a: Value, b: Value) -> Value:
+    if "u" not in (type_of(a), type_of(b)) or not (_is_whole(a) and _is_whole(b)):
+        return build("power", a, b)
+    if not known(b) or b not in (1, 2, 3, 4):
+        raise TraceError("a power of uint32 cannot be traced", "multiply, or use x.astype(float)")
+    return functools.reduce(lambda x, _: build("mul", x, a), range(int(b) - 1), a)
+
+
 def _fmod(a: Value, b: Value) -> Value:
+    if type_of(a) == "u" and _is_whole(b):
+        return _remainder(a, b)
     return build("copysign", _remainder(build("abs", a), build("abs", b)), a)
 
 
@@ -155,10 +169,11 @@ SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
         "arcsinh arccosh arctanh"
     ).split()},
     **{getattr(np, name): _op(name) for name in (
-        "arctan2 power hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
+        "arctan2 hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
     ).split()},
     np.add: _op("add"), np.subtract: _op("sub"), np.multiply: _op("mul"), np.divide: _op("div"),
-    np.float_power: _op("power"), np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
+    np.power: _power, np.float_power: lambda a, b: build("power", _real(a), b),
+    np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
     np.fmin: _skipping_nan("minimum"), np.fmax: _skipping_nan("maximum"),
     np.negative: _op("neg"), np.positive: lambda a: a, np.absolute: _op("abs"),
     np.fabs: lambda a: build("abs", _real(a)), np.conjugate: lambda a: a,
