@@ -2,7 +2,7 @@
 
 from poinsot import fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
-from poinsot.control import noise
+from poinsot.control import Controller, noise
 from poinsot.environment import CentralGravity, Contact
 from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
 from poinsot.fuse import (
@@ -62,6 +62,7 @@ from poinsot.parts import (
     Motor,
     Rotor,
     Scene,
+    Signal,
     Spring,
     Tabulated,
     Tank,
@@ -98,6 +99,7 @@ __all__ = [
     "ClosedLoop",
     "Closure",
     "Contact",
+    "Controller",
     "Cut",
     "Effect",
     "Element",
@@ -122,6 +124,7 @@ __all__ = [
     "Rotor",
     "Run",
     "Scene",
+    "Signal",
     "Spring",
     "Springs",
     "State",

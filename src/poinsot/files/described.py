@@ -27,7 +27,7 @@ from poinsot._hints import hint
 from poinsot.files.expressions import Expression, Law
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
-from poinsot.parts import Effect, Element, Input, Scene, Tabulated
+from poinsot.parts import Effect, Element, Input, Scene, Signal, Tabulated
 from poinsot.run.fingerprints import fingerprint
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.inertia import Solid
@@ -35,8 +35,12 @@ from poinsot.spatial.shapes import Shape
 from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
-OWN: tuple[type, ...] = (Body, Description, Expression, Inertia, Input, Joint, Law, Pose, Solid, Table, Tabulated)
-ROOMS = tuple(f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment world".split())
+OWN: tuple[type, ...] = (
+    Body, Description, Expression, Inertia, Input, Joint, Law, Pose, Signal, Solid, Table, Tabulated,
+)  # fmt: skip
+ROOMS = tuple(
+    f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment control world".split()
+)
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ class ClosedLoop(Element):
     frames of the bodies. Its forces do no work. Shown: `force` (6,) [N m, N], the wrench on b about the origin of B, in
     B's axes; for a coupling `force` [N m, N] is the force that it adds in the joint of b.
     """
+
+    follows: ClassVar[bool] = True
 
     a: str
     b: str

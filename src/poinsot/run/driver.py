@@ -20,6 +20,7 @@ from poinsot.run.simulation import Simulation
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
+from poinsot.world.sampling import require_whole_steps
 
 STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
 
@@ -118,6 +119,7 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         _require_adaptable(world, n)
     method = "rk4" if adaptive else choose_method(options.method, system)
     grid = time_grid(options.duration, options.step, options.every, n is not None)
+    require_whole_steps(system, grid.step)
     ledger = n is None if options.ledger is None else options.ledger
     compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
@@ -166,7 +168,7 @@ def _require_adaptable(world: World, n: int | None) -> None:
     if world.system().loops:
         raise ValueError("method 'adaptive' does not keep loops closed; take 'rk4'.")
     if any(element.latches for element in world.description.elements.values()):
-        raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
+        raise ValueError("method 'adaptive' does not watch limits of the structure, nor take samples; take 'rk4'.")
 
 
 def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:

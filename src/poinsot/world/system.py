@@ -22,7 +22,7 @@ from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
-from poinsot.world import initial, paths
+from poinsot.world import initial, paths, sampling
 from poinsot.world.description import Description, initial_states, own_states
 
 ASSEMBLY = 20  # steps of Newton's method that close loops at the start, where their numbers are left free
@@ -114,7 +114,9 @@ class System:
             scene, _ = self.scene(0.0, self.start())
             for name, element in description.acting():
                 with about(name):
-                    _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
+                    _check_effect(f"{type(element).__name__} {name!r}", scene.effect(name), scene)
+            sampling.require_one_writer(scene)
+            self.sampled = sampling.order(scene)
 
     def _are_independent(self) -> bool:
         """Whether no row of the loops follows from the others at the start, or nearly."""
@@ -175,7 +177,8 @@ class System:
         mech = self._mechanism(description, states)
         free = {name: x for name, x in description.inputs.items() if x is not self.description.inputs[name]}
         values, elements = {**self.inputs, **(inputs or {}), **free}, dict(description.acting())
-        return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, values, states, elements), description
+        q = kinematics.normalize(mech, state.q)
+        return Scene(mech, t, q, state.v, values, states, elements, self.solved), description
 
     def motion(
         self,
@@ -185,8 +188,11 @@ class System:
         inputs: Values | None = None,
     ) -> Motion:
         """All forces, and the accelerations that follow."""
-        scene, description = self.scene(t, state, parameters, inputs)
-        effects = {name: element.effect(scene) for name, element in description.acting() if name not in self.loops}
+        return self.solved(self.scene(t, state, parameters, inputs)[0])
+
+    def solved(self, scene: Scene) -> Motion:
+        """All forces in a scene, and the accelerations that follow."""
+        effects = {name: scene.effect(name) for name in scene.elements if name not in self.loops}
         mech = scene.mechanism
         tau = joint_forces(mech, scene.q, scene.v)
         wrenches: dict[str, Array] = {}
@@ -269,7 +275,9 @@ class System:
         inputs: Values | None = None,
     ) -> State:
         """The state after a step, with the latches of elements updated."""
-        owners = [name for name, e in self.description.acting() if e.latches]
+        if self.sampled:
+            state = State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
+        owners = [name for name, e in self.description.acting() if e.latches and name not in self.sampled]
         if not owners:
             return state
         motion = self.motion(t, state, parameters, inputs)
