@@ -2,7 +2,7 @@
 
 from poinsot import fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
-from poinsot.control import Controller, noise
+from poinsot.control import PID, Controller, Lag, Lead, Notch, QuaternionFeedback, Schedule, Washout, lqr, noise
 from poinsot.environment import CentralGravity, Contact
 from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
 from poinsot.fuse import (
@@ -92,6 +92,7 @@ from poinsot.world import State, World
 
 __all__ = [
     "PD",
+    "PID",
     "Beam",
     "BodyState",
     "CentralGravity",
@@ -110,6 +111,8 @@ __all__ = [
     "Input",
     "Joint",
     "JointStop",
+    "Lag",
+    "Lead",
     "LedgerWarning",
     "Limit",
     "LimitWarning",
@@ -119,11 +122,14 @@ __all__ = [
     "Motor",
     "MultivariateNormal",
     "Normal",
+    "Notch",
     "Particles",
     "Pose",
+    "QuaternionFeedback",
     "Rotor",
     "Run",
     "Scene",
+    "Schedule",
     "Signal",
     "Spring",
     "Springs",
@@ -137,6 +143,7 @@ __all__ = [
     "Triangular",
     "Truncated",
     "Uniform",
+    "Washout",
     "World",
     "beyond",
     "coupling",
@@ -160,6 +167,7 @@ __all__ = [
     "load_scenario",
     "load_sweep",
     "load_urdf",
+    "lqr",
     "mass_matrix",
     "mechanism",
     "noise",

@@ -1,7 +1,7 @@
 """Controllers and other blocks: laws from signals to signals, continuous, or sampled with a zero-order hold."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,6 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, Value, called, freeze
-from poinsot.parts.loads import Signal
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -35,8 +34,8 @@ class Block(Element):
 
     structural: ClassVar[tuple[str, ...]] = ("sample", "delay")
 
-    sample: Annotated[float | None, "s"] = None
-    delay: Annotated[float, "s"] = 0.0
+    sample: Annotated[float | None, "s"] = field(default=None, kw_only=True)
+    delay: Annotated[float, "s"] = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         require_timing(self)
@@ -146,7 +145,7 @@ class Controller(Block):
     """
 
     law: Callable[..., Any] = lambda t: 0.0
-    inputs: Mapping[str, Value] = None  # type: ignore[assignment]
+    inputs: Mapping[str, Value | str] = None  # type: ignore[assignment]
     outputs: Mapping[str, ArrayLike] = None  # type: ignore[assignment]
     memory: Mapping[str, ArrayLike] = None  # type: ignore[assignment]
 
@@ -163,10 +162,9 @@ class Controller(Block):
     ) -> None:
         """`states` is kept as `memory`: an element's own `states` has those of sampling as well."""
         names = (outputs,) if isinstance(outputs, str) else outputs
-        wired = {key: Signal(x) if isinstance(x, str) else x for key, x in (inputs or {}).items()}
         shaped = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, 0.0)
         own = {**(memory or {}), **(states or {})}
-        values = {"name": name, "law": law, "inputs": wired, "outputs": shaped, "memory": own}
+        values = {"name": name, "law": law, "inputs": dict(inputs or {}), "outputs": shaped, "memory": own}
         for key, value in (values | {"sample": sample, "delay": delay}).items():
             object.__setattr__(self, key, value)
         freeze(self)
@@ -204,8 +202,10 @@ class Controller(Block):
         return fitting(outputs, known, "output", owner), fitting(new, self.memory_at_start(), "state", owner)
 
 
-def taken(value: Value, scene: Scene, key: str, owner: str) -> Array:
-    """The value of an input, of any shape."""
+def taken(value: Value | str, scene: Scene, key: str, owner: str) -> Array:
+    """The value of an input, of any shape; a text is the name of a signal."""
+    if isinstance(value, str):
+        return scene.signal(value)
     return as_array(called(value, scene, key, owner) if callable(value) else value)
 
 
