@@ -2,7 +2,20 @@
 
 from poinsot import fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
-from poinsot.control import PID, Controller, Lag, Lead, Notch, QuaternionFeedback, Schedule, Washout, lqr, noise
+from poinsot.control import (
+    PID,
+    Actuator,
+    Controller,
+    GainSchedule,
+    Lag,
+    Lead,
+    Notch,
+    QuaternionFeedback,
+    Sensor,
+    Washout,
+    lqr,
+    noise,
+)
 from poinsot.environment import CentralGravity, Contact
 from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
 from poinsot.fuse import (
@@ -93,6 +106,7 @@ from poinsot.world import State, World
 __all__ = [
     "PD",
     "PID",
+    "Actuator",
     "Beam",
     "BodyState",
     "CentralGravity",
@@ -107,6 +121,7 @@ __all__ = [
     "Flexure",
     "Flow",
     "Force",
+    "GainSchedule",
     "Inertia",
     "Input",
     "Joint",
@@ -129,7 +144,7 @@ __all__ = [
     "Rotor",
     "Run",
     "Scene",
-    "Schedule",
+    "Sensor",
     "Signal",
     "Spring",
     "Springs",

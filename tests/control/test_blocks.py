@@ -77,11 +77,11 @@ def test_pid_does_not_wind_up():
 
 
 def test_schedule():
-    block = pt.Schedule("gain", 2.0, lambda t: 3 * t, at=(1.0, 2.0, 4.0), gains=(1.0, 3.0, 2.0))
+    block = pt.GainSchedule("gain", 2.0, lambda t: 3 * t, at=(1.0, 2.0, 4.0), gains=(1.0, 3.0, 2.0))
     run = alone(block).simulate(2.0, 0.1, every=0.1)
     np.testing.assert_allclose(run.data["gain.out"], 2 * np.interp(3 * run.time, [1, 2, 4], [1, 3, 2]), atol=1e-13)
     with pytest.raises(ValueError, match="must increase"):
-        pt.Schedule("gain", at=(1.0, 1.0))
+        pt.GainSchedule("gain", at=(1.0, 1.0))
 
 
 def test_quaternion_feedback_turns_about_one_axis():

@@ -1,19 +1,23 @@
 """Control in the loop: signals, sampled and continuous laws, the usual blocks, reproducible noise."""
 
 from poinsot.control import noise
-from poinsot.control.blocks import PID, Lag, Lead, Notch, QuaternionFeedback, Schedule, Washout
+from poinsot.control.actuator import Actuator
+from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, QuaternionFeedback, Washout
 from poinsot.control.controller import Block, Controller
 from poinsot.control.regulator import lqr
+from poinsot.control.sensor import Sensor
 
 __all__ = [
     "PID",
+    "Actuator",
     "Block",
     "Controller",
+    "GainSchedule",
     "Lag",
     "Lead",
     "Notch",
     "QuaternionFeedback",
-    "Schedule",
+    "Sensor",
     "Washout",
     "lqr",
     "noise",

@@ -167,7 +167,7 @@ class Notch(LinearBlock):
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule(Block):
+class GainSchedule(Block):
     """out = input times a gain, which is tabulated by a signal: `gains` (k,) at increasing values `at` (k,) of `by`.
 
     Linear in between, constant outside. With the input 1 the output is the gain.

@@ -123,6 +123,10 @@ class Element:
         """Its own states by name, with their initial values."""
         return {}
 
+    def ready(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Outputs that follow from its own states alone: they are known before its inputs are."""
+        return {}
+
     def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
         """The mass properties that it adds to bodies, in their frames, as a function of its own states."""
         return {}

@@ -172,6 +172,10 @@ class Scene:
         if name in self.states:
             return self.states[name]
         if owner in self.elements:
+            start = f"{owner}."
+            own = {k.removeprefix(start): x for k, x in self.states.items() if k.startswith(start)}
+            if own and key in (ready := self.elements[owner].ready(own)):
+                return as_array(ready[key])
             follows = self.elements[owner].follows
             shown = (self.dynamics.effects[owner] if follows else self.effect(owner, name)).shown
             if key in shown:

@@ -6,7 +6,11 @@ from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from poinsot._memo import memo
+from poinsot._types import Array
+from poinsot.control.sensor import sources_of_noise
 from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
@@ -107,11 +111,12 @@ def simulate(
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
+    options = replace(options, free=(*options.free, *(noisy := _noise(world, options))))
     system, original = _systems(world, options)
     options = replace(options, free=tuple(path for path in system.free if path not in options.vary))
     if options.record is not None:
         observables(system, (options.record,) if isinstance(options.record, str) else options.record)
-    numbers, n = draw(system, options.vary, options.batch, options.seed)
+    numbers, n = _drawn(system, options, noisy)
     inputs = read_inputs(system, options.inputs or {})
     require_shapes(system, inputs, n)
     adaptive = options.method == "adaptive"
@@ -145,6 +150,23 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
             run = file.finish(stop)
         runaway.warn(run)
         return run
+
+
+def _noise(world: World, options: RunOptions) -> list[str]:
+    """The paths of the numbers by which sources of noise differ: between the instances of a batch, and by the seed.
+
+    They are always free: a constant would be rounded elsewhere, and single runs not have the bits of batches.
+    """
+    sources = sources_of_noise(world.description.elements)
+    paths = [f"{name}.{number}" for name in sources for number in ("instance", "seed")]
+    return [path for path in paths if path not in (*options.vary, *options.free)]
+
+
+def _drawn(system: System, options: RunOptions, noisy: Sequence[str]) -> tuple[dict[str, Array], int | None]:
+    """The varied numbers, and how many instances; the numbers of instances and the seed are added to noise's own."""
+    numbers, n = draw(system, options.vary, options.batch, options.seed)
+    more = {"instance": np.zeros(()) if n is None else np.arange(float(n)), "seed": float(options.seed or 0)}
+    return numbers | {path: system.numbers[path] + more[path.rpartition(".")[2]] for path in noisy}, n
 
 
 def _systems(world: World, options: RunOptions) -> tuple[System, System]:
