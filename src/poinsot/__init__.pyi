@@ -13,6 +13,7 @@ from poinsot.control import (
     QuaternionFeedback,
     Sensor,
     Washout,
+    When,
     lqr,
     noise,
 )
@@ -159,6 +160,7 @@ __all__ = [
     "Truncated",
     "Uniform",
     "Washout",
+    "When",
     "World",
     "beyond",
     "coupling",

@@ -68,6 +68,14 @@ def test_a_servo_in_a_loop_needs_no_other_state():
     np.testing.assert_allclose(run.data["servo.out"], np.exp(-8 * run.time), atol=1e-10)
 
 
+def test_play_can_be_varied():
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("ball", 1.0)
+    world.add(pt.Actuator("servo", lambda t: np.sin(t), lag=5e-3))
+    run = world.simulate(2.0, 1e-3, vary={"servo.backlash": [0.0, 0.4]})
+    np.testing.assert_allclose(run.data["servo.out"][-1], [np.sin(2.0 - 5e-3), 0.8], atol=2e-3)
+
+
 def test_errors():
     with pytest.raises(ValueError, match="lag of actuator 'servo' must be above zero, not 0"):
         pt.Actuator("servo", lag=0.0)

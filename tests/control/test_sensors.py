@@ -106,6 +106,15 @@ def test_noise_is_the_same_alone_and_in_a_batch_and_differs_between_instances():
     assert np.array_equal(noisy(None, 1.0, 1, noise=1.0), other)
 
 
+def test_errors_that_are_zero_can_be_varied():
+    world = spinning(pt.Sensor("gyro", "gyro", "craft", sample=0.01))
+    varied = {"gyro.noise": [0.0, 1.0, 1.0], "gyro.random_walk": [0.0, 0.0, 1.0], "gyro.quantum": [0.0, 0.0, 0.5]}
+    out = world.simulate(1.0, 0.01, vary=varied, every=0.01).data["gyro.out"].values
+    assert np.all(out[:, 0] == 0)
+    assert abs(out[:, 1].std() / 10 - 1) < 0.15
+    np.testing.assert_array_equal(out[:, 2] % 0.5, 0)
+
+
 def test_errors():
     with pytest.raises(ValueError, match="kind of sensor 's' is 'giro'; did you mean 'gyro'"):
         pt.Sensor("s", "giro")

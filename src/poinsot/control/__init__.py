@@ -4,6 +4,7 @@ from poinsot.control import noise
 from poinsot.control.actuator import Actuator
 from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, QuaternionFeedback, Washout
 from poinsot.control.controller import Block, Controller
+from poinsot.control.events import When
 from poinsot.control.regulator import lqr
 from poinsot.control.sensor import Sensor
 
@@ -19,6 +20,7 @@ __all__ = [
     "QuaternionFeedback",
     "Sensor",
     "Washout",
+    "When",
     "lqr",
     "noise",
 ]

@@ -59,7 +59,7 @@ class Actuator(Element):
     def states(self) -> Mapping[str, Array]:
         states = {"position": as_array(self.start)}
         states |= {} if self.frequency is None else {"speed": np.zeros(())}
-        return states | ({"driven": as_array(self.start)} if self.has_play else {})
+        return states | {"driven": as_array(self.start)}
 
     def ready(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
         x = np.clip(states["position"], self.low, self.high)
@@ -79,7 +79,7 @@ class Actuator(Element):
             speed, push = self._second_order(own["speed"], x, command)
             rates = {"speed": np.where(stuck, -10.0 * self.frequency * own["speed"], push)}
         speed = np.where(stuck, 0.0, speed)
-        rates |= {"position": speed} | ({"driven": self._drive(own, speed)} if self.has_play else {})
+        rates |= {"position": speed, "driven": self._drive(own, speed) if self.has_play else speed}
         return Effect(power=np.zeros(()), rates=rates, shown={**self.ready(own), "command": command})
 
     def _second_order(self, v: Array, x: Array, command: Array) -> tuple[Array, Array]:

@@ -68,7 +68,7 @@ class Sensor(Block):
         return SENSORS[self.kind].size
 
     def memory_at_start(self) -> Mapping[str, Array]:
-        return {"walk": np.zeros(self.size)} if may_be(self.random_walk) else {}
+        return {} if self.sample is None else {"walk": np.zeros(self.size)}
 
     def outputs_at_start(self) -> Mapping[str, Array]:
         return {"out": SENSORS[self.kind].combined(*([np.zeros(self.size)] * 2), start=True)}
@@ -84,8 +84,8 @@ class Sensor(Block):
         if may_be(self.quantum):
             quantum = as_array(self.quantum)
             out = np.where(quantum > 0, np.rint(out / np.where(quantum > 0, quantum, 1.0)) * quantum, out)
-        if not memory:
-            return {"out": out}, {}
+        if not may_be(self.random_walk):
+            return {"out": out}, memory
         return {"out": out}, {"walk": memory["walk"] + self.random_walk * np.sqrt(h) * self._normal("walk", scene)}
 
     def _normal(self, what: str, scene: Scene) -> Array:
@@ -103,9 +103,8 @@ class Sensor(Block):
 
 
 def sources_of_noise(elements: Mapping[str, Element]) -> list[str]:
-    """The names of the sensors with noise."""
-    sensors = {name: e for name, e in elements.items() if isinstance(e, Sensor)}
-    return [name for name, e in sensors.items() if may_be(e.noise) or may_be(e.random_walk)]
+    """The names of the sensors that have noise, or may have."""
+    return [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
 
 
 def may_be(x: Any) -> bool:

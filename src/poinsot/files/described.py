@@ -51,7 +51,7 @@ class Missing(Element):
     data: Any = None
     why: str = ""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         raise ValueError(self.why)
 
     def effect(self, scene: Scene) -> Effect:

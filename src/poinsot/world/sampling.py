@@ -70,7 +70,10 @@ def _takes(scene: Scene, name: str, blocks: Mapping[str, Block]) -> dict[str, st
 def settled(
     system: "System", t: Scalar, state: "State", parameters: Mapping[str, Any] | None, inputs: Mapping[str, Any] | None
 ) -> dict[str, Array]:
-    """The states of all parts after a step that ended at the time t [s]: samples are taken where they are due."""
+    """The states of all parts after a step that ended at the time t [s]: samples are taken where they are due.
+
+    What happens at that instant is noticed after that.
+    """
     scene, _ = system.scene(t, state, parameters, inputs)
     states = dict(scene.states)
     blocks: dict[str, Any] = {name: scene.elements[name] for name in system.sampled}
@@ -83,6 +86,9 @@ def settled(
             return block.sampled(now, own)
 
         states |= _named(name, fori_loop(np.where(block.is_due(t, own), 1, 0), take, own))
+    for name in system.events:
+        event: Any = scene.elements[name]
+        states |= _named(name, event.noticed(replace(scene, states=dict(states)), own_states(states, name)))
     return states
 
 

@@ -14,6 +14,7 @@ from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
+from poinsot.control.events import events_of, inputs_after, require_inputs
 from poinsot.fuse import fori_loop, is_traced
 from poinsot.mechanism import Closure, Mechanism, forward_dynamics, kinematics
 from poinsot.mechanism.closures import count_of
@@ -106,6 +107,8 @@ class System:
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
         self.loops = tuple(_loops(description))
+        self.events = tuple(events_of(description.elements))
+        require_inputs(description.elements, self.inputs)
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
         if self.letting_go:
             self._require_mass_apart()
@@ -177,6 +180,7 @@ class System:
         mech = self._mechanism(description, states)
         free = {name: x for name, x in description.inputs.items() if x is not self.description.inputs[name]}
         values, elements = {**self.inputs, **(inputs or {}), **free}, dict(description.acting())
+        values = inputs_after(elements, states, values) if self.events else values
         q = kinematics.normalize(mech, state.q)
         return Scene(mech, t, q, state.v, values, states, elements, self.solved), description
 
@@ -275,9 +279,11 @@ class System:
         inputs: Values | None = None,
     ) -> State:
         """The state after a step, with the latches of elements updated."""
-        if self.sampled:
+        if self.sampled or self.events:
             state = State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
-        owners = [name for name, e in self.description.acting() if e.latches and name not in self.sampled]
+        owners = [
+            name for name, e in self.description.acting() if e.latches and name not in (*self.sampled, *self.events)
+        ]
         if not owners:
             return state
         motion = self.motion(t, state, parameters, inputs)
