@@ -1,6 +1,6 @@
 # Poinsot: `make run` shows it at work, `make test` proves it. Both need only Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow fuzz lint format bench docs clean
+.PHONY: help run test test-slow fuzz mutants lint format bench docs clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,6 +20,9 @@ test-slow: $(VENV)/.test            ## the tests that take minutes
 
 fuzz: $(VENV)/.test            ## random programs, worlds, files and interruptions, for MINUTES=2 each; seeds are printed
 	$(BIN)/python fuzz/run.py --minutes $(or $(MINUTES),2)
+
+mutants: $(VENV)/.test            ## slips put into the text-book rooms, SAMPLE=500 of them (0: all), and the tests that notice
+	$(BIN)/python tools/mutants/run.py --sample $(or $(SAMPLE),500) --jobs $(or $(JOBS),2)
 
 lint: $(VENV)/.test            ## style and types
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
+ENOUGH = 5  # findings, after which a fuzzer stops
 FUZZERS = {
     "programs": "random NumPy programs and their derivatives, against NumPy",
     "layouts": "strides, overlaps and batch shapes of arguments and results",
@@ -55,29 +56,40 @@ def run_trial(name: str, number: int) -> bool:
 
 
 def in_a_process(name: str, seed: int, minutes: float) -> bool:
-    """The fuzzer in a child process, until its time is over; a line with how many trials it made."""
-    command = [sys.executable, str(HERE / "child.py"), name, str(seed), str(60 * minutes)]
+    """The fuzzer in child processes, until its time is over; a line with how many trials it made.
+
+    A trial that ends its process, by a crash or because it does not come to an end, is a finding; a new process goes on
+    behind it.
+    """
     started = time.monotonic()
+    done, findings, left = 0, 0, 60 * minutes
+    while left > 0 and findings < ENOUGH:
+        trials, found, code = _child(name, seed + done, left, ENOUGH - findings)
+        done, findings, left = done + trials, findings + found, 60 * minutes - (time.monotonic() - started)
+        if code == 0:
+            break
+        findings, how = findings + 1, f"killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        print(f"{name}: {how}; repeat it by: python fuzz/run.py {name} --trial {seed + done - 1}", flush=True)
+    seconds = time.monotonic() - started
+    print(f"{name:10s} {done:8,d} trials in {seconds:6.0f} s, {findings} findings  ({FUZZERS[name]})", flush=True)
+    return not findings
+
+
+def _child(name: str, seed: int, seconds: float, enough: int) -> tuple[int, int, int]:
+    """One child process: how many trials it began, how many findings it told of, and its exit code."""
+    command = [sys.executable, str(HERE / "child.py"), name, str(seed), str(seconds), str(enough)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent)
     assert child.stdout is not None
-    last, done, findings = seed, 0, 0
+    trials = findings = 0
     for line in child.stdout:
         word, _, number = line.partition(" ")
         if word == "trial":
-            last = int(number)
-        elif word == "done":
-            done = int(number)
+            trials = int(number) - seed + 1
         elif word == "finding":
             findings += 1
         else:
             print(line, end="", flush=True)
-    code = child.wait()
-    if code < 0:
-        findings += 1
-        print(f"{name}: killed by signal {-code}; repeat it by: python fuzz/run.py {name} --trial {last}")
-    seconds = time.monotonic() - started
-    print(f"{name:10s} {done:8,d} trials in {seconds:6.0f} s, {findings} findings  ({FUZZERS[name]})", flush=True)
-    return not findings and code == 0
+    return trials, findings, child.wait()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # What a user reaches from `import poinsot as pt`. `__init__.py` reads this list, and imports what is used when it is.
 
-from poinsot import fuse, mechanism, particles, spatial
+from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
 from poinsot.control import (
     PID,
@@ -17,8 +17,19 @@ from poinsot.control import (
     lqr,
     noise,
 )
-from poinsot.environment import CentralGravity, Contact
-from poinsot.files import load_mjcf, load_run, load_scenario, load_urdf
+from poinsot.environment import (
+    US76,
+    AirData,
+    Atmosphere,
+    CentralGravity,
+    Contact,
+    Earth,
+    Gust,
+    SteadyWind,
+    WindProfile,
+    air_data,
+)
+from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -93,13 +104,17 @@ from poinsot.run import (
     LogNormal,
     MultivariateNormal,
     Normal,
+    PhysicalMoment,
     Run,
+    RunState,
+    StepperState,
     Triangular,
     Truncated,
     Uniform,
+    WorldStepper,
     simulate,
 )
-from poinsot.spatial import Inertia, Pose
+from poinsot.spatial import Inertia, InertiaWarning, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
 from poinsot.world import State, World
@@ -107,7 +122,10 @@ from poinsot.world import State, World
 __all__ = [
     "PD",
     "PID",
+    "US76",
     "Actuator",
+    "AirData",
+    "Atmosphere",
     "Beam",
     "BodyState",
     "CentralGravity",
@@ -117,13 +135,16 @@ __all__ = [
     "Contact",
     "Controller",
     "Cut",
+    "Earth",
     "Effect",
     "Element",
     "Flexure",
     "Flow",
     "Force",
     "GainSchedule",
+    "Gust",
     "Inertia",
+    "InertiaWarning",
     "Input",
     "Joint",
     "JointStop",
@@ -140,16 +161,20 @@ __all__ = [
     "Normal",
     "Notch",
     "Particles",
+    "PhysicalMoment",
     "Pose",
     "QuaternionFeedback",
     "Rotor",
     "Run",
+    "RunState",
     "Scene",
     "Sensor",
     "Signal",
     "Spring",
     "Springs",
     "State",
+    "SteadyWind",
+    "StepperState",
     "Table",
     "Tabulated",
     "Tank",
@@ -161,11 +186,15 @@ __all__ = [
     "Uniform",
     "Washout",
     "When",
+    "WindProfile",
     "World",
+    "WorldStepper",
+    "air_data",
     "beyond",
     "coupling",
     "cylindrical",
     "distance",
+    "environment",
     "fixed",
     "fori_loop",
     "forward_dynamics",
@@ -179,10 +208,12 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "load_daveml",
     "load_mjcf",
     "load_run",
     "load_scenario",
     "load_sweep",
+    "load_table",
     "load_urdf",
     "lqr",
     "mass_matrix",

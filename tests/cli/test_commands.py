@@ -20,6 +20,7 @@ from poinsot.cli import main
 from poinsot.cli.commands import COMMANDS
 from poinsot.cli.finding import examples
 from poinsot.cli.templates import TEMPLATES
+from poinsot.files.written import fitting_names
 
 SPIN = """
 title = "Spin"
@@ -285,9 +286,32 @@ def test_sweep(capsys, here):
     assert np.allclose(last["box.position.z [m]"], found.at_end("box.position.z"), rtol=1e-15)
     assert np.allclose(last["box.mass"], found.varied["box.mass"], rtol=1e-15)
     assert list(last["batch"]) == list(range(30))
-    assert "is a sweep" in said(capsys, "view", "results/spin.zarr", code=2)
+    said(capsys, "convert", "results/spin.zarr", "mc.parquet")
+    same = pandas.read_parquet("mc.parquet")
+    assert list(same.columns) == list(table.columns)
+    assert np.array_equal(same.to_numpy(), table.to_numpy())
     said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
     assert (here / "q.png").is_file()
+
+
+def test_a_sweep_is_viewed_as_a_page(capsys, here, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    (here / "spin.toml").write_text(SPIN.replace('name = "box"', 'name = "<b>box"').replace("box.", "<b>box."))
+    said(capsys, "sweep", "spin.toml", "--samples", "5", "--no-plot", "--quiet")
+    assert "spin-sweep.html" in said(capsys, "view", "results/spin.zarr")
+    assert opened == [(here / "results" / "spin-sweep.html").as_uri()]
+    said(capsys, "view", "results/spin.zarr")
+    assert opened[1].endswith("/spin-sweep-2.html")
+    said(capsys, "view", "results/spin.zarr", "--html", "page.html")
+    assert len(opened) == 2
+    page = (here / "page.html").read_text()
+    mean = pt.load_sweep("results/spin.zarr").statistics("<b>box.position.z")["mean"]
+    assert f"<td>{mean:.4g}</td>" in page
+    assert "15 of 15 instances" in page
+    assert page.count("<svg") == 2
+    assert "<b>" not in page
+    assert "&lt;b&gt;box.position.z" in page
 
 
 def test_a_sweep_without_positions_is_plotted(capsys, here):
@@ -439,7 +463,83 @@ def test_a_run_does_not_overwrite_the_one_before(here, capsys):
     assert (here / "results" / "spin.nc").read_bytes() != first
 
 
+def test_nothing_is_replaced_without_leave(here, capsys, tmp_path):
+    """A file given by name must not exist, and is refused before any work; a name by default takes a number."""
+    said(capsys, "run", "spin.toml", "--quiet", "--out", "a.nc")
+    (here / "robot.urdf").write_text("<robot name='r'><link name='l'/></robot>")
+    mine = b"mine"
+    for name in ("x.nc", "x.png", "x.html", "x.csv", "x.toml", "x.json", "a.png", "arm.urdf"):
+        (here / name).write_bytes(mine)
+    commands = [
+        ("run", "spin.toml", "--out", "x.nc"),
+        ("run", "spin.toml", "--out", "y.nc", "--plot"),
+        ("run", "spin.toml", "--out", "z.nc", "--html"),
+        ("plot", "a.nc", "--out", "x.png"),
+        ("view", "a.nc", "--html", "x.html"),
+        ("convert", "a.nc", "x.csv"),
+        ("convert", "a.nc", "x.nc"),
+        ("convert", "robot.urdf", "x.toml"),
+        ("schema", "--out", "x.json"),
+    ]
+    (here / "y.png").write_bytes(mine)
+    (here / "z.html").write_bytes(mine)
+    for command in commands:
+        error = said(capsys, *command, code=2).replace("\n", " ")
+        assert re.search(r"'[xyz]\.\w+' already exists; choose another name, or replace it with --overwrite", error)
+    assert "already exists; move it first" in said(capsys, "examples", "robot-arm", "--copy", code=2)
+    assert not (here / "robot-arm.toml").exists()
+    assert said(capsys, "plot", "a.nc", "--quiet") == "a-2.png\n"
+    for path in here.glob("[xyz].*"):
+        assert path.read_bytes() == mine
+    assert (here / "a.png").read_bytes() == (here / "arm.urdf").read_bytes() == mine
+    said(capsys, "convert", "a.nc", "x.csv", "--force", "--quiet")
+    said(capsys, "plot", "a.nc", "--out", "x.png", "--overwrite", "--quiet")
+    assert mine not in ((here / "x.csv").read_bytes(), (here / "x.png").read_bytes())
+
+
 def test_a_ledger_that_does_not_close_is_told_by_the_exit_code(capsys, here):
     coarse = ("--set", "run.method='euler'", "--set", "run.step='50 ms'")
     out = said(capsys, "run", "spin.toml", "--no-html", *coarse, code=1)
     assert "The ledger does not close" in out
+
+
+ROBOT = """<robot name="r"><link name="base"/><link name="world"/>
+<link name="upper arm.1"><inertial><mass value="1"/>
+<inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.01"/></inertial></link>
+<joint name="f" type="fixed"><parent link="base"/><child link="world"/></joint>
+<joint name="j" type="revolute"><parent link="world"/><child link="upper arm.1"/><axis xyz="0 0 1"/>
+<limit lower="0.5" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+def test_a_converted_robot_is_the_robot(capsys, here):
+    """Names that do not fit are changed, what was mended is told even if quiet, limits act, and it can be run."""
+    for name in ("r.urdf", "r.URDF", "r.xml"):
+        (here / name).write_text(ROBOT)
+        assert main(["convert", name, f"{name}.toml", "--quiet"]) == 0
+        captured = capsys.readouterr()
+        assert captured.out == f"{name}.toml\n"
+        assert "link 'upper arm.1': principal moments 0.001, 0.001, 0.01 kg m^2; now principal" in captured.err
+        assert "link 'upper arm.1' is now 'upper_arm_1'" in captured.err
+        assert "link 'world' is now 'world1'" in captured.err
+    world = pt.load_scenario("r.xml.toml").world
+    assert list(world.description.bodies) == ["base", "world1", "upper_arm_1"]
+    with pytest.warns(UserWarning, match="were mended"):
+        mech = pt.load_urdf("r.urdf")
+    other = pt.World(gravity=mech.gravity)
+    other.add_mechanism(fitting_names(mech)[0])
+    assert np.array_equal(world.simulate(0.1).y, other.simulate(0.1).y)
+    assert world.description.bodies["upper_arm_1"].q == 0.5
+    assert "no body has these mass properties" in said(
+        capsys, "convert", "r.urdf", "e.toml", "--repair", "error", code=2
+    ).replace("\n", " ")
+    said(capsys, "convert", "r.urdf", "n.toml", "--repair", "never")
+    assert 'check = "never"' in (here / "n.toml").read_text()
+    assert "must be one of 'warn'" in said(capsys, "convert", "r.urdf", "m.toml", "--repair", "maybe", code=2)
+
+
+@pytest.mark.parametrize("notes", ["{bad", "[1]", '{"kind": "sweep"}', "\0"])
+def test_a_folder_that_is_not_a_result_is_told_by_name(capsys, here, notes):
+    (here / "d.zarr").mkdir()
+    (here / "d.zarr" / ".zattrs").write_text(notes)
+    for command in (("info", "d.zarr"), ("plot", "d.zarr"), ("view", "d.zarr"), ("convert", "d.zarr", "d.csv")):
+        assert "d.zarr' is not a run saved by Poinsot" in said(capsys, *command, code=2).replace("\n", " ")

@@ -177,3 +177,15 @@ def test_a_sample_time_can_be_set_again():
     world["law.sample"] = 0.05
     assert world.simulate(1.0, 0.01).data["law.taken"][-1] == 21
     assert "law.sample" not in world.paths()
+
+
+def test_samples_in_a_world_that_is_stepped_from_outside_and_in_a_run_that_goes_on():
+    world = multirate()
+    whole = world.simulate(2.0, 0.01, every=0.02)
+    sim = world.stepper(step=0.01, control_period=0.02, observe=["q", "law.taken"])
+    seen = [sim.reset()] + [sim.step() for _ in range(100)]
+    np.testing.assert_allclose(np.array(seen)[:, 0], whole.data.q[:, 0], rtol=0, atol=1e-14)
+    first = world.simulate(0.73, 0.01)
+    assert np.array_equal(first.continue_(1.27).data.q[-1], whole.data.q[-1])
+    with pytest.raises(ValueError, match="the nearest is"):
+        world.stepper(step=0.03)

@@ -9,6 +9,8 @@ from robot_checks import check_mujoco, same
 
 import poinsot as pt
 from poinsot.files import from_mujoco, load_mjcf, to_mujoco
+from poinsot.mechanism.closures import closing_rows
+from poinsot.mechanism.constrained import assembled
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo has no wheel for this platform")
 
@@ -180,6 +182,58 @@ def test_moments_without_mass_and_constraints_switched_off_are_listed(file):
         match=r"ignored: moments of inertia of bodies without mass \(1\), flag constraint=disable \(1\)\.",
     ):
         load_mjcf(file(f'<mujoco><option><flag constraint="disable"/></option><worldbody>{text}</worldbody></mujoco>'))
+
+
+LOOPS = """
+<mujoco>
+  <worldbody>
+    <body name="a" pos="0 0 1">
+      <joint name="ja" axis="0 1 0" ref="0.2"/>
+      <geom type="capsule" fromto="0 0 0 1 0 0" size="0.05"/>
+      <body name="b" pos="1 0 0" euler="10 20 30">
+        <joint name="jb" axis="0 1 0" pos="0.1 0 0"/>
+        <geom size="0.1" pos="0.3 0 0.1"/>
+      </body>
+    </body>
+    <body name="c" pos="0 1 1"><joint name="jc" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/></body>
+    <body name="d" pos="0 2 1" euler="0 40 0"><freejoint/><geom type="box" size="0.1 0.2 0.3"/></body>
+    <body name="e" pos="0.5 2 1"><freejoint/><geom type="box" size="0.1 0.2 0.3"/></body>
+  </worldbody>
+  <equality>
+    <connect name="pin" body1="b" body2="c" anchor="0.2 0.1 0"/>
+    <joint name="gear" joint1="jc" joint2="ja" polycoef="0.1 -2 0 0 0"/>
+    <weld name="glue" body1="d" body2="e"/>
+    <connect body1="d" anchor="0.1 0 0"/>
+    <connect name="off" body1="a" body2="e" anchor="0 0 0" active="false"/>
+  </equality>
+</mujoco>"""
+
+
+def test_equalities_are_closures(file):
+    """They hold where MuJoCo's do, and their rows span what MuJoCo's do."""
+    path = file(LOOPS)
+    with pytest.warns(UserWarning, match=r"ignored: geoms \(5\)\.$"):
+        mech = load_mjcf(path)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert [closure.name for closure in mech.closures] == ["pin", "gear", "glue", "equality3"]
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(0)
+    mujoco.mj_integratePos(model, data.qpos, 0.1 * rng.standard_normal(model.nv), 1.0)
+    mujoco.mj_forward(model, data)
+    q = from_mujoco(mech, data.qpos, data.qvel)[0]
+    theirs = data.efc_pos[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY]
+    rows = closing_rows(mech, mech.closures, q, np.zeros(mech.nv))
+    assert len(theirs) == len(rows.gap) == 3 + 1 + 6 + 3
+    same(np.linalg.norm(rows.gap[:3]), np.linalg.norm(theirs[:3]))
+    same(abs(rows.gap[3]), abs(theirs[3]))
+    J = data.efc_J.reshape(-1, model.nv)[: len(theirs)]
+    ours = np.array([to_mujoco(mech, q, row)[1] for row in rows.J])  # rotations of both begin in body axes
+    for block in (slice(0, 3), slice(3, 4)):
+        assert np.linalg.matrix_rank(np.concatenate([J[block], ours[block]]), tol=1e-9) == block.stop - block.start
+    closed = assembled(mech, mech.closures, q)
+    data.qpos[:] = to_mujoco(mech, closed, np.zeros(mech.nv))[0]
+    mujoco.mj_forward(model, data)
+    assert np.abs(data.efc_pos[: len(theirs)]).max() < 1e-11
 
 
 def test_what_is_left_out_is_listed_once(file):

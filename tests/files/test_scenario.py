@@ -163,10 +163,9 @@ def test_every_number_of_every_element_has_a_unit():
 def test_every_kind_of_element_has_a_table():
     public = [x for x in (getattr(pt, name) for name in pt.__all__) if isinstance(x, type)]
     public = [x for x in public if issubclass(x, pt.Element) and x is not pt.Element]
-    public = [
-        x for x in public if not x.__module__.startswith("poinsot.control.")
-    ]  # made in Python: laws are functions
-    assert {table_name(cls) for cls in public} - {"central_gravity"} <= set(kinds.lists())
+    in_python = [x for x in public if x.__module__.startswith("poinsot.control.")]  # their laws are functions
+    others = {table_name(cls) for cls in public if cls not in in_python}
+    assert others - {"central_gravity", "closed_loop"} <= set(kinds.lists())
 
 
 def test_units_of_numbers_of_worlds():
@@ -295,6 +294,10 @@ def _is_kind(data: dict[str, Any], rule: dict[str, Any]) -> bool:
         ("[1, '2']".replace("'", ""), [1.0, 2.0]),
         ("normal(2 kg, 100 g)", pt.Normal(2.0, 0.1)),
         ("uniform(1, 2)", pt.Uniform(1.0, 2.0)),
+        ("lognormal(2 kg, 0.1)", pt.LogNormal(2.0, 0.1)),
+        ("triangular(1 kg, 1500 g, 3 kg)", pt.Triangular(1.0, 1.5, 3.0)),
+        ("truncated(2 kg, 1 kg, 0 kg)", pt.Truncated(2.0, 1.0, 0.0)),
+        ("truncated(2 kg, 1 kg, -inf, 3 kg)", pt.Truncated(2.0, 1.0, high=3.0)),
     ],
 )
 def test_what_is_varied(text, expected):
@@ -303,11 +306,45 @@ def test_what_is_varied(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["1:2", "1:2:0", "1:2:x", "gamma(1, 2)", "normal(1)", "normal(1, -1)", "1 m:2 m:3", ""]
+    ("text", "told"),
+    [
+        ("1:2", "expected"),
+        ("1:2:0", "expected"),
+        ("1:2:x", "expected"),
+        ("gamma(1, 2)", "no distribution 'gamma'; there are normal, .*, physical; expected"),
+        ("norml(1, 2)", "did you mean 'normal'"),
+        ("normal(1)", r"expected normal\(mu, sigma\), not 1 numbers"),
+        ("normal(1, 2, 3)", r"expected normal\(mu, sigma\), not 3 numbers"),
+        ("normal(1, -1)", "Normal: sigma = -1.0 must be zero or more"),
+        ("normal(1, inf)", "Normal: sigma = inf must be finite"),
+        ("normal(1, 2 m)", "that is a length; expected a mass"),
+        ("lognormal(1 kg, 1 kg)", "that is a mass; expected a plain number"),
+        ("1 m:2 m:3", "expected"),
+        ("", "expected"),
+        ("[1, [2, 3]]", "the lists in it differ in length"),
+        ("[[[[1]]]]", "not a list of numbers; expected"),
+        ("[1, 2", "not a list of numbers; expected"),
+        ("physical(0.1)", "draws moments of inertia, for paths such as box.moment"),
+    ],
 )
-def test_what_cannot_be_varied_is_told(text):
-    with pytest.raises(ValueError, match="expected"):
+def test_what_cannot_be_varied_is_told(text, told):
+    with pytest.raises(ValueError, match=told):
         varied("box.mass", text, read(BOX).world.description)
+
+
+def test_vectors_and_moments_that_are_varied():
+    description = read(BOX).world.description
+    assert varied("box.position", "[[1, 2, 3], [1 km, 0, 0]]", description).tolist() == [[1, 2, 3], [1000, 0, 0]]
+    found = varied("box.velocity", "multivariate([1, 0, 36 km/h], [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 2]])", description)
+    assert found.mean.tolist() == [1, 0, 10]
+    assert found.covariance[0, 1] == 0.5
+    found = varied("box.mass", "choice([1 kg, 2000 g], [0.25, 0.75])", description)
+    assert found.values.tolist() == [1, 2]
+    assert found.probabilities.tolist() == [0.25, 0.75]
+    found = varied("box.moment", "physical(5 %)", description)
+    assert np.array_equal(found.mean, description.bodies["box"].inertia.moment)
+    assert found.spread == 0.05
+    assert varied("box.moment[0,1]", "[0, 1 kg cm^2]", description).tolist() == [0, 1e-4]
 
 
 def test_pictures_are_those_of_plots():

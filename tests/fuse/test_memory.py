@@ -239,3 +239,15 @@ def test_boolean_tables(rng):
         return np.where(fori_loop(4, body, np.array([False, True, False, True])), 1.0, x)
 
     agrees(f, "()->(4)", rng.random(11))
+
+
+def test_indices_chosen_many_times_over_are_bounded_in_no_time():
+    """Each choice names the index before it twice: looked through one by one, 2^60 of them."""
+
+    def last(x):
+        i = np.zeros((), int)
+        for k in range(60):
+            i = np.where(x > k, np.minimum(i + 1, 4), i)
+        return np.asarray(np.arange(5.0))[i]
+
+    np.testing.assert_array_equal(kernel("()->()")(last)(np.array([-1.0, 2.5, 99.0])), [0, 3, 4])

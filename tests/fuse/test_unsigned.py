@@ -116,6 +116,31 @@ def test_whatever_the_vector_width(width, monkeypatch):
             np.testing.assert_array_equal(of_words(function)(HALVES.astype(dtype)), in_numpy(function))
 
 
+@pytest.mark.skipif(target.host().family != "x86", reason="names of x86 processors")
+@pytest.mark.parametrize("processor", ['"x86-64", "", 16', '"haswell", "+avx2,+fma", 32'])
+def test_on_older_processors(processor, python):
+    """Which have no instruction for every conversion, comparison and rotation."""
+    code = f"""if True:
+    import numpy as np
+    import poinsot as pt
+    from poinsot.fuse.llvm import target
+    target.host = lambda: target.Host({processor}, "x86")
+
+    def words(n, f):
+        x, y = pt.noise.bits(pt.noise.key("a", 3, n), n)
+        u, v = x // (y >> 20), (x * 1.0).astype(np.uint32)
+        tests = [x < y, x <= 2**31, np.maximum(x, y) == x]
+        parts = [h * 1.0 for w in (x, y, u, v) for h in (w >> 16, w & 0xFFFF)]
+        return f([*parts[: 6 if single else 8], x * 2.0**-32, *[t * 1.0 for t in tests]])
+
+    for single in (False, True):
+        n = np.arange(500, dtype=np.float32 if single else float)
+        k = pt.kernel("()->(n)")(lambda n: words(n, np.stack))
+        np.testing.assert_array_equal(k(n), words(n, lambda x: np.stack(x, axis=-1)).astype(n.dtype))
+    """
+    python(code)
+
+
 def test_an_instance_does_not_depend_on_the_batch():
     k = of_words(arithmetic)
     alone = np.stack([k(x) for x in HALVES])

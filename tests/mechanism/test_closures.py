@@ -342,7 +342,7 @@ def test_a_loop_that_cannot_be_closed_says_how_far_it_is_open():
 def test_couplings_are_between_single_coordinates():
     links = [pt.Link("ball", pt.Inertia.sphere(1.0, 0.1), None, pt.spherical()),
              pt.Link("arm", pt.Inertia.sphere(1.0, 0.1), None, hinge(), point(0.3))]  # fmt: skip
-    with pytest.raises(ValueError, match=r"coupling 'gear' needs two joints of one degree.*'ball' on a spherical"):
+    with pytest.raises(ValueError, match=r"'gear' couples or drives joints of one degree.*'ball' on a spherical"):
         pt.Mechanism(links, closures=[pt.Closure("gear", "arm", "ball", pt.coupling(2.0))])
 
 

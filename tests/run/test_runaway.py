@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot._memo import MEMORY
+from poinsot.run.compiled import FEW_LOOKS
 
 
 def stiff():
@@ -37,6 +39,65 @@ def test_the_step_that_would_do():
 def test_a_batch_without_ledger_that_runs_away_warns():
     with pytest.warns(pt.LedgerWarning, match=r"instance 1 \(of 1 such among 2\) ran away"):
         stiff().simulate(0.1, 20e-3, method="rk4", vary={"rope.stiffness": [10.0, 1e6]})
+
+
+def swinging(step, **options):
+    """A hundred beads on springs of other stiffness, to a relative error of the energy that the step sets."""
+    world = pt.World(gravity=(0, 0, -1.0))
+    world.add_particle("bead", 1.0, (1.0, 0, 0), velocity=(0, 1.0, 0))
+    world.add_spring("rope", "world", "bead", 100.0, 0.5)
+    options = {"method": "rk4", "vary": {"rope.stiffness": np.linspace(50.0, 100.0, 100)}} | options
+    return world.simulate(2.0, step, **options)
+
+
+def test_a_batch_without_ledger_that_loses_energy_warns():
+    """Long before it runs away; and with the step that the warning advises it does not."""
+    with pytest.warns(
+        pt.LedgerWarning, match=r"the energy of instance \d+ changed by a part of .*nothing in"
+    ) as caught:
+        swinging(0.05)
+    advised = float(str(caught[0].message).split("causes it, ")[1].split()[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        swinging(advised)
+        swinging(0.05, ledger_tolerance=np.inf)
+
+
+def test_a_batch_that_may_lose_energy_is_no_alarm():
+    """Dampers, motors and forces that do work: the energy of such worlds is not conserved, so it is not judged."""
+    world = pt.World(gravity=(0, 0, -1.0))
+    world.add_particle("bead", 1.0, (1.0, 0, 0), velocity=(0, 1.0, 0))
+    world.add_spring("rope", "world", "bead", 100.0, 0.5, 2.0)
+    arm = pt.Pose(p=(0, 0, -0.5)) @ pt.Inertia.sphere(1.0, 0.1)
+    world.add_body("arm", arm, joint=pt.revolute((0, 1, 0), damping=0.1), q=1.0)
+    world.add_motor("motor", "arm", lambda t, scene: np.sin(t))
+    assert not world.simulate(1.0, 1e-2, batch=5).unexplained
+
+
+def test_what_nothing_can_change():
+    free = pt.World(gravity=(0, 0, 0))
+    free.add_body("box", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), angular_velocity=(1, 2, 3))
+    falling = pt.World(gravity=(0, 0, -9.81))
+    falling.add_body("box", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), angular_velocity=(1, 2, 3))
+    names = ("mass", "Px", "Py", "Pz", "Lx", "Ly", "Lz", "energy")
+    conserved = [
+        dict(zip(names, w.simulate(0.01, batch=2).compiled.is_conserved, strict=True)) for w in (free, falling)
+    ]
+    assert all(conserved[0].values())
+    assert {name for name, kept in conserved[1].items() if kept} == {"mass", "Px", "Py", "Lz", "energy"}
+
+
+def test_a_ledger_is_not_compiled_for_a_few_runs():
+    """NumPy evaluates it at first; compiled, it is judged by the same numbers up to rounding."""
+    world = stiff()
+    runs = [world.simulate(0.01, 1e-4, method="rk4")]
+    program = runs[0].compiled._ledger_trace[0]
+    assert not vars(program).get(MEMORY)
+    runs += [world.simulate(0.01, 1e-4, method="rk4") for _ in range(FEW_LOOKS + 1)]
+    assert vars(program).get(MEMORY)
+    for run in runs:
+        np.testing.assert_array_equal(run.ledger.final, runs[0].ledger.final)
+    np.testing.assert_allclose(run._ledger(same_bits=False).final, run.ledger.final, rtol=1e-13, atol=1e-9)
 
 
 def test_a_stone_that_falls_from_the_origin_is_no_alarm():

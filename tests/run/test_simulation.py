@@ -9,9 +9,9 @@ import pytest
 
 import poinsot as pt
 from poinsot.run import simulation
-from poinsot.run.compiled import UncompiledWarning
 from poinsot.run.outcomes import onset
 from poinsot.run.time_grid import time_grid
+from poinsot.run.uncompiled import UncompiledWarning
 
 
 def tumbling() -> pt.World:

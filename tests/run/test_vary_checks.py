@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot.run import instances
 
 
 @pytest.fixture
@@ -66,10 +67,71 @@ def test_entries_of_matrices_and_plain_numbers_for_joints(world):
     assert world.simulate(0.01, vary={"arm.q": pt.Normal(0.0, 0.1)}, batch=5).batch == 5
 
 
-def test_another_method_for_free_masses_is_noted():
+def test_masses_that_vary_do_not_change_the_method():
     world = pt.World()
-    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)))
-    assert "note" not in world.simulate(0.01, vary={"s.position[0]": [1.0, 2.0]}).settings
-    run = world.simulate(0.01, vary={"s.mass": [1.0, 2.0]})
+    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(1, 2, 3))
+    for path in ("s.position[0]", "s.mass", "s.moment[0,1]"):
+        run = world.simulate(0.01, vary={path: [0.001, 0.002]})
+        assert run.settings["method"] == "splitting4"
+        assert "note" not in run.settings
+
+
+def test_a_warning_names_what_changes_the_method():
+    world = pt.World()
+    world.add_body("s", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(1, 2, 3))
+    with pytest.warns(UserWarning, match=r"method 'rk4' instead of 'splitting4', .* 's.joint.damping' varies"):
+        run = world.simulate(0.01, vary={"s.joint.damping": [0.0, 2.0]})
     assert run.settings["method"] == "rk4"
-    assert "'splitting4' cannot leave free" in run.settings["note"]
+    assert "'s.joint.damping' varies" in run.settings["note"]
+    assert np.all(run["s"].angular_velocity[-1, 1] < run["s"].angular_velocity[-1, 0])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_of_many_none_is_missed(seed, monkeypatch):
+    """What is found among many, without trying all of them, is what trying all of them finds: the same first one."""
+    world = pt.World()
+    box = world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3), (0.02, 0.02, 0.02)))
+    box.add(pt.Rotor("wheel", axis=(0, 0, 1), inertia=0.002, speed=10.0, torque=0.1))
+    box.add(pt.Tank("tank", capacity=8.0, contents=6.0))
+    world.add_body("arm", pt.Inertia.rod(1.0, 0.5), "box", pt.universal((1, 0, 0), (0, 1, 0), damping=0.1))
+    rng = np.random.default_rng(seed)
+    kept = [p for p in world.paths() if not p.endswith(("velocity", "placement.p", "gravity"))]
+    couples = [("box.moment", "box.wheel.inertia"), ("box.size", "box.inner_size"), ("box.mass", "box.wheel.inertia")]
+    chosen = couples[seed] if seed < len(couples) else rng.choice(kept, 2, replace=False)
+    system, n, values = world.system(tuple(chosen)), 60, {}
+    for path in chosen:
+        x = np.asarray(system.numbers[path])
+        values[path] = x * np.exp(0.2 * rng.normal(size=(n, *[1] * x.ndim))) + 0.0
+        odd = rng.integers(n, size=2)
+        values[path][odd] += rng.choice([-1, 1]) * (np.abs(x).max() or 1.0) * rng.uniform(0, 2, size=(2, *x.shape))
+    every = [instances._refusal(system, {p: v[k] for p, v in values.items()}, False) for k in range(n)]
+    first = next((k for k, why in enumerate(every) if why is not None), None)
+    monkeypatch.setattr(instances, "FEW", 0)
+    if first is None:
+        instances.require_possible(system, values, n)
+    else:
+        with pytest.raises(ValueError, match=f"of instance {first} cannot be"):
+            instances.require_possible(system, values, n)
+
+
+def test_sweeps_check_what_they_draw(tmp_path, world):
+    with pytest.raises(ValueError, match=r"s.mass = -.* of instance \d+ cannot be: mass"):
+        pt.sweep(world, {"s.mass": pt.Normal(1.0, 1.0)}, 0.1, 0.01, samples=2000, save=tmp_path / "x.zarr")
+    with pytest.raises(ValueError, match=r"s.mass = -1.0 of instance 2 cannot be"):
+        pt.sweep(world, {"s.mass": [1, 2, -1], "arm.q": [0.1]}, 0.1, 0.01, save=tmp_path / "x.zarr")
+    assert not (tmp_path / "x.zarr").exists()
+
+
+def test_the_path_of_a_whole_robot_is_told_how():
+    world = pt.World()
+    link = pt.Inertia.box(1.0, (0.1, 0.1, 0.5))
+    arm = pt.Mechanism(
+        [pt.Link("a", link, joint=pt.revolute((0, 1, 0))), pt.Link("b", link, "a", pt.revolute((1, 0, 0)))]
+    )
+    links = world.add_mechanism(arm, prefix="panda_")
+    for path in ("panda.q", "panda_.q"):
+        with pytest.raises(KeyError, match=r"2 bodies on joints have names that begin so, .*: panda_a.q, panda_b.q"):
+            world.simulate(0.01, vary={path: np.zeros((3, 2))})
+    q = np.arange(6.0).reshape(3, 2) / 10
+    run = world.simulate(0.01, vary={f"{link}.q": q[:, k] for k, link in enumerate(links)}, record="q")
+    assert np.array_equal(run.data.q.values[0], q)

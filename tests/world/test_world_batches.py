@@ -8,7 +8,7 @@ from world_models import close, mixed, rod
 
 import poinsot as pt
 from poinsot.run import METHODS
-from poinsot.run.compiled import UncompiledWarning
+from poinsot.run.uncompiled import UncompiledWarning
 
 
 def flyers() -> pt.World:
@@ -48,10 +48,40 @@ def test_batched_and_single_runs_give_the_same_bits(method, ledger):
 
 
 def test_a_batch_of_equals_is_the_single_run():
+    """Though a single run keeps a ledger, and a batch does not."""
     world = machine()
-    one, many = world.simulate(0.1, ledger=False, every=0.1), world.simulate(0.1, batch=3, every=0.1)
-    np.testing.assert_array_equal(many.y, np.repeat(one.y[:, None], 3, axis=1))
+    one, many = world.simulate(0.1, every=0.1), world.simulate(0.1, batch=3, every=0.1)
+    np.testing.assert_array_equal(many.y, np.repeat(one.y[:, None, : many.y.shape[-1]], 3, axis=1))
     assert many.data.sizes["batch"] == 3
+
+
+def hanging(joint) -> pt.World:
+    points = [(0.1, 0.2, 0.3), (-0.3, 0.1, 0.2), (0.2, -0.4, 0.1), (0.0, 0.1, -0.3)]
+    world = pt.World(gravity=(1.3, 3.0, -4.9))
+    place = pt.Pose.exp((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    world.add_body("stone", pt.Inertia.points([0.3, 0.5, 0.7, 0.9], points), joint=joint, placement=place)
+    world.add_force("wind", "stone", (1.0, 0.5, -0.3), point=(0.1, 0.3, 0.4))
+    return world
+
+
+WORLDS = {
+    "flyers": flyers,
+    "machine": machine,
+    "mixed": mixed,
+    "spherical": lambda: hanging(pt.spherical(stiffness=1.0, damping=0.1)),
+    "planar": lambda: hanging(pt.planar((0, 0.6, 0.8), stiffness=2.0)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::poinsot.run.ledger.LedgerWarning")  # methods of order 1 are coarse here
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit euler", None])
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_ledger_changes_no_bit(name, method):
+    """It shares products with the state, which are fused into sums with and without it."""
+    world = WORLDS[name]()
+    without, kept = (world.simulate(0.1, 1e-3, method=method, ledger=ledger, every=0.05).y for ledger in (False, True))
+    assert kept.shape[-1] > without.shape[-1]
+    np.testing.assert_array_equal(kept[..., : without.shape[-1]], without)
 
 
 def test_same_run_same_bits():
@@ -82,7 +112,7 @@ def test_seeds():
     # The numbers that are drawn for one path do not depend on what else is drawn.
     alone = world.simulate(0.05, vary={"box.mass": pt.Normal(2.0, 0.1)}, seed=3, **options)
     np.testing.assert_array_equal(alone.varied["box.mass"], a.varied["box.mass"])
-    masses = world.simulate(0.01, vary=vary, seed=1, batch=4000, method="euler").varied["box.mass"]
+    masses = world.simulate(0.01, vary=vary, seed=1, batch=4000, method="midpoint").varied["box.mass"]
     assert masses.mean() == pytest.approx(2.0, abs=4 * 0.1 / np.sqrt(4000))
     assert masses.std() == pytest.approx(0.1, rel=0.05)
 
@@ -165,6 +195,35 @@ def test_a_force_that_cannot_be_compiled_runs_in_plain_python(batch):
         with warnings.catch_warnings(action="ignore", category=UncompiledWarning):
             close(plain.ledger.inflow, compiled.ledger.inflow, 1e-12)
     assert compiled.y[-1].ravel()[9] < 0.9  # the force did act
+
+
+TIMES, GUSTS = np.linspace(0.0, 1.0, 5), [0.0, 1.0, 0.0, 2.0, 0.0]
+
+
+def interpolated(t, scene):
+    return np.array([0.0, 0.0, np.interp(float(t), TIMES, GUSTS)])
+
+
+def listed(t, scene):
+    return np.array([0.0, 0.0, GUSTS[int(4 * t)]])
+
+
+def splined(t, scene):
+    interpolate = pytest.importorskip("scipy.interpolate")
+    return np.array([0.0, 0.0, interpolate.CubicSpline(TIMES, GUSTS)(t)])
+
+
+@pytest.mark.parametrize("force", [interpolated, listed, splined])
+def test_the_warning_names_the_tables_that_compile(force):
+    world = flyers()
+    world.add_force("gust", "ball", force)
+    with pytest.warns(UncompiledWarning, match=rf"(?s)\({force.__name__}\) cannot be.*pt\.Tabulated\(.*pt\.Table\("):
+        world.simulate(0.002, ledger=False)
+    world = flyers()
+    world.add_force("gust", "ball", stubborn)
+    with pytest.warns(UncompiledWarning, match="np.where") as caught:
+        world.simulate(0.002, ledger=False)
+    assert not any("Tabulated" in str(w.message) for w in caught)
 
 
 def test_an_error_in_a_users_force_is_told_as_it_is():

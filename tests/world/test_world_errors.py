@@ -246,7 +246,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "free bodies only": (
         {"method": "poinsot"},
-        "method 'poinsot' is for free bodies and particles of given, constant mass",
+        "method 'poinsot' is for free bodies and particles with forces between them; body ",
     ),
     "unknown path": ({"vary": {"box.mas": [1.0, 2.0]}}, "box.mas: 'mas' does not exist there"),
     "unknown owner": (
@@ -271,7 +271,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
         {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},
         "box.position has the shape (3,), but values of shape () were drawn; draw values that fit",
     ),
-    "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite."),
+    "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite: nan"),
     "no input": (
         {"inputs": {"throtle": 1.0}},
         "the world has no input 'throtle'; did you mean 'throttle'?; add it with",

@@ -114,6 +114,51 @@ def test_gears_in_a_batch_have_the_bits_of_one():
     np.testing.assert_allclose(many.data["gear.force"][-1], 3 * J2 / 9 / (J1 + J2 / 9) * -np.arange(1, 6), rtol=1e-9)
 
 
+def swing(t):
+    return 0.4 * np.sin(3.0 * t) + 0.1 * t
+
+
+def test_a_driven_joint_and_its_torque():
+    """q = f(t) to rounding; the torque is that of inverse dynamics, and its work is the gain of energy."""
+    world = pt.World()
+    bar = pt.Inertia(1.2, (0.4, 0, 0.1), np.diag([0.02, 0.08, 0.09]))
+    world.add_body("upper", bar, joint=pt.revolute((0, 1, 0)))
+    world.add_body(
+        "lower", bar, parent="upper", joint=pt.revolute((0, 1, 0), damping=0.2), placement=(0.8, 0, 0), q=0.3
+    )
+    world.drive("upper", swing)
+    run = world.simulate(2.0, 1e-3, every=0.02, record=["q", "v", "acceleration", "upper.drive.force", "energy"])
+    t, q, v = run.time, run.data.q.values, run.data.v.values
+    np.testing.assert_allclose(q[:, 0], swing(t), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(v[:, 0], 1.2 * np.cos(3 * t) + 0.1, rtol=0, atol=1e-13)
+    mech, vdot = world.mechanism, run.data.acceleration.values
+    np.testing.assert_allclose(vdot[:, 0], -3.6 * np.sin(3 * t), rtol=0, atol=1e-10)
+    torque = [pt.inverse_dynamics(mech, q[k], v[k], vdot[k])[0] for k in range(len(t))]
+    np.testing.assert_allclose(run.data["upper.drive.force"], torque, rtol=0, atol=1e-9)
+    assert run.ledger.relative_residual.max() < 1e-8
+    assert world.mobility().degrees_of_freedom == 1
+
+
+def test_a_driven_four_bar():
+    """The crank of the slider-crank turns as told; the piston follows the closed form."""
+    world = crank()
+    world.drive("crank", lambda t: 0.7 + 5.0 * t + 2.0 * t**2)
+    assert world.mobility().degrees_of_freedom == 0
+    run = world.simulate(1.0, 1e-3, every=0.05)
+    a = 0.7 + 5.0 * run.time + 2.0 * run.time**2
+    np.testing.assert_allclose(run.data.q[:, 2], along(a), rtol=0, atol=1e-13)
+
+
+def test_drives_that_cannot_be():
+    world = crank()
+    world.add_body("loose", pt.Inertia.sphere(1.0, 0.1))
+    with pytest.raises(ValueError, match=r"driven by a function of time"):
+        world.drive("crank", 3.0)
+    world.drive("loose", swing)
+    with pytest.raises(ValueError, match=r"'loose.drive' couples or drives joints of one.*'loose' on a free joint"):
+        world.start()
+
+
 def test_saved_and_loaded_and_repeated(tmp_path):
     run = crank().simulate(0.1, 1e-3)
     run.save(tmp_path / "crank.nc")

@@ -52,7 +52,28 @@ def result_path(out: Path | None, name: str, suffix: str) -> Path:
     return RESULTS / f"{name}{suffix}"
 
 
-def new_path(path: Path) -> Path:
-    """This path, or the first of x-2, x-3, ... that does not exist."""
+def place_for(out: Path | None, default: Path, overwrite: bool, *beside: str) -> Path:
+    """The file to write: `out`, which must not exist, or the default name, which takes a number if it does.
+
+    beside: the suffixes of files of the same name that are written as well.
+    """
+    path = default if out is None else out
+    if overwrite:
+        return path
+    if out is None:
+        return new_path(path, *beside)
+    for one in (path, *(path.with_suffix(suffix) for suffix in beside)):
+        require_new(one)
+    return path
+
+
+def require_new(path: Path) -> None:
+    """FileExistsError if there is such a file: nothing is replaced without leave."""
+    if path.exists() or path.is_symlink():
+        raise FileExistsError(f"'{path}' already exists; choose another name, or replace it with --overwrite.")
+
+
+def new_path(path: Path, *beside: str) -> Path:
+    """This path, or the first of x-2, x-3, ... that does not exist, nor files of that name with these suffixes."""
     candidates = (path.with_name(f"{path.stem}{f'-{k}' if k > 1 else ''}{path.suffix}") for k in itertools.count(1))
-    return next(candidate for candidate in candidates if not candidate.exists())
+    return next(c for c in candidates if not any(f.exists() for f in (c, *(c.with_suffix(s) for s in beside))))

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from poinsot.cli.options import AllowCode, Json, Out, Quiet
-from poinsot.cli.screen import Screen, seconds, short
+from poinsot.cli import finding
+from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet
+from poinsot.cli.screen import Screen, complain, seconds, short
 
 if TYPE_CHECKING:
     from poinsot.run import Run
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 Result = Annotated[Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.")]
 What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What to plot; by default a selection.")]
 
+ROBOTS, STORES, TABLES = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
+CONVERSIONS = {(a, ".toml") for a in ROBOTS} | {(a, b) for a in STORES for b in (*STORES, *TABLES)}
+
 
 def _is_sweep(path: Path) -> bool:
-    import json
+    from poinsot._owned import kind_of
 
-    notes = path / ".zattrs"
-    return path.suffix == ".zarr" and notes.is_file() and json.loads(notes.read_text()).get("kind") == "sweep"
+    return path.suffix == ".zarr" and kind_of(path) == "sweep"
 
 
 def _loaded(path: Path, allow_code: bool = False) -> "Run":
@@ -28,8 +31,8 @@ def _loaded(path: Path, allow_code: bool = False) -> "Run":
 
     if _is_sweep(path):
         raise ValueError(
-            f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot plot and info "
-            "show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
+            f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot view, plot and "
+            "info show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
         )
     return load_run(path, allow_code=allow_code)
 
@@ -45,7 +48,8 @@ def draw_sweep(sweep: "Sweep", path: Path, what: Any = None) -> Path:
     from poinsot.show.quantiles import quantile_plot
     from poinsot.study.quantities import expand
 
-    names = [one for name in what or () for one in expand(sweep.data, name) or [name]]
+    kept = sweep.outputs
+    names = [one for name in what or () for one in ([name] if name in kept else expand(sweep.data, name) or [name])]
     _close(quantile_plot(sweep, names, path))
     return path
 
@@ -56,7 +60,14 @@ def _close(figure: Any) -> None:
     pyplot.close(figure)
 
 
-def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = False, json: Json = False) -> int:
+def plot(
+    result: Result,
+    what: What = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
     """Plot quantities of a result over time, with names and units; of a sweep, their quantiles.
 
     WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or special plots: phase, energy,
@@ -65,7 +76,7 @@ def plot(result: Result, what: What = None, out: Out = None, quiet: Quiet = Fals
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
     """
     screen = Screen(quiet, json)
-    path = out or result.with_suffix(".png")
+    path = finding.place_for(out, result.with_suffix(".png"), overwrite)
     if _is_sweep(result):
         from poinsot.study.swept import load_sweep
 
@@ -126,12 +137,19 @@ def view(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained replay to this file instead.")
     ] = None,
+    overwrite: Overwrite = False,
     allow_code: AllowCode = False,
 ) -> int:
     """View a result in the browser: play, pause, orbit. Ctrl-C ends it.
 
-    Example:  poinsot view results/t-handle.nc --html replay.html
+    Of a sweep, a page is written and opened: statistics, quantiles over time, histograms, and what influences them.
+
+    Example:  poinsot view results/t-handle.nc --html replay.html;  poinsot view results/rocket.zarr
     """
+    if html is not None and not overwrite:
+        finding.require_new(html)
+    if _is_sweep(result):
+        return _view_sweep(result, html, overwrite)
     run = _loaded(result, allow_code)
     if html is None:
         run.view().wait()
@@ -140,10 +158,30 @@ def view(
     return 0
 
 
+def _view_sweep(result: Path, html: Path | None, overwrite: bool) -> int:
+    """Write the page of a sweep, and open it in the browser unless a file was asked for."""
+    import webbrowser
+
+    from poinsot._atomic import write_text
+    from poinsot.show.sweep_page import sweep_page
+    from poinsot.study.swept import load_sweep
+
+    path = finding.place_for(html, result.with_name(f"{result.stem}-sweep.html"), overwrite)
+    write_text(path, sweep_page(load_sweep(result)))
+    Screen().say(f"page     {path}  (open it in a browser)", "green")
+    if html is None:
+        webbrowser.open(path.absolute().as_uri())
+    return 0
+
+
 def convert(
     source: Annotated[Path, typer.Argument(metavar="FROM", help="A robot (.urdf, .xml) or a result (.nc, .zarr).")],
     target: Annotated[Path, typer.Argument(metavar="TO", help="A scenario (.toml), or a table (.csv, .parquet).")],
     floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF robot moves freely.")] = False,
+    repair: Annotated[
+        str, typer.Option(help="Mass properties of a robot that no body has: warn (and mend them), error or never.")
+    ] = "warn",
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> int:
     """Convert a robot to a scenario, or a result to a table or to the other format of results.
@@ -152,39 +190,52 @@ def convert(
     """
     if not source.exists():
         raise FileNotFoundError(f"there is no file '{source}'.")
-    screen = Screen(quiet)
-    robots, stores, tables = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
-    if source.suffix in robots and target.suffix == ".toml":
-        _convert_robot(screen, source, target, floating)
-    elif target.suffix in tables and _is_sweep(source):
-        from poinsot.files.tables import export
-        from poinsot.study.swept import load_sweep
-
-        export(load_sweep(source), target)
-    elif source.suffix in stores and target.suffix in tables:
-        _loaded(source).export(target)
-    elif source.suffix in stores and target.suffix in stores:
-        _loaded(source).save(target)
-    else:
+    if (source.suffix.lower(), target.suffix.lower()) not in CONVERSIONS:
         raise ValueError(
             f"'{source}' cannot be converted to '{target}': robots (.urdf, .xml) become scenarios (.toml), results "
             "(.nc, .zarr) become tables (.csv, .parquet) or each other."
         )
+    if not overwrite:
+        finding.require_new(target)
+    if source.suffix.lower() in ROBOTS:
+        _convert_robot(source, target, floating, repair)
+    else:
+        _convert_result(source, target)
+    screen = Screen(quiet)
     screen.say(f"written  {target}", "green")
     screen.result(str(target))
     return 0
 
 
-def _convert_robot(screen: Screen, source: Path, target: Path, floating: bool) -> None:
+def _convert_result(source: Path, target: Path) -> None:
+    if target.suffix.lower() in STORES:
+        _loaded(source).save(target)
+    elif _is_sweep(source):
+        from poinsot.files.tables import export
+        from poinsot.study.swept import load_sweep
+
+        export(load_sweep(source), target)
+    else:
+        _loaded(source).export(target)
+
+
+def _convert_robot(source: Path, target: Path, floating: bool, repair: str) -> None:
+    """Write a robot as a scenario; what had to be changed is told, also if the command is quiet."""
     import warnings
 
     from poinsot._atomic import write_text
     from poinsot.files import load_mjcf, load_urdf
-    from poinsot.files.written import scenario_text
+    from poinsot.files.written import fitting_names, scenario_text
 
+    data = b"<robot" if source.suffix.lower() == ".urdf" else source.read_bytes()
+    is_urdf = b"<robot" in data and b"<mujoco" not in data
+    options: dict[str, Any] = {"repair": repair}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        mech = load_urdf(source, floating) if source.suffix == ".urdf" else load_mjcf(source)
+        mech = load_urdf(source, floating, **options) if is_urdf else load_mjcf(source, **options)
+    mech, renamed = fitting_names(mech)
     write_text(target, scenario_text(mech, source.stem))
     for warning in caught:
-        screen.say(f"warning: {warning.message}", "yellow")
+        complain(f"warning: {warning.message}")
+    for old, new in renamed.items():
+        complain(f"warning: {source}: link {old!r} is now {new!r}: a name has no dots, brackets and spaces")

@@ -19,3 +19,6 @@ AllowCode = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the names of the files written.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", "--force", help="Replace files that exist. Without it, nothing is replaced.")
+]

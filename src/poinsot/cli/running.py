@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from poinsot.cli import finding
-from poinsot.cli.options import AllowCode, Json, Out, Quiet, Scenario, Set
+from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet, Scenario, Set
 from poinsot.cli.screen import Screen, complain, seconds
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ Free = Annotated[
     list[str] | None,
     typer.Option("--free", metavar="PATH", help="With --live: a number that gets a slider. Repeatable."),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace older results, instead of taking a new name.")]
 Tolerance = Annotated[float, typer.Option(help="The relative error that the step may cause.")]
 
 
@@ -47,7 +46,7 @@ def run(
     """Simulate a scenario; show the final state and what was conserved, and save the results.
 
     Without a file it runs the T-handle, which flips over in free fall. The exit code is 0 on success, 1 if the run
-    ended early, its ledger does not close or a structural limit was exceeded, 2 for bad input.
+    ended early, its ledger does not close or a structural limit was exceeded, 2 for bad input or if --out exists.
 
     Example:  poinsot run spin.toml --set run.duration=5 --set box.mass='3 kg' --out spin.nc --plot
 
@@ -60,16 +59,24 @@ def run(
     _introduce(screen, scenario)
     if live:
         return _watch(scenario, free or [])
+    path = _place(screen, scenario, out, html, plot, overwrite)
     done, took = _simulated(screen, scenario)
     _draw(screen, scenario, done)
     shown.ledger(screen, done.ledger, done.unexplained)
     shown.final(screen, done)
     _limits(screen, done)
-    places = _keep(screen, scenario, done, out, html, plot, overwrite)
-    screen.data(_report(scenario, done, took, places))
+    screen.data(_report(scenario, done, took, _keep(screen, scenario, done, path, html, plot)))
     if view:
         done.view().wait()
     return int(done.stop.reason in EARLY or done.unexplained or _passed(done))
+
+
+def _place(
+    screen: Screen, scenario: "Loaded", out: Path | None, html: bool | None, plot: bool, overwrite: bool
+) -> Path:
+    """The file for the results; no file that will be written exists, unless they may be overwritten."""
+    beside = [".png"] * plot + [".html"] * (html or (html is None and screen.talks))
+    return finding.place_for(out, finding.result_path(out, scenario.name, ".nc"), overwrite, *beside)
 
 
 def _watch(scenario: "Loaded", free: list[str]) -> int:
@@ -131,6 +138,10 @@ def _passed(done: "Run") -> bool:
 
 
 def _limits(screen: Screen, done: "Run") -> None:
+    """The outputs that were kept, and the limits of the structure."""
+    from poinsot.cli import shown
+
+    shown.outputs(screen, done)
     if done.limits.latches:
         screen.say(str(done.limits), "yellow" if _passed(done) else None)
         screen.say()
@@ -140,15 +151,11 @@ def _keep(
     screen: Screen,
     scenario: "Loaded",
     done: "Run",
-    out: Path | None,
+    path: Path,
     html: bool | None,
     plot: bool,
-    overwrite: bool,
 ) -> dict[str, str]:
     """Write the results, and print where they are."""
-    path = finding.result_path(out, scenario.name, ".nc")
-    if out is None and not overwrite:
-        path = finding.new_path(path)
     places = {"results": str(path)}
     done.save(path)
     if plot:
@@ -190,6 +197,7 @@ def _report(scenario: "Loaded", done: "Run", took: float, places: dict[str, str]
         "ledger": shown.ledger_data(done.ledger),
         "limits": {name: bool(x) for name, x in done.limits.passed().items()},
         "final": shown.final_data(done),
+        **({"outputs": shown.outputs_data(done)} if done.compiled.outputs else {}),
         **places,
     }
 

@@ -98,7 +98,7 @@ def picture(time: Array, x: Array, width: int = 70, height: int = 9) -> list[str
 
 def short(x: float) -> str:
     """A number in at most eight characters."""
-    return f"{x:.4g}"
+    return f"{x + 0.0:.4g}"
 
 
 def vector(x: Array, form: str = ".4g", small: float = 1e-15) -> str:

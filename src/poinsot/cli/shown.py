@@ -83,7 +83,7 @@ def ledger(screen: Screen, kept: Ledger, unexplained: bool = False) -> None:
         return
     lines = []
     for name, row in ledger_data(kept).items():
-        amounts = (f"{row[k]:.5g}" for k in ("initial", "final", "inflow"))
+        amounts = (f"{row[k] + 0.0:.5g}" for k in ("initial", "final", "inflow"))
         lines.append((name.replace("_", " "), *amounts, f"{row['residual']:.1e}", UNITS[name]))
     screen.table(("conserved quantity", "initial", "final", "inflow", "residual", "unit"), lines)
     if unexplained:
@@ -115,3 +115,16 @@ def final_data(run: "Run") -> dict[str, Any]:
     names = ["position", "orientation", "velocity", "angular_velocity"]
     data = run.observed(names).isel(time=-1)
     return {str(b): {name: data[name].sel(body=b).values.tolist() for name in names} for b in data.body.values}
+
+
+def outputs_data(run: "Run") -> dict[str, float]:
+    """The outputs of a single run, by name."""
+    return {str(name): float(array) for name, array in run.outputs.data_vars.items()}
+
+
+def outputs(screen: Screen, run: "Run") -> None:
+    """The outputs of a single run, if it kept any, with what they are of."""
+    if run.compiled.outputs:
+        texts = {output.name: output.text for output in run.compiled.outputs}
+        lines = [(name, texts[name], short(value)) for name, value in outputs_data(run).items()]
+        screen.table(("output", "of", "value"), lines, 2)

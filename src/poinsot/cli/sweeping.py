@@ -19,7 +19,7 @@ STATISTICS = ("mean", "std", "5 %", "50 %", "95 %")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario, x.toml, or the name of an example.")]
 Vary = Annotated[
     list[str] | None,
-    typer.Option("--vary", metavar="PATH=VALUES", help="lo:hi:n, normal(mu, sigma), uniform(lo, hi) or [a, b, ...]."),
+    typer.Option("--vary", metavar="PATH=VALUES", help="lo:hi:n, [a, b, ...], normal(mu, sigma), uniform(lo, hi), ..."),
 ]
 Samples = Annotated[int | None, typer.Option(help="Random draws at each point of the grid of ranges.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the random numbers.")]
@@ -67,7 +67,8 @@ def sweep(
     options |= {"seed": scenario.sweep.get("seed", 0) if seed is None else seed}
     options |= {"chunk": chunk, "engine": engine, "scheduler": scheduler, "fresh": fresh}
     done = _swept(screen, scenario, _values(scenario, vary), path, options)
-    return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, plot)
+    picture = finding.place_for(None, path.with_name(f"{path.stem}-sweep.png"), fresh) if plot else None
+    return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, picture)
 
 
 def _swept(
@@ -85,12 +86,12 @@ def _swept(
         return None
 
 
-def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, plot: bool) -> int:
+def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, picture: Path | None) -> int:
     places = {"results": str(path)}
-    if plot:
+    if picture is not None:
         from poinsot.cli.inspecting import draw_sweep
 
-        places["picture"] = str(draw_sweep(done, path.with_name(f"{path.stem}-sweep.png"), names))
+        places["picture"] = str(draw_sweep(done, picture, names))
     tell(screen, done, names, places)
     for kind, place in places.items():
         screen.say(f"{kind:<8} {place}", "green")
@@ -99,14 +100,14 @@ def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, 
 
 
 def _reported(done: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
-    """The quantities to report: those asked for, or else the one that the scenario draws."""
+    """What to report: quantities and outputs that are asked for, or all outputs, or what the scenario draws."""
     from poinsot.study.quantities import expand, pick
 
     for name in what or ():
-        if not expand(done.data, name):
+        if name not in done.outputs and not expand(done.data, name):
             pick(done.data, name)  # whose error lists the quantities
-    wanted = what or ([scenario.show["draw"]] if "draw" in scenario.show else [])
-    return [one for name in wanted for one in expand(done.data, name)] or None
+    wanted = what or done.outputs or ([scenario.show["draw"]] if "draw" in scenario.show else [])
+    return [one for name in wanted for one in ([name] if name in done.outputs else expand(done.data, name))] or None
 
 
 def _values(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
@@ -159,14 +160,15 @@ def tell(screen: Screen, done: "Sweep", names: list[str] | None, places: dict[st
     """Statistics of a sweep, at the end of its runs."""
     from poinsot.study import quantities
 
-    names = names or _interesting(done, quantities.names(done.data))
+    names = names or done.outputs or _interesting(done, quantities.names(done.data))
     screen.say(f"{done.done:,} of {done.n:,} runs over {', '.join(done.varied)}.")
     if len(done.broken):
         screen.say(f"{len(done.broken)} of them broke down, the first is number {done.broken[0]}.", "yellow")
     statistics = {name: done.statistics(name) for name in names} if done.done else {}
     influences = {name: done.influences(name) for name in statistics}
-    lines = [(name, *(f"{numbers[k]:.3g}" for k in STATISTICS)) for name, numbers in statistics.items()]
-    screen.table(("final value", *STATISTICS), lines)
+    lines = [(name, *(f"{numbers[k]:.4g}" for k in STATISTICS)) for name, numbers in statistics.items()]
+    kept = all(name in done.outputs for name in names)
+    screen.table(("output" if kept else "final value", *STATISTICS), lines)
     if influences:
         paths = list(next(iter(influences.values())))
         lines = [(name, *(f"{numbers[path]:+.2f}" for path in paths)) for name, numbers in influences.items()]

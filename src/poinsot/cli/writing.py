@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from poinsot.cli import finding, running
-from poinsot.cli.options import Json, Out, Quiet
+from poinsot.cli.options import Json, Out, Overwrite, Quiet
 from poinsot.cli.screen import Screen
 from poinsot.cli.templates import TEMPLATES
 
@@ -59,11 +59,12 @@ def examples(
     if not copy:
         return running.run(path, quiet=quiet, json=json)
     target = Path(path.name)
-    if target.exists():
-        raise FileExistsError(f"'{target}' already exists; move it first.")
-    target.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-    for other in _companions(path):
-        Path(other.name).write_bytes(other.read_bytes())
+    files = {one: Path(one.name) for one in (path, *_companions(path))}
+    for there in files.values():
+        if there.exists():
+            raise FileExistsError(f"'{there}' already exists; move it first.")
+    for one, there in files.items():
+        there.write_bytes(one.read_bytes())
     screen.say(f"written  {target}", "green")
     screen.result(str(target))
     return 0
@@ -88,7 +89,7 @@ def _companions(path: Path) -> list[Path]:
     return [path.parent / name for name in texts(data) if (path.parent / name).is_file()]
 
 
-def schema(out: Out = None) -> int:
+def schema(out: Out = None, overwrite: Overwrite = False) -> int:
     """Write the JSON schema of scenarios, for editors that complete and check as you type.
 
     Example:  poinsot schema --out poinsot.schema.json
@@ -99,6 +100,8 @@ def schema(out: Out = None) -> int:
     if out is None:
         print(text)
     else:
+        if not overwrite:
+            finding.require_new(out)
         out.write_text(text + "\n", encoding="utf-8")
         Screen().say(f"written  {out}", "green")
     return 0

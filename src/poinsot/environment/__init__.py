@@ -1,6 +1,22 @@
-"""The environment of a world: gravity, ground."""
+"""The environment of a world: gravity, ground, the Earth, air and wind."""
 
+from poinsot.environment.airspeed import AirData, air_data
+from poinsot.environment.atmosphere import US76, Air, Atmosphere
+from poinsot.environment.earth import Earth
 from poinsot.environment.gravity import CentralGravity
 from poinsot.environment.ground import Contact
+from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
-__all__ = ["CentralGravity", "Contact"]
+__all__ = [
+    "US76",
+    "Air",
+    "AirData",
+    "Atmosphere",
+    "CentralGravity",
+    "Contact",
+    "Earth",
+    "Gust",
+    "SteadyWind",
+    "WindProfile",
+    "air_data",
+]

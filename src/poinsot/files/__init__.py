@@ -1,24 +1,29 @@
-"""Files: scenarios, robots (URDF, MJCF) and their coordinates in other libraries, saved runs, tables."""
+"""Files: scenarios, robots (URDF, MJCF) and their coordinates elsewhere, flight models (DAVE-ML), runs, tables."""
 
 from poinsot.files.coordinates import from_mujoco, from_pinocchio, to_mujoco, to_pinocchio
+from poinsot.files.daveml import DaveModel, load_daveml
 from poinsot.files.loading import load_run
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.problems import ScenarioError
 from poinsot.files.repairs import RepairWarning
 from poinsot.files.saving import Writer
 from poinsot.files.scenario import Scenario, load_scenario
+from poinsot.files.table_files import load_table
 from poinsot.files.urdf import load_urdf
 
 __all__ = [
+    "DaveModel",
     "RepairWarning",
     "Scenario",
     "ScenarioError",
     "Writer",
     "from_mujoco",
     "from_pinocchio",
+    "load_daveml",
     "load_mjcf",
     "load_run",
     "load_scenario",
+    "load_table",
     "load_urdf",
     "to_mujoco",
     "to_pinocchio",

@@ -10,7 +10,12 @@ from pathlib import Path
 
 from poinsot.files import size_limits
 
-FORMATS = {"robot": "URDF: use load_urdf", "mujoco": "MJCF: use load_mjcf", "sdf": "SDF, which Poinsot does not read"}
+FORMATS = {
+    "robot": "URDF: use load_urdf",
+    "mujoco": "MJCF: use load_mjcf",
+    "DAVEfunc": "DAVE-ML: use load_daveml",
+    "sdf": "SDF, which Poinsot does not read",
+}
 
 
 @contextmanager

@@ -9,9 +9,11 @@ from poinsot._hints import hint
 from poinsot.environment import CentralGravity
 from poinsot.files import cross_checks, kinds, making, readers
 from poinsot.files.checked import FAILURES, CheckedData, message
+from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
 from poinsot.files.element_tables import OWNERS, elements, owner_of
 from poinsot.files.expressions import RESERVED, Expression
+from poinsot.files.outcome_formulas import EXPECTED, OutcomeFormula, read_outputs
 from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
@@ -32,6 +34,7 @@ class Builder:
         self.file, self.context = CheckedData(data, list(problems)), context
         self.world = World()
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
+        self.outputs: dict[str, OutcomeFormula] = {}
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -47,6 +50,7 @@ class Builder:
         self._names()
         self._bodies()
         self._elements()
+        self._loops()
         tables = {key: self._table(key, model) for key, model in kinds.TABLES.items()}
         if tables["run"] is None and not any(p.path[:1] == ("run",) for p in self.problems):
             self.problems.append(Problem(("run",), "missing; expected a table [run] with a duration [s]"))
@@ -54,10 +58,11 @@ class Builder:
             self._system(later)
         if not self.problems:
             self._options(tables)
+            self._outputs()
         if self.problems:
             return None
         entries = {key: model.entries() if model is not None else {} for key, model in tables.items()}
-        options = {"step": STEP, **entries["run"]}
+        options = {"step": STEP, **entries["run"], **({"outputs": self.outputs} if self.outputs else {})}
         options["step"] = min(options["step"], options["duration"])
         title, about = (str(self.file.data.get(key, "")) for key in ("title", "about"))
         return Scenario(name, title or name, about, self.world, options, entries["show"], entries["sweep"], source)
@@ -227,6 +232,20 @@ class Builder:
                     with self.file.within((kind, k)):
                         self._element(cls, table.entries(), (kind, k))
 
+    def _loops(self) -> None:
+        for k, item in self.file.items("close"):
+            table = self.file.read(kinds.lists()["close"], item, ("close", k), self.context)
+            if table is None:
+                continue
+            missing = [key for key in ("a", "b") if not self._is_there(getattr(table, key))]
+            for key in missing:
+                near = hint(getattr(table, key), [*self.world.description.bodies, *self.places])
+                self.file.note(("close", k, key), f"there is no body {getattr(table, key)!r}{near}")
+            if not missing:
+                with self.file.within(("close", k)):
+                    making.loop_of(self.world, table)
+                    self.places.setdefault(table.name, ("close", k))
+
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
@@ -285,6 +304,20 @@ class Builder:
             self.world.system()
         except FAILURES as error:
             self.file.note_error(error, self.places)
+
+    def _outputs(self) -> None:
+        """The outputs that runs keep, which may use constants and quantities of the world."""
+        table = self.file.data.get("outputs", {})
+        if not isinstance(table, dict):
+            self.file.note(("outputs",), "expected a table of names and formulas")
+            return
+        for name, text in table.items():
+            with self.file.within(("outputs", name)):
+                if not isinstance(text, str):
+                    raise ValueError(f"expected {EXPECTED}")
+                formula = OutcomeFormula(text, constants_in(text, self.context))
+                read_outputs(self.world.system(), {name: formula})
+                self.outputs[name] = formula
 
     def _options(self, tables: Mapping[str, Any]) -> None:
         run, vary = tables["run"].entries(), tables["sweep"].vary if tables["sweep"] is not None else {}

@@ -37,10 +37,10 @@ def _computed(text: str, context: Context) -> Callable[..., Any]:
 
 def _formula(text: str, context: Context) -> Expression:
     inputs = tuple(name for name in context.inputs if _names(text, name))
-    return Expression(text, _constants_in(text, context), inputs, context.body)
+    return Expression(text, constants_in(text, context), inputs, context.body)
 
 
-def _constants_in(text: str, context: Context) -> dict[str, float]:
+def constants_in(text: str, context: Context) -> dict[str, float]:
     return {name: number for name, number in context.constants.items() if _names(text, name)}
 
 
@@ -104,7 +104,7 @@ def law(arguments: tuple[str, ...], *units: str) -> KeyType:
         if isinstance(value, str) and FUNCTION.fullmatch(value):
             return _code(value, context)
         if _is_formula(value):
-            return Law(value, arguments, _constants_in(value, context))
+            return Law(value, arguments, constants_in(value, context))
         if not units:
             raise ValueError(f"expected {expected}")
         return number_of(value, units)

@@ -25,6 +25,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot.files.expressions import Expression, Law
+from poinsot.files.outcome_formulas import OutcomeFormula
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
 from poinsot.parts import Effect, Element, Input, Scene, Signal, Tabulated
@@ -36,7 +37,7 @@ from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
 OWN: tuple[type, ...] = (
-    Body, Description, Expression, Inertia, Input, Joint, Law, Pose, Signal, Solid, Table, Tabulated,
+    Body, Description, Expression, Inertia, Input, Joint, Law, OutcomeFormula, Pose, Signal, Solid, Table, Tabulated,
 )  # fmt: skip
 ROOMS = tuple(
     f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment control world".split()

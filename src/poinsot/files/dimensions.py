@@ -25,7 +25,7 @@ OF_BODIES: dict[str, tuple[str, ...]] = {
 
 def units_at(path: str, description: Description) -> tuple[str, ...]:
     """The SI units of the number of a world at a path; none if they are not known."""
-    plain = re.sub(r"\[\d+\]", "", path)
+    plain = re.sub(r"\[[\d, ]+\]", "", path)
     for name in sorted(description.elements, key=len, reverse=True):
         if plain.startswith(f"{name}."):
             return units_of(type(description.elements[name])).get(plain[len(name) + 1 :].partition(".")[0], ())

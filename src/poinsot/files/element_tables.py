@@ -17,10 +17,11 @@ from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.files.shape_tables import Piece
 from poinsot.files.size_limits import COUNT
-from poinsot.parts import Element
+from poinsot.parts import ClosedLoop, Element
 from poinsot.spatial import Inertia
 
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
+OTHERWISE = (CentralGravity, ClosedLoop)  # elements that are written in another way: gravity = {...} and [[close]]
 OWNERLESS = ("flow", "limit")  # elements that may do without, as they name tanks or cuts in full
 
 
@@ -28,7 +29,7 @@ OWNERLESS = ("flow", "limit")  # elements that may do without, as they name tank
 def elements() -> dict[str, Any]:
     """All kinds of elements, by the names of their tables: "spring", "joint_stop", ..."""
     ours = ("poinsot.parts.", "poinsot.environment.")
-    classes = [c for c in subclasses(Element) if c.__module__.startswith(ours) and c is not CentralGravity]
+    classes = [c for c in subclasses(Element) if c.__module__.startswith(ours) and c not in OTHERWISE]
     return {table_name(cls): cls for cls in sorted(classes, key=lambda c: c.__name__.lower())}
 
 

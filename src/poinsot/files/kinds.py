@@ -32,6 +32,10 @@ def _joint_keys(joint: JointType) -> dict[str, Any]:
     return keys
 
 
+def _any_joint(joints: tuple[str, ...]) -> Any:
+    return by_kind({kind: _joint_keys(TYPES[kind]) for kind in joints})
+
+
 def body_model() -> type[ScenarioTable]:
     """A body: its shapes, its joint, its initial state, and the elements that sit on it."""
     return _body_model(tuple(TYPES))
@@ -44,7 +48,7 @@ def _body_model(joints: tuple[str, ...]) -> type[ScenarioTable]:
         "inertia": MassProperties,
         "origin": readers.choice("given", "com"),
         "parent": A_BODY,
-        "joint": by_kind({kind: _joint_keys(TYPES[kind]) for kind in joints}),
+        "joint": _any_joint(joints),
         "placement": Placed,
         "position": readers.vector("m"),
         "orientation": Turned,
@@ -103,6 +107,32 @@ Model = table(
     q=readers.array("rad", "m", "1"),
     v=readers.array("rad/s", "m/s"),
 )
+Coupled = table(
+    "Coupled",
+    "q_b = ratio q_a + offset.",
+    {"ratio": readers.number("1", "m/rad", "rad/m")},
+    offset=readers.number("rad", "m"),
+)
+
+
+@cache
+def close_model() -> type[ScenarioTable]:
+    """A closed loop: two bodies held together by a joint, a line, a plane, a distance or a coupling."""
+    model: type[ScenarioTable] = table(
+        "Close",
+        "A closed loop: frame B on body b, held to frame A on body a or on the world.",
+        {"name": readers.name("pin"), "a": A_BODY, "b": A_BODY},
+        joint=_any_joint(tuple(TYPES)),
+        on_line=readers.vector("1"),
+        on_plane=readers.vector("1"),
+        distance=readers.number("m", positive=True),
+        coupling=Coupled,
+        placement_a=Placed,
+        placement_b=Placed,
+    )
+    return model
+
+
 Centre = table("Centre", "The pull of a planet.", {}, mu=readers.number("m^3/s^2"), centre=readers.vector("m"))
 RunOptions = table(
     "RunOptions",
@@ -151,11 +181,12 @@ TABLES: dict[str, type[ScenarioTable]] = {"run": RunOptions, "show": ShowOptions
 def lists() -> dict[str, type[ScenarioTable]]:
     """The tables that may stand any number of times: [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}
+    own["close"] = close_model()
     return own | {name: model_of(cls) for name, cls in elements().items()}
 
 
 PICTURES = ("energy", "momentum", "phase", "polhode", "margins")  # that `run.plot` knows beside quantities
-TOP = ("title", "about", "gravity", "constants", "inputs")
+TOP = ("title", "about", "gravity", "constants", "inputs", "outputs")
 
 
 def top_keys() -> list[str]:

@@ -13,6 +13,7 @@ from poinsot._memo import set_known
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.files.described import missing, restore
+from poinsot.files.run_states import read_state
 from poinsot.files.stores import store_for
 from poinsot.run import Ledger, Run, Stop, limits
 from poinsot.run.compiled import CompiledSystem
@@ -40,14 +41,16 @@ def load_run(path: Name, allow_code: bool = False, lazy: bool = False) -> Run:
 Equations = Callable[[dict[str, Any], Array], tuple[World, Any, Mapping[str, Any]]]
 
 
-def open_run(path: Path, equations: Equations, lazy: bool) -> Run:
+def open_run(path: Path, equations: Equations, lazy: bool, check: bool = True) -> Run:
     """The run in a file; `equations` gives its world, compiled system and settings, from its text in JSON and p.
 
-    It is read again if another process replaced the file in the meantime.
+    It is read again if another process replaced the file in the meantime. check: first, whether it is damaged.
     """
     for _ in range(100):
         seen = _identity(path)
         try:
+            if check:
+                _check(path)
             run = _read_run(path, equations, lazy)
         except (OSError, ImportError, MemoryError):
             if _identity(path) == seen:
@@ -73,6 +76,13 @@ def _identity(path: Path) -> tuple[int, ...] | None:
     return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
+def _check(path: Path) -> None:
+    """An error if there is no such file, or if it is damaged."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file '{path}'.")
+    store_for(path).check(path)
+
+
 def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     whole, meta = _read_whole(path)
     store = store_for(path)
@@ -85,7 +95,15 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
     when = whole["stop_time"].values
     stop = Stop(meta["stop"]["reason"], when if when.ndim else float(when), meta["stop"]["text"], notes)
     y = OnDisk(records["y"].variable) if lazy else records["y"].values
-    run = Run(world, compiled, data["time"].values, y, p, settings, stop, restore(meta["record"]))  # type: ignore[arg-type]
+    options, description = settings["options"], world.description
+    known = {
+        name: read_state(name, whole, text, description, options["inputs"] if name == "end" else {})
+        for name, text in meta.get("run_states", {}).items()
+    }
+    if "start" in known:
+        options["start"] = known["start"]
+    record: Any = restore(meta["record"])
+    run = Run(world, compiled, data["time"].values, y, p, settings, stop, record, known.get("end"))  # type: ignore[arg-type]
     set_known(run, "data", data)
     if meta["sources"] is not None:
         initial, final, inflow = (whole[f"ledger_{name}"].values for name in ("initial", "final", "inflow"))
@@ -96,8 +114,6 @@ def _read_run(path: Path, equations: Equations, lazy: bool) -> Run:
 
 def _read_whole(path: Path) -> tuple["Dataset", dict[str, Any]]:
     """The group "run" of a file and the text in it, or an error if this is not a run, or a newer one."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file '{path}'.")
     store = store_for(path)
     try:
         whole = _read(store.read(path, "run"))
@@ -139,7 +155,8 @@ def _equations(meta: dict[str, Any], p: Array, allow_code: bool) -> tuple[World,
     system = world.system(free)
     functions = read_inputs(system, options["inputs"]).functions
     until = limits.until(system, options["until"])
-    compiled = CompiledSystem(system, meta["method"], functions, meta["keeps_ledger"], until, options["device"])
+    device, outputs = options["device"], world.read_outputs(system, options.get("outputs") or {})
+    compiled = CompiledSystem(system, meta["method"], functions, meta["keeps_ledger"], until, device, outputs)
     options["vary"] = compiled.free_numbers(p)
     return world, compiled, settings
 
@@ -165,7 +182,7 @@ class OnDisk:
 
     def __init__(self, variable: "Variable") -> None:
         self.variable = variable
-        self.shape, self.ndim, self.dtype = variable.shape, variable.ndim, variable.dtype
+        self.shape, self.ndim, self.size, self.dtype = variable.shape, variable.ndim, variable.size, variable.dtype
 
     def __len__(self) -> int:
         return int(self.shape[0])

@@ -12,7 +12,7 @@ from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.shape_tables import shapes
 from poinsot.files.urdf import load_urdf
-from poinsot.mechanism import Joint
+from poinsot.mechanism import Coupling, Distance, Joint, on_line, on_plane
 from poinsot.mechanism.joints import TYPES
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
@@ -98,7 +98,8 @@ def mass_of(table: ScenarioTable) -> Inertia:
     moment = np.asarray(entries.get("moment", np.zeros((3, 3))))
     if moment.shape not in ((3,), (3, 3)):
         raise FieldError("expected three numbers [kg m^2] along the axes, or a 3 x 3 matrix", "moment")
-    return Inertia(entries["mass"], entries.get("com", np.zeros(3)), np.diag(moment) if moment.ndim == 1 else moment)
+    moment = np.diag(moment) if moment.ndim == 1 else moment
+    return Inertia(entries["mass"], entries.get("com", np.zeros(3)), moment, check=entries.get("check", "error"))
 
 
 def joint_of(table: ScenarioTable | None) -> Joint | None:
@@ -172,6 +173,24 @@ def beam_of(world: World, table: ScenarioTable) -> None:
     entries = table.entries()
     parent, placement = entries.pop("parent", None), pose_of(entries.pop("placement", None))
     world.add_beam(Beam(**entries), parent, placement)
+
+
+def loop_of(world: World, table: ScenarioTable) -> None:
+    """Close a loop in a world."""
+    entries = table.entries()
+    relations = {
+        "joint": joint_of,
+        "on_line": on_line,
+        "on_plane": on_plane,
+        "distance": Distance,
+        "coupling": lambda coupled: Coupling(**coupled.entries()),
+    }
+    asked = [key for key in relations if entries.get(key) is not None]
+    if len(asked) != 1:
+        raise ValueError(f"give one of {', '.join(relations)}")
+    relation: Any = relations[asked[0]](entries[asked[0]])  # type: ignore[operator]
+    placements = (pose_of(entries.get(key)) for key in ("placement_a", "placement_b"))
+    world.close(entries["name"], entries["a"], entries["b"], relation, *placements)
 
 
 # The functions that add bodies to a world, besides `body_of`, by the names of their tables.

@@ -5,7 +5,7 @@ meaning that they have there. Every body becomes a link of the same name and fra
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -15,7 +15,8 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.repairs import Mender, Repair, nearest_moment
-from poinsot.mechanism import Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
+from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
+from poinsot.mechanism.closures import Relation
 from poinsot.spatial import Inertia, Pose
 
 # By MuJoCo's mjtJoint: the joint, and whether it rotates about an anchor of its own, `pos`.
@@ -43,7 +44,8 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
     pose of a free body is the one in the file. If a body has several joints, or one whose anchor is not at its origin,
     massless links called `body_joint` come in between. The file of a mesh is needed only for an inertia that depends on
-    it. One warning lists what a mechanism does not hold (contacts, tendons, equalities, actuators, ...).
+    it. Equalities become closures: `connect` and `weld` of bodies, and `joint` where it is linear in another joint. One
+    warning lists what a mechanism does not hold (contacts, tendons, other equalities, actuators, ...).
 
     `repair`: what is done about inertias in the file that no body has, as for `load_urdf`; with "never" it is up to
     MuJoCo, which refuses them unless the file says `balanceinertia`.
@@ -59,8 +61,11 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
         spec.compiler.fusestatic = False  # so that bodies without joints keep their names
         model = spec.compile()
         off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
-        mech = Mechanism(tuple(_links(model)), np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy())
+        links = tuple(_links(model))
+        closures = tuple(_closures(mujoco, model, links))
+        mech = Mechanism(links, np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy(), closures)
     mender.report(path)
+    counts["equalities"] -= len(closures) + int(np.sum(model.eq_active0 == 0))
     switches = {f"flag {name.lower()}=disable": off.get(f"mjDSBL_{name}", False) for name in SWITCHES}
     warn_ignored(path, {**counts, **_unheld(model), **switches})
     return mech
@@ -130,6 +135,29 @@ def _links(model: Any) -> Iterator[Link]:
             parent, X = name, Pose(p=-anchor)
         if not on_joint:
             yield Link(names[b], _inertia(model, b), parent, fixed(), X)
+
+
+def _closures(mujoco: Any, model: Any, links: Sequence[Link]) -> Iterator[Closure]:
+    """The equalities that are active: `connect` and `weld` of bodies, `joint` if it is linear in another joint."""
+    connect, weld, joint = (int(getattr(mujoco.mjtEq, f"mjEQ_{kind}")) for kind in ("CONNECT", "WELD", "JOINT"))
+    names = _names([model.body(b).name for b in range(model.nbody)])
+    moving = [link.name for link in links if link.joint.nv]  # in the order of MuJoCo's joints
+    taken = {link.name for link in links}
+    for e in np.flatnonzero(model.eq_active0):
+        name = _new(model.eq(e).name or f"equality{e}", taken)
+        kind, data = int(model.eq_type[e]), model.eq_data[e]
+        ends = (int(model.eq_obj1id[e]), int(model.eq_obj2id[e]))
+        if kind == joint and ends[1] >= 0 and not data[2:5].any():
+            q1, q2 = (float(model.qpos0[model.jnt_qposadr[j]]) for j in ends)
+            relation: Relation = Coupling(float(data[1]), q1 + float(data[0]) - float(data[1]) * q2)
+            yield Closure(name, moving[ends[1]], moving[ends[0]], relation)
+        elif kind in (connect, weld) and int(model.eq_objtype[e]) == int(mujoco.mjtObj.mjOBJ_BODY):
+            X1 = Pose.from_quaternion(data[6:10], data[3:6]) if kind == weld else Pose(p=data[:3])
+            X2 = Pose(p=data[:3] if kind == weld else data[3:6])
+            frames = [(names[b] if b else None, X) for b, X in zip(ends, (X1, X2), strict=True)]
+            (a, A), (b, B) = frames if frames[1][0] is not None else frames[::-1]
+            if b is not None:
+                yield Closure(name, a, b, fixed() if kind == weld else spherical(), A, B)
 
 
 def _at_zero(model: Any, j: int, joint: Joint) -> Pose:

@@ -16,6 +16,7 @@ from poinsot.spatial.physical import DIGITS, as_moment, checked
 Repair = Literal["warn", "error", "never"]
 
 NANOMETRE = 1e-9  # [m]: a radius of gyration below this is rounding, not a size
+MOST = 40  # links that a message lists
 ARMATURE = 1e-6  # [kg m^2, kg]: of a joint that moves no mass
 
 
@@ -82,10 +83,10 @@ class Mender:
         if not self.repairs:
             return
         if self.repair == "error":
-            lines = [f"link {link!r}: {wrong}" for link, wrong, _ in self.repairs]
+            lines = _some([f"link {link!r}: {wrong}" for link, wrong, _ in self.repairs])
             fix = 'Correct the file, or load it with repair="warn", which mends them, or repair="never".'
             raise ValueError(f"{path}: no body has these mass properties: {'; '.join(lines)}. {fix}")
-        lines = [f"link {link!r}: {wrong}; now {now}" for link, wrong, now in self.repairs]
+        lines = _some([f"link {link!r}: {wrong}; now {now}" for link, wrong, now in self.repairs])
         warning = RepairWarning("\n  ".join([f"{path}: mass properties that no body has were mended:", *lines]))
         warning.repairs = tuple(self.repairs)
         warnings.warn(warning, stacklevel=3)
@@ -112,12 +113,7 @@ def nearest_moment(moment: Array) -> Array:
 
 def _as_written(mass: float, moment: Array, X: Pose) -> Inertia | None:
     """An inertia without any check, for those who want the numbers of the file and no others."""
-    if mass == 0 and not moment.any():
-        return None
-    inertia = object.__new__(Inertia)
-    for name, value in (("mass", mass), ("com", X.p), ("moment", X.R @ moment @ X.R.T)):
-        object.__setattr__(inertia, name, value)
-    return inertia
+    return None if mass == 0 and not moment.any() else X @ Inertia(mass, np.zeros(3), moment, check="never")
 
 
 def _without_mass(links: list[Link]) -> list[int]:
@@ -135,6 +131,11 @@ def _without_mass(links: list[Link]) -> list[int]:
 def _can(link: Link) -> bool:
     """Whether an armature would help: on a joint with one degree of freedom that has none."""
     return link.joint.nv == 1 and not np.any(link.joint.armature)
+
+
+def _some(lines: list[str]) -> list[str]:
+    """The first lines, and how many more there are."""
+    return lines if len(lines) <= MOST else [*lines[:MOST], f"and {len(lines) - MOST} more links"]
 
 
 def _shown(moments: Array) -> str:

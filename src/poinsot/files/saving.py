@@ -16,17 +16,20 @@ import numpy as np
 
 from poinsot import _atomic as atomic
 from poinsot._types import Array
+from poinsot.files import run_states
 from poinsot.files.described import describe
 from poinsot.files.loading import FORMAT, ReadOnlyEquations, open_run
 from poinsot.files.stores import check_place, store_for
 from poinsot.run import Ledger, Run, Stop
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.continuing import RunState
 from poinsot.run.observe import continuous
 from poinsot.world import World
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
+OWN = ("vary", "start")  # options with a place of their own: the values are in p, the state among the arrays
 PIECE = 2**24  # bytes of states that are written together
 
 Name = str | PathLike[str]
@@ -80,7 +83,7 @@ class Writer:
             with atomic.undisturbed():
                 self._flush(more=True)
 
-    def finish(self, stop: Stop) -> Run:
+    def finish(self, stop: Stop, end: RunState | None = None) -> Run:
         """Put the file in its place; the run, whose records are read from the file when they are needed."""
         if self._first is None or self._last is None:
             raise ValueError(f"'{self.path}': a run without records cannot be stored.")
@@ -90,11 +93,11 @@ class Writer:
                 (t0, y0, p0), (t1, y1, p1) = self._first, self._last
                 p = np.concatenate([p0, p1]) if p1.ndim == y1.ndim else p1
                 ends = np.concatenate([t0, t1]), np.concatenate([y0, y1]), p
-                self.close(Run(self.world, self.compiled, *ends, self.settings, stop, self.record))
+                self.close(Run(self.world, self.compiled, *ends, self.settings, stop, self.record, end))
         except BaseException:
             self.abandon()
             raise
-        return open_run(self.path, lambda meta, p: (self.world, self.compiled, self.settings), lazy=True)
+        return open_run(self.path, lambda meta, p: (self.world, self.compiled, self.settings), lazy=True, check=False)
 
     def abandon(self) -> None:
         """Remove an unfinished file."""
@@ -182,13 +185,21 @@ def _whole(run: Run) -> "Dataset":
         if ledger.gross is not None:
             arrays["ledger_gross"] = ((*instance, "conserved"), ledger.gross)
         arrays["ledger_inflow"] = ((*instance, "source", "quantity"), ledger.inflow)
+    for name, state in _run_states(run).items():
+        arrays |= run_states.arrays_of(name, state)
     return xarray.Dataset(arrays)
+
+
+def _run_states(run: Run) -> dict[str, RunState]:
+    """The states from which the run started, if it went on from one, and at which it ended."""
+    states = {"start": run.settings["options"].get("start"), "end": run.end}
+    return {name: state for name, state in states.items() if state is not None}
 
 
 def _meta(run: Run, ledger: Ledger | None) -> dict[str, Any]:
     compiled, stop, settings = run.compiled, run.stop, dict(run.settings)
     system = compiled if isinstance(compiled, ReadOnlyEquations) else compiled.system
-    options = {k: v for k, v in settings.pop("options").items() if k != "vary"}  # their values are in p
+    options = {k: v for k, v in settings.pop("options").items() if k not in OWN}
     options["inputs"] = {
         name: value if callable(value) or isinstance(value, tuple) else np.asarray(value, dtype=float)
         for name, value in (options["inputs"] or {}).items()
@@ -204,4 +215,5 @@ def _meta(run: Run, ledger: Ledger | None) -> dict[str, Any]:
         "record": describe(run.record),
         "stop": {"reason": stop.reason, "text": stop.text, "notes": {str(k): v for k, v in stop.notes.items()}},
         "sources": list(ledger.sources) if ledger else None,
+        "run_states": {name: run_states.text_of(state) for name, state in _run_states(run).items()},
     }

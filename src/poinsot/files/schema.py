@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import create_model
 
 from poinsot.files import kinds, readers
+from poinsot.files.outcome_formulas import EXPECTED
 from poinsot.files.readers import ScenarioTable
 
 
@@ -16,6 +17,7 @@ def scenario_schema() -> dict[str, Any]:
         "gravity": (readers.array("m/s^2") | kinds.Centre, None),
         "constants": (dict[str, readers.number()], None),  # type: ignore[misc]
         "inputs": (dict[str, readers.array()], None),  # type: ignore[misc]
+        "outputs": (dict[str, readers.text(EXPECTED)], None),  # type: ignore[misc]
         "run": (kinds.RunOptions, ...),
         "show": (kinds.ShowOptions, None),
         "sweep": (kinds.SweepOptions, None),

@@ -10,6 +10,7 @@ from poinsot.files import readers
 from poinsot.files.described import subclasses
 from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.spatial.mesh import Mesh
+from poinsot.spatial.physical import Check
 from poinsot.spatial.shapes import Shape
 
 
@@ -98,6 +99,7 @@ MassProperties = table(
     {"mass": readers.number("kg")},
     com=readers.vector("m"),
     moment=readers.array("kg m^2"),
+    check=readers.choice(*get_args(Check)),
 )
 PieceOf = table(
     "PieceOf",

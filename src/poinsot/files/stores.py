@@ -11,6 +11,7 @@ import numpy as np
 from poinsot._atomic import reserve
 from poinsot._optional import require
 from poinsot._owned import require_owned
+from poinsot.files.seals import require_whole, seal
 
 if TYPE_CHECKING:
     from xarray import Dataset, Variable
@@ -20,9 +21,10 @@ CHUNK = 2**17  # numbers, about, in a piece of an array that is read as one
 
 @dataclass(frozen=True)
 class Store:
-    """A format: `begin` a group with a dataset, `extend` it along a dimension, `note` attributes, `close`, `read`.
+    """A format: `begin` a group with a dataset, `extend` it along a dimension, `note` attributes; close, check, read.
 
     begin(path, dataset, group, along): `along` names the dimension that will grow, or is None.
+    check(path): ValueError if the file is damaged, before anything else reads it.
     read(path, group): a dataset whose arrays are read when they are needed.
     """
 
@@ -30,6 +32,7 @@ class Store:
     extend: "Callable[[Path, Dataset, str | None, str], None]"
     note: Callable[[Path, dict[str, Any]], None]
     close: Callable[[Path], None]
+    check: Callable[[Path], None]
     read: "Callable[[Path, str | None], Dataset]"
 
 
@@ -159,6 +162,6 @@ def _read_zarr(path: Path, group: str | None) -> "Dataset":
 
 
 STORES: dict[str, Store] = {
-    ".nc": Store(_begin_netcdf, _extend_netcdf, _note_netcdf, lambda path: None, _read_netcdf),
-    ".zarr": Store(_begin_zarr, _extend_zarr, _note_zarr, _close_zarr, _read_zarr),
+    ".nc": Store(_begin_netcdf, _extend_netcdf, _note_netcdf, seal, require_whole, _read_netcdf),
+    ".zarr": Store(_begin_zarr, _extend_zarr, _note_zarr, _close_zarr, lambda path: None, _read_zarr),
 }

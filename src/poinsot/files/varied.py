@@ -1,27 +1,54 @@
 """The values of a number in a sweep, from text: "1 kg:2 kg:11", "normal(2 kg, 0.1 kg)", "[1, 2, 5]"."""
 
+import inspect
+import math
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.files.dimensions import units_at
 from poinsot.files.size_limits import SWEEP_VALUES
 from poinsot.files.units import to_si
-from poinsot.run import Normal, Uniform
-from poinsot.world import Description
+from poinsot.run.distributions import (
+    Choice,
+    Distribution,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    PhysicalMoment,
+    Triangular,
+    Truncated,
+    Uniform,
+)
+from poinsot.world import Description, paths
 
-DISTRIBUTIONS: dict[str, type[Normal] | type[Uniform]] = {"normal": Normal, "uniform": Uniform}
+# Each with the parameters that are plain numbers; the others have the unit of the number that is varied.
+DISTRIBUTIONS: dict[str, tuple[Callable[..., Distribution], tuple[str, ...]]] = {
+    "normal": (Normal, ()),
+    "uniform": (Uniform, ()),
+    "lognormal": (LogNormal, ("sigma",)),
+    "triangular": (Triangular, ()),
+    "truncated": (Truncated, ()),
+    "choice": (Choice, ("probabilities",)),
+    "multivariate": (MultivariateNormal, ("covariance",)),
+    "physical": (PhysicalMoment, ("spread",)),
+}
 EXPECTED = '"lo:hi:n", "normal(mu, sigma)", "uniform(lo, hi)" or "[a, b, ...]"'
+INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}  # where nothing is cut off
 
 
-def varied(path: str, text: str, description: Description) -> Array | Normal | Uniform:
-    """Values (n,), or a distribution to draw from, for the number at a path."""
+def varied(path: str, text: str, description: Description) -> Array | Distribution:
+    """Values (n, ...), or a distribution to draw from, for the number at a path."""
     units = units_at(path, description)
-    if match := re.fullmatch(r"\s*(\w+)\((.*),(.*)\)\s*", text):
-        return _distribution(match[1], to_si(match[2], units), to_si(match[3], units))
-    if match := re.fullmatch(r"\s*\[(.*)\]\s*", text):
-        return np.array([to_si(item, units) for item in match[1].split(",")])
+    if match := re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text):
+        return _distribution(match[1], match[2], units, path, description)
+    if text.strip().startswith("["):
+        return np.array(_value(text, units), dtype=float)
     parts = text.split(":")
     if len(parts) != 3:
         raise ValueError(f"expected {EXPECTED}")
@@ -33,11 +60,55 @@ def varied(path: str, text: str, description: Description) -> Array | Normal | U
     return np.linspace(to_si(low, units), to_si(high, units), int(count))
 
 
-def _distribution(name: str, a: float, b: float) -> Normal | Uniform:
+def _distribution(name: str, text: str, units: Sequence[str], path: str, description: Description) -> Distribution:
+    """The distribution of this name, with its parameters in the order of its class."""
     if name not in DISTRIBUTIONS:
+        near = hint(name, DISTRIBUTIONS)
         raise ValueError(
-            f"there is no distribution {name!r}; there are {', '.join(DISTRIBUTIONS)}; expected {EXPECTED}"
+            f"there is no distribution {name!r}{near}; there are {', '.join(DISTRIBUTIONS)}; expected {EXPECTED}"
         )
-    if name == "normal" and b < 0:
-        raise ValueError(f"the standard deviation must be zero or more; expected {EXPECTED}")
-    return DISTRIBUTIONS[name](a, b)
+    make, plain = DISTRIBUTIONS[name]
+    if name == "physical":
+        make = partial(make, _moment(path, description))
+    parameters = inspect.signature(make).parameters
+    items = _split(text)
+    needed = sum(p.default is p.empty for p in parameters.values())
+    if not needed <= len(items) <= len(parameters):
+        raise ValueError(f"expected {name}({', '.join(parameters)}), not {len(items)} numbers")
+    return make(
+        **{key: _value(item, ("1",) if key in plain else units) for key, item in zip(parameters, items, strict=False)}
+    )
+
+
+def _moment(path: str, description: Description) -> Array:
+    """The moment of inertia at a path, about which others are drawn."""
+    moment = paths.read(description, path)
+    if moment.shape != (3, 3) or not path.endswith(".moment"):
+        raise ValueError("physical(spread) draws moments of inertia, for paths such as box.moment")
+    return moment
+
+
+def _value(text: str, units: Sequence[str], depth: int = 0) -> Any:
+    """A number in SI, or a list of such values: "2 kg", "[1 m, 2 m, 0]", "[[1, 0], [0, 1]]"."""
+    text = text.strip()
+    if text in INFINITE:
+        return INFINITE[text]
+    if not text.startswith("["):
+        return to_si(text, units)
+    if not text.endswith("]") or depth > 2:
+        raise ValueError(f"{text[:40]!r} is not a list of numbers; expected {EXPECTED}")
+    values = [_value(item, units, depth + 1) for item in _split(text[1:-1])]
+    if len({np.shape(x) for x in values}) > 1:
+        raise ValueError(f"{text[:40]!r}: the lists in it differ in length")
+    return values
+
+
+def _split(text: str) -> list[str]:
+    """The pieces of a text between commas that no bracket encloses."""
+    pieces, start, depth = [], 0, 0
+    for k, c in enumerate(text):
+        depth += (c in "[(") - (c in "])")
+        if c == "," and depth == 0:
+            pieces.append(text[start:k])
+            start = k + 1
+    return [*pieces, text[start:]]

@@ -6,6 +6,7 @@ from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.kernels import Kernel, kernel
 from poinsot.fuse.parallel import set_threads, threads
 from poinsot.fuse.plan.budget import budget
+from poinsot.fuse.trace.cells import locate
 from poinsot.fuse.trace.control import fori_loop, once
 from poinsot.fuse.trace.linalg import solve_spd
 from poinsot.fuse.trace.table import Table
@@ -26,6 +27,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "locate",
     "once",
     "set_threads",
     "solve_spd",

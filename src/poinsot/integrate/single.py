@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.body import body_frame, lab, momentum, twist
+from poinsot.body import body_frame, lab, momentum, momentum_matrix, twist
 from poinsot.body.forces import Load, at_centre
 from poinsot.fuse import Kernel, fori_loop, once
 from poinsot.fuse.trace.pytree import flatten
@@ -97,6 +97,7 @@ METHODS: dict[str, BodyMethod] = {
     "five-step, moving reference": BodyMethod(
         body_frame, 1, lambda i, f: lambda t, y, h: body_frame.step(t, y, h, i, f, moving_reference=True)
     ),
+    "momentum-matrix": _embedded(momentum_matrix, schemes.RK4),
     # on the components
     "euler": _embedded(momentum, schemes.EULER),
     "rk4": _embedded(momentum, schemes.RK4),

@@ -6,11 +6,12 @@ A closure holds where its rows g(q) (m,) are zero; then J v = g' and J vdot + J'
     u . R w       the angle between u, fixed in A, and w, fixed in B, is a right one, or whatever it was at neutral
     |p| - length  a rod without mass
     q_b - ratio q_a - offset
+    q_b - f(t)    a coordinate that moves as prescribed
 
 A joint's type says which of the first two it closes by (`JointType.closing`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +21,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.joint_types import Closing
+from poinsot.mechanism.joint_types import Closing, directional
 from poinsot.mechanism.joints import Joint, as_axes
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Pose, motion
@@ -56,7 +57,33 @@ class Distance:
             raise FieldError(f"length of a distance must be positive, not {self.length!r}.", "length")
 
 
-Relation: TypeAlias = Joint | Closing | Coupling | Distance
+@dataclass(frozen=True, eq=False)
+class Driven:
+    """q_b = f(t): a coordinate that moves as prescribed, [rad] or [m]; f is twice differentiable and can be traced."""
+
+    motion: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.motion):
+            raise FieldError(f"a joint is driven by a function of time [s], not by {self.motion!r}.", "motion")
+
+    def at(self, t: Any) -> tuple[Array, Array, Array]:
+        """f, f' and f'' at a time."""
+
+        def rate(t: Array) -> Array:
+            return directional(self._of, t, np.ones(()))
+
+        t = as_array(t) + np.zeros(())
+        return self._of(t), rate(t), directional(rate, t, np.ones(()))
+
+    def _of(self, t: Array) -> Array:
+        value = as_array(self.motion(t)) + 0.0 * t
+        if np.shape(value) != ():
+            raise FieldError(f"a driven joint needs one number at a time, not {np.shape(value)}.", "motion")
+        return value
+
+
+Relation: TypeAlias = Joint | Closing | Coupling | Distance | Driven
 
 
 def coupling(ratio: float, offset: float = 0.0) -> Coupling:
@@ -97,15 +124,17 @@ class Closure:
 
 
 class Rows(NamedTuple):
-    """The rows of closures: g (m,), J (m, nv) with g' = J v, J' v (m,), and the wrench (m, 6) on B of a unit force.
+    """The rows of closures: g (m,), J (m, nv) with g' = J v - rate, and J' v - rate' (m,).
 
-    Wrenches are about the origin of C, the nearest link that carries both ends, in its axes; zero for a coupling.
+    `wrench` (m, 6): on B, of a unit force, about the origin of C, the nearest link that carries both ends, in its axes;
+    zero for a coupling or a drive. `rate` (m,): zero but for drives.
     """
 
     gap: Array
     J: Array
     bias: Array
     wrench: Array
+    rate: Array = np.zeros(())
 
 
 class LoopFrame(NamedTuple):
@@ -144,19 +173,21 @@ def rows_across(J: Array, p: Array) -> Array:
     return np.stack([J[1] * p[2] - J[2] * p[1], J[2] * p[0] - J[0] * p[2], J[0] * p[1] - J[1] * p[0]])
 
 
-def closing_rows(mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array) -> Rows:
-    """The rows of all closures, one below the other; gaps in m, rad or 1."""
-    parts = [rows_of(mech, closure, q, v) for closure in closures]
+def closing_rows(mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array, t: Any = 0.0) -> Rows:
+    """The rows of all closures at the time t [s], one below the other; gaps in m, rad or 1."""
+    parts = [rows_of(mech, closure, q, v, t) for closure in closures]
     return Rows(*(np.concatenate(column) for column in zip(_no_rows(mech), *parts, strict=True)))
 
 
 def _no_rows(mech: Mechanism) -> Rows:
-    return Rows(np.zeros(0), np.zeros((0, mech.nv)), np.zeros(0), np.zeros((0, 6)))
+    return Rows(np.zeros(0), np.zeros((0, mech.nv)), np.zeros(0), np.zeros((0, 6)), np.zeros(0))
 
 
-def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array) -> Rows:
-    """The rows of one closure."""
+def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array, t: Any = 0.0) -> Rows:
+    """The rows of one closure at the time t [s]."""
     relation = closure.relation
+    if isinstance(relation, Driven):
+        return _driven(mech, closure, relation, q, t)
     if isinstance(relation, Coupling):
         return _coupled(mech, closure, relation, q)
     A, B, kept = frames(mech, closure, q, v)
@@ -239,7 +270,15 @@ def _coupled(mech: Mechanism, closure: Closure, relation: Coupling, q: Array) ->
     row[0, vb] = 1.0
     row[0, va] = -1.0 * relation.ratio
     gap = np.reshape(q[qb] - relation.ratio * q[qa] - relation.offset, (1,))
-    return Rows(gap, row, np.zeros(1), np.zeros((1, 6)))
+    return Rows(gap, row, np.zeros(1), np.zeros((1, 6)), np.zeros(1))
+
+
+def _driven(mech: Mechanism, closure: Closure, relation: Driven, q: Array, t: Any) -> Rows:
+    place, freedom = single_coordinate(mech, closure.name, closure.b)
+    row = np.zeros((1, mech.nv))
+    row[0, freedom] = 1.0
+    there, rate, acceleration = (np.reshape(x, (1,)) for x in relation.at(t))
+    return Rows(q[place] - there, row, -acceleration, np.zeros((1, 6)), rate)
 
 
 def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int, int]:
@@ -248,8 +287,8 @@ def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int
     if k < 0 or mech.links[k].joint.nv != 1:
         what = "the world" if k < 0 else f"link {link!r} on a {mech.links[k].joint.kind} joint"
         raise FieldError(
-            f"coupling {name!r} needs two joints of one degree of freedom (revolute, prismatic or helical), and "
-            f"{what} has none.",
+            f"{name!r} couples or drives joints of one degree of freedom (revolute, prismatic or helical), and {what} "
+            "has none.",
             "relation",
             name,
         )
@@ -265,7 +304,7 @@ def carrier(mech: Mechanism, closure: Closure) -> int:
 
 def count_of(relation: Relation) -> int:
     """How many rows a relation has."""
-    return 1 if isinstance(relation, (Coupling, Distance)) else asked_by(relation).count
+    return 1 if isinstance(relation, (Coupling, Distance, Driven)) else asked_by(relation).count
 
 
 def frames(mech: Mechanism, closure: Closure, q: Array, v: Array) -> tuple[LoopFrame, LoopFrame, bool]:
@@ -299,7 +338,7 @@ def _frame(mech: Mechanism, path: Sequence[int], placement: Pose, q: Array, v: A
 
 def _keeps(mech: Mechanism, path: Sequence[int], closure: Closure) -> bool:
     """Whether the straight rows of a closure may be taken in C's axes; `path`: the links from A's inwards to C."""
-    if isinstance(closure.relation, (Coupling, Distance)):
+    if isinstance(closure.relation, (Coupling, Distance, Driven)):
         return False
     straight = asked_by(closure.relation).straight
     if len(straight) == 3:

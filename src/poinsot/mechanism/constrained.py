@@ -48,14 +48,15 @@ def constrained_dynamics(
     tau: Array,
     external: External = None,
     independent: bool = False,
+    t: Any = 0.0,
 ) -> tuple[Array, Array]:
-    """vdot (nv,), and the closing forces f (m,) [N, N m], one for each row of the closures.
+    """vdot (nv,), and the closing forces f (m,) [N, N m], one for each row of the closures at the time t [s].
 
     `independent`: no row follows from the others, so that one solution without iterations does.
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     free = dynamics.forward_dynamics(mech, q, v, tau, external)
-    rows = closing_rows(mech, closures, q, v)
+    rows = closing_rows(mech, closures, q, v, t)
     response = Response(mech, q, rows)
     f = response.solve(-(rows.J @ free + rows.bias), 1 if independent else 3)
     return free + response.moved_by(f), f
@@ -121,9 +122,15 @@ def _proximal(S: Array, b: Array, turns: int) -> Array:
 
 
 def projected(
-    mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array, turns: int = 1, independent: bool = False
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    v: Array,
+    turns: int = 1,
+    independent: bool = False,
+    t: Any = 0.0,
 ) -> tuple[Array, Array, Array]:
-    """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f J v/2.
+    """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f (J v + rate)/2.
 
     `turns` of Newton's method; from a gap g, one leaves a gap of the order of g^2. `independent`: no row follows from
     the others.
@@ -131,14 +138,14 @@ def projected(
     q, v = sized(mech, q=q, v=v)
     iterations = 1 if independent else 3
     for _ in range(turns):
-        rows = closing_rows(mech, closures, q, v)
+        rows = closing_rows(mech, closures, q, v, t)
         response = Response(mech, q, rows)
         q = kinematics.integrate(mech, q, -response.moved_by(response.solve(rows.gap, iterations)))
-    rows = closing_rows(mech, closures, q, v)
+    rows = closing_rows(mech, closures, q, v, t)
     response = Response(mech, q, rows)
-    rate = rows.J @ v
+    rate = rows.J @ v - rows.rate
     f = response.solve(rate, iterations)
-    return q, v - response.moved_by(f), 0.5 * f * rate
+    return q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate)
 
 
 def assembled(

@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.mechanism.closures import Closure, Coupling, Distance, Relation, carrier, rows_of
+from poinsot.mechanism.closures import Closure, Coupling, Distance, Driven, Relation, carrier, rows_of
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import Joint
 from poinsot.parts.element import Effect, Element
@@ -18,11 +18,13 @@ from poinsot.spatial import Pose, motion
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop(Element):
-    """Bodies a and b, held together by a joint, a point on a line or plane, a distance, or a coupling of their joints.
+    """Bodies a and b, held together by a joint, a point on a line or plane, a distance, or a coupling of their joints;
+    or a joint, that of b, that is driven.
 
     `a` may be the "world". `placement_a`, `placement_b`: the poses of the frames A and B that are held together, in the
-    frames of the bodies. Its forces do no work. Shown: `force` (6,) [N m, N], the wrench on b about the origin of B, in
-    B's axes; for a coupling `force` [N m, N] is the force that it adds in the joint of b.
+    frames of the bodies. Its forces do no work, but those of a drive. Shown: `force` (6,) [N m, N], the wrench on b
+    about the origin of B, in B's axes; for a coupling or a drive `force` [N m, N] is the one that it adds in the joint
+    of b.
     """
 
     follows: ClassVar[bool] = True
@@ -37,7 +39,7 @@ class ClosedLoop(Element):
     offset: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.relation, (Joint, Closing, Coupling, Distance)):
+        if not isinstance(self.relation, (Joint, Closing, Coupling, Distance, Driven)):
             raise FieldError(
                 f"{self.name!r} closes a loop by {self.relation!r}; it needs a joint such as pt.revolute(axis), "
                 "pt.coupling(ratio), pt.distance(length), pt.on_line(axis) or pt.on_plane(normal).",
@@ -76,6 +78,8 @@ class ClosedLoop(Element):
         if isinstance(self.relation, Coupling):
             tau = {self.b: f, self.a: -1.0 * self.relation.ratio * f}
             return Effect(joint_forces=tau, power=np.zeros(()), outside={}, shown={"force": f[0]})
+        if isinstance(self.relation, Driven):  # its work is what it puts in
+            return Effect(joint_forces={self.b: f}, outside={}, shown={"force": f[0]})
         c = carrier(mech, closure)
         X_WC, X_WB = Pose() if c < 0 else scene.poses[c], scene[self.b].pose
         F = f @ rows_of(mech, closure, scene.q, scene.v).wrench

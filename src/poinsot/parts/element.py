@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from inspect import signature
+from types import MethodType
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from poinsot._errors import FieldError
 from poinsot._fields import units_of
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
+from poinsot.fuse.trace.purity import steady
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array
@@ -103,6 +105,10 @@ class Element:
                 own(self)
 
             cls.__post_init__ = frozen_first  # type: ignore[method-assign]
+        if cls.__module__.split(".")[0] != __name__.split(".")[0]:
+            for name in ("effect", "settle"):
+                if name in cls.__dict__:
+                    setattr(cls, name, _guarded(cls.__dict__[name]))
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -160,6 +166,16 @@ class Element:
         return {}
 
 
+def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a user's element that is an error if it gives other numbers each time."""
+
+    @wraps(method)
+    def call(self: Element, *args: Any) -> Any:
+        return steady(MethodType(method, self), *args, role=f"{method.__name__} of {type(self).__name__} {self.name!r}")
+
+    return call
+
+
 def freeze(item: Any) -> None:
     """Replace the arrays, lists and dicts among the fields of a frozen dataclass by copies; arrays are read-only."""
     for f in fields(item):
@@ -205,7 +221,7 @@ def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -
     try:
         known = signature(function).parameters.values()
     except (TypeError, ValueError):  # a function in C
-        return function(scene.t, scene)
+        return steady(function, scene.t, scene, role=f"{field} of {owner}")
     places = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p for p in places if p.default is p.empty]
     many = any(p.kind is p.VAR_POSITIONAL for p in known)
@@ -216,7 +232,7 @@ def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -
             field,
         )
     with_scene = many or len(needed) == 2 or any(p.name == "scene" for p in places[1:2])
-    return function(scene.t, scene) if with_scene else function(scene.t)
+    return steady(function, *((scene.t, scene) if with_scene else (scene.t,)), role=f"{field} of {owner}")
 
 
 def require_finite(owner: str, **numbers: Any) -> None:

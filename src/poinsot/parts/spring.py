@@ -9,6 +9,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
+from poinsot.fuse.trace.purity import steady
 from poinsot.particles.internal import length_and_direction
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
 from poinsot.parts.scene import WORLD, Scene
@@ -57,7 +58,8 @@ class Spring(Element):
         stored: Array | None = None
         power: Array | None = None
         if self.tension is not None:
-            T = self.tension(length, rate, self.stiffness, self.rest_length, self.damping)
+            numbers = (length, rate, self.stiffness, self.rest_length, self.damping)
+            T = steady(self.tension, *numbers, role=f"tension of spring {self.name!r}")
         else:
             T = self.stiffness * stretch + self.damping * rate
             stored, power = 0.5 * self.stiffness * stretch * stretch, -self.damping * rate * rate

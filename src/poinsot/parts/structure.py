@@ -13,6 +13,7 @@ from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
+from poinsot.fuse.trace.purity import steady
 from poinsot.parts.element import Dynamics, Effect, Element, require_points
 from poinsot.parts.scene import Scene
 from poinsot.parts.tank import Tank
@@ -161,7 +162,8 @@ class Limit(Element):
         """The load, 1 at the limit, and the number of the limit concerned."""
         cut = self._cut(m.scene)
         if self.load is not None:
-            return as_array(self.load(cut.wrench(m))), np.zeros(())
+            load = steady(self.load, cut.wrench(m), role=f"load of limit {self.name!r}")
+            return as_array(load), np.zeros(())
         most, case, squares = np.zeros(()), np.zeros(()), np.zeros(())
         for k, (name, x) in enumerate(cut.components(m).items()):
             limit = getattr(self, name)

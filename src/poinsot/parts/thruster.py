@@ -57,8 +57,10 @@ class Thruster(Element):
         def velocity(t: Array, scene: Scene) -> Array:
             return -self.exhaust_speed * self._direction(scene)
 
-        thrust, c = self.thrust, self.exhaust_speed
-        rate: Value = (lambda t, scene: as_array(thrust(t, scene)) / c) if callable(thrust) else as_array(thrust) / c
+        def burnt(t: Array, scene: Scene) -> Array:
+            return self._thrust(scene) / self.exhaust_speed
+
+        rate: Value = burnt if callable(self.thrust) else as_array(self.thrust) / self.exhaust_speed
         return Flow(self.name, self.body, self.tank, None, rate, 0.0, self.point, velocity, self.lag, self.flowing)
 
     def states(self) -> Mapping[str, Array]:
@@ -66,11 +68,14 @@ class Thruster(Element):
 
     def effect(self, scene: Scene) -> Effect:
         if self.flow is None:
-            f = value_of(self.thrust, scene, (), "thrust", f"thruster {self.name!r}") * self._direction(scene)
+            f = self._thrust(scene) * self._direction(scene)
             return Effect({self.body: np.concatenate([np.cross(as_array(self.point), f), f])}, shown={"force": f})
         effect = self.flow.effect(scene)
         f = scene.states[f"{self.name}.rate"] * self.exhaust_speed * self._direction(scene)
         return replace(effect, shown={"force": f})
+
+    def _thrust(self, scene: Scene) -> Array:
+        return value_of(self.thrust, scene, (), "thrust", f"thruster {self.name!r}")
 
     def _direction(self, scene: Scene) -> Array:
         d = value_of(self.direction, scene, (3,), "direction", f"thruster {self.name!r}")

@@ -1,10 +1,12 @@
 """Simulate one world or a million; record; keep the ledger."""
 
+from poinsot.run.continuing import RunState
 from poinsot.run.distributions import (
     Choice,
     LogNormal,
     MultivariateNormal,
     Normal,
+    PhysicalMoment,
     Triangular,
     Truncated,
     Uniform,
@@ -14,6 +16,8 @@ from poinsot.run.ledger import Ledger, LedgerWarning
 from poinsot.run.limits import Limits, LimitWarning
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.result import Run, Stop
+from poinsot.run.stepper import WorldStepper
+from poinsot.run.stepper_options import StepperOptions, StepperState
 from poinsot.run.stepping import METHODS
 
 __all__ = [
@@ -27,11 +31,16 @@ __all__ = [
     "LogNormal",
     "MultivariateNormal",
     "Normal",
+    "PhysicalMoment",
     "Run",
     "RunOptions",
+    "RunState",
+    "StepperOptions",
+    "StepperState",
     "Stop",
     "Triangular",
     "Truncated",
     "Uniform",
+    "WorldStepper",
     "simulate",
 ]

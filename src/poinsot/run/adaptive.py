@@ -1,7 +1,7 @@
 """Single runs with steps of adaptive length: DOP853 on the compiled derivative."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from poinsot.run.progress import Progress
 from poinsot.run.result import Stop
 from poinsot.run.time_grid import TimeGrid
 
+Start: TypeAlias = tuple[float, Array, Array]  # time [s], y (ny,), p (np,)
+
 
 def advance_adaptively(
-    compiled: CompiledSystem, grid: TimeGrid, p: Array, inputs: Inputs, tolerance: float, bar: Progress
+    compiled: CompiledSystem, grid: TimeGrid, start: Start, inputs: Inputs, tolerance: float, bar: Progress
 ) -> tuple[Array, Array, Stop]:
     """Times, flat states (r, ny) at those times, and why it ended.
 
@@ -25,12 +27,13 @@ def advance_adaptively(
     """
     if inputs.jump:
         raise ValueError("an input that jumps cannot be stepped adaptively: give a function of time, or a Tabulated.")
-    times, states = grid.times, [np.asarray(compiled.start(p))]
-    if compiled.until is not None and compiled.condition(0.0, states[0], p) > 0:
-        return times[:1], np.stack(states), outcomes.met(0.0)
+    begin, y, p = start
+    times, states = begin + grid.times, [y]
+    if compiled.until is not None and compiled.condition(begin, y, p) > 0:
+        return times[:1], np.stack(states), outcomes.met(begin)
     scale = 1e-3 * tolerance * (1 + np.abs(states[0]))
     solver = dop853.solver(
-        lambda t, y: compiled.derivative(t, y, p), 0.0, states[0], grid.duration, rtol=tolerance, atol=scale
+        lambda t, y: compiled.derivative(t, y, p), begin, y, begin + grid.duration, rtol=tolerance, atol=scale
     )
     try:
         for t_old in dop853.steps(solver):
@@ -45,12 +48,12 @@ def advance_adaptively(
             if met:
                 there = compiled.normalize(between(end))
                 return np.append(times[: len(states)], end), np.stack([*states, there]), outcomes.met(end)
-            bar.at(int(t / grid.step))
+            bar.at(int((t - begin) / grid.step))
     except dop853.StepFailed as failure:
         return times[: len(states)], np.stack(states), _broken(compiled, solver.t, solver.y, failure.reason)
     except KeyboardInterrupt:
         return times[: len(states)], np.stack(states), outcomes.interrupted(solver.t)
-    return times, np.stack(states), outcomes.over(grid.duration)
+    return times, np.stack(states), outcomes.over(begin + grid.duration)
 
 
 def _broken(compiled: CompiledSystem, t: float, y: Array, reason: str) -> Stop:

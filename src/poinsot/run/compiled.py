@@ -4,26 +4,31 @@ The flat state y holds q, v, the states of the parts and, if a ledger is kept, t
 the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
+import itertools
 import math
-import traceback
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from poinsot._memo import is_known, set_known
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, fori_loop
+from poinsot.fuse import Kernel, fori_loop, once
+from poinsot.fuse.graph.observers import observe
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
+from poinsot.fuse.trace.purity import VaryingFunctionError, steady
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import ledger
-from poinsot.run.stepping import METHODS, LedgerState, Method, StepContext
+from poinsot.run import ledger, output_kinds
+from poinsot.run.device_calls import on_device
+from poinsot.run.output_kinds import Output
+from poinsot.run.step_context import LedgerState, Method, StepContext
+from poinsot.run.stepping import METHODS
+from poinsot.run.uncompiled import warn_uncompiled
 from poinsot.world import Motion, State, System
 from poinsot.world.paths import entries
 from poinsot.world.system import Values, pack, unpack
@@ -31,11 +36,9 @@ from poinsot.world.system import Values, pack, unpack
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
 T = TypeVar("T")
+FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
+FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
-
-
-class UncompiledWarning(UserWarning):
-    """A force could not be traced; the run goes on in plain Python, which is slow."""
 
 
 class Shared(Generic[T]):
@@ -62,6 +65,7 @@ class CompiledSystem:
     keeps_ledger: bool
     until: Condition | None = None
     device: str = "cpu"
+    outputs: tuple[Output, ...] = ()
     compiled_before: "CompiledSystem | None" = field(default=None, repr=False)
 
     def for_system(self, system: System) -> "CompiledSystem":
@@ -105,16 +109,22 @@ class CompiledSystem:
 
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
+        return np.flatnonzero(self._inflow_possible) if self.keeps_ledger else np.zeros(0, int)
+
+    @Shared
+    def _inflow_possible(self) -> Array:
         s = self.system
-        size = ledger.WIDTH * len(ledger.sources(s))
-        if not self.keeps_ledger:
-            return np.zeros(0, int)
         if self._ledger_trace is None:
-            return np.arange(size)
-        kept = self._ledger_trace[1].copy()
-        kept[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where a joint parts
-        kept[[ledger.energy_of(s, name) for name in s.loops]] = True  # what closing them again takes
-        return np.flatnonzero(kept)
+            return np.ones(ledger.WIDTH * len(ledger.sources(s)), dtype=bool)
+        possible = self._ledger_trace[1].copy()
+        possible[ledger.joint_losses(s)] |= len(s.bodies) < len(s.mechanism)  # a motor's rotor stops where it parts
+        possible[[ledger.energy_of(s, name) for name in s.loops]] = True  # what closing them again takes
+        return possible
+
+    @Shared
+    def is_conserved(self) -> Array:
+        """(8,): which of the conserved quantities nothing in the world adds to or takes from."""
+        return ~np.any(self._inflow_possible.reshape(-1, ledger.WIDTH), axis=0)
 
     @Shared
     def _ledger_trace(self) -> tuple[Program, Array] | None:
@@ -131,6 +141,8 @@ class CompiledSystem:
         size = ledger.WIDTH * len(ledger.sources(s))
         try:
             traced = Kernel(quantities, f"(),({self.n_state}),({self.np})->({width}),({size})").program()
+        except VaryingFunctionError:
+            raise
         except Exception:  # whatever a user's function raises on numbers that are not known yet
             return None
         graph = traced.graph
@@ -175,7 +187,8 @@ class CompiledSystem:
         inputs = {k.removeprefix(INPUT): v for k, v in values.items() if k.startswith(INPUT)}
         numbers = {k: v for k, v in values.items() if not k.startswith(INPUT)}
         indices = self.inflow_indices if inflow_indices is None else inflow_indices
-        return StepContext(self.system, numbers, inputs, indices, self.functions)
+        functions = {k: partial(steady, f, role=f"input {k!r}") for k, f in self.functions.items()}
+        return StepContext(self.system, numbers, inputs, indices, functions)
 
     def pack(self, y: LedgerState) -> Array:
         """The flat state (ny,)."""
@@ -200,16 +213,46 @@ class CompiledSystem:
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
-        return _flat(self._scheme.to_stepped(self.context(p), self.unpack(y)))
+        return _flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
 
     def _from_stepped(self, x: Array, p: Array) -> Array:
-        return self.pack(self._scheme.from_stepped(self.context(p), self._unflatten(x)))
+        form = self._unflatten(x)
+        return self.pack(self._scheme.from_stepped(self.context(p), form[0] if self.outputs else form))
+
+    def _with_memory(self, form: Any) -> Any:
+        """The form that is stepped: that of the method, and the memory of outputs, if there are any."""
+        return (form, np.zeros(self.n_memory)) if self.outputs else form
+
+    @property
+    def n_memory(self) -> int:
+        """How many numbers, the last ones of x, are the memory of outputs."""
+        return output_kinds.memory_size(self.outputs)
+
+    def _first_memory(self, t: Scalar, y: Array, p: Array) -> Array:
+        """The memory of outputs at the start, (n_memory,)."""
+        return output_kinds.remembered(self.outputs, t, self.context(p).motion(t, self.unpack(y).state))
+
+    def _output_values(self, t: Scalar, y: Array, p: Array) -> Array:
+        """What the outputs are of, (k,), at one instant."""
+        motion = self.context(p).motion(t, self.unpack(y).state)
+        return np.stack([output.value(t, motion) for output in self.outputs])
+
+    def _make_step(self, p: Array) -> Any:
+        """The step of the method, with the memory of outputs brought up to date after it."""
+        context, scheme = self.context(p), self._scheme
+        step = scheme.step(context)
+        if not self.outputs:
+            return step
+        return output_kinds.remembering(
+            self.outputs, once(step), lambda t, form: context.motion(t, scheme.from_stepped(context, form).state)
+        )
 
     @Shared
     def _stepped_form(self) -> tuple[list[tuple[int, ...]], Callable[[Sequence[Any]], Any]]:
         """The shapes of the arrays that the method steps, and the function that assembles its form from them."""
         p = self.parameters({}, {})
-        leaves, assemble = flatten(self._scheme.to_stepped(self.context(p), self.unpack(self._start(p))))
+        form = self._scheme.to_stepped(self.context(p), self.unpack(self._start(p)))
+        leaves, assemble = flatten(self._with_memory(form))
         return [np.shape(leaf) for leaf in leaves], assemble
 
     def _unflatten(self, x: Array) -> Any:
@@ -219,17 +262,18 @@ class CompiledSystem:
 
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
         """n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
-        step = self._scheme.step(self.context(p))
+        step = self._make_step(p)
         return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._unflatten(x)))
 
-    def _advance_until(self, x: Array, p: Array, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
+    def _advance_until(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
         """x before the condition becomes true, and the number of steps made to there."""
-        step = self._scheme.step(self.context(p))
+        step = self._make_step(p)
+        is_met = once(lambda t, x: self._is_met(t, self._from_stepped(x, p), p))  # apart: it changes no bit of the step
 
         def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             x, made = carry
-            new = _flat(step((first + i) * h, self._unflatten(x), h))
-            goes_on = (made == i) & ~self._is_met((first + i + 1) * h, self._from_stepped(new, p), p)
+            new = _flat(step(t + (first + i) * h, self._unflatten(x), h))
+            goes_on = (made == i) & ~is_met(t + (first + i + 1) * h, new)
             return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
 
         before: tuple[Array, Array] = fori_loop(n, body, (x, np.zeros(())))
@@ -243,7 +287,7 @@ class CompiledSystem:
         assert self.until is not None
         context = self.context(p)
         scene, _ = self.system.scene(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        value = self.until(t, scene)
+        value = steady(self.until, t, scene, role="until")
         is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
         return value if is_bool else value > 0
 
@@ -265,47 +309,62 @@ class CompiledSystem:
 
     # The same, compiled.
 
-    def scan_records(self, x: Array, p: Array, first: int, h: float, stride: int, count: int) -> Array:
+    def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
         """x of a single world after each of `count` times `stride` steps, (count, nx)."""
         firsts = first + stride * np.arange(count)
         if isinstance(self.advance, Kernel):
-            return scan(self.advance, x, p, 0.0, firsts, h, stride, count=count)
+            return scan(self.advance, x, p, t, firsts, h, stride, count=count)
         records = [x]
         for k in firsts:
-            records.append(self.advance(records[-1], p, 0.0, k, h, stride))
+            records.append(self.advance(records[-1], p, t, k, h, stride))
         return np.stack(records[1:])
 
     @Shared
     def start(self) -> Compiled:
         """p -> y at the start."""
-        return self.compile(self._start, f"({self.np})->({self.ny})")
+        return self.compile(self._start, f"({self.np})->({self.ny})", observers=self._inflows(self.ny))
 
     @Shared
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
-        return self.compile(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device)
+        return self.compile(
+            self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device, self._inflows(self.ny)
+        )
 
     @Shared
     def to_stepped(self) -> Compiled:
         """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
-        converts = self._scheme.free_bodies_only
+        converts = self._scheme.converts(self.system) or self.outputs
         return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
     @Shared
     def from_stepped(self) -> Compiled:
         """(x, p) -> y."""
-        converts = self._scheme.free_bodies_only
+        converts = self._scheme.converts(self.system) or self.outputs
         return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
     @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
-        return self.compile(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device)
+        return self.compile(
+            self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device, self._inflows(self.nx)
+        )
 
     @Shared
     def advance_until(self) -> Compiled:
-        """(x, p, first, h, n) -> x after at most n steps, and how many were made before the condition became true."""
-        return self.compile(self._advance_until, f"({self.nx}),({self.np}),(),(),()->({self.nx}),()", self.device)
+        """(x, p, t, first, h, n) -> x after at most n steps, and how many were made before the condition held."""
+        text = f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),()"
+        return self.compile(self._advance_until, text, self.device, self._inflows(self.nx))
+
+    @Shared
+    def remembered(self) -> Compiled:
+        """(t, y, p) -> the memory of outputs at the start."""
+        return self.compile(self._first_memory, f"(),({self.ny}),({self.np})->({self.n_memory})")
+
+    @Shared
+    def output_values(self) -> Compiled:
+        """(t, y, p) -> what the outputs are of."""
+        return self.compile(self._output_values, f"(),({self.ny}),({self.np})->({len(self.outputs)})")
 
     @Shared
     def derivative(self) -> Compiled:
@@ -322,10 +381,25 @@ class CompiledSystem:
         """(t, y, p) -> 1 if the condition is met, else 0."""
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
 
-    def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
-        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t."""
-        amounts: Array = self._conserved_kernel(t, y[..., : self.n_state], p)
+    def _inflows(self, n: int) -> Sequence[int]:
+        """The numbers of the inflows, and after them of the memory of outputs, the last among n numbers of x or y."""
+        return range(n - len(self.inflow_indices) - (self.n_memory if n == self.nx else 0), n)
+
+    def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
+        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
+
+        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first. With
+        `same_bits` how it is done depends on the number of states alone; else it is compiled after some calls.
+        """
+        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES
+        if isinstance(kernel, Kernel) and few and (same_bits or next(self._looks) < FEW_LOOKS):
+            kernel = kernel.to("numpy")
+        amounts: Array = kernel(t, y[..., : self.n_state], p)
         return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
+
+    @Shared
+    def _looks(self) -> Iterator[int]:
+        return itertools.count()
 
     @Shared
     def _conserved_kernel(self) -> Compiled:
@@ -333,27 +407,28 @@ class CompiledSystem:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
         return restored(self._ledger_trace[0])
 
-    def compile(self, function: Callable[..., Any], signature: str, device: str = "cpu") -> Compiled:
+    def compile(
+        self, function: Callable[..., Any], signature: str, device: str = "cpu", observers: Sequence[int] = ()
+    ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
+        `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
         A function whose results fold to constants as it is traced is not compiled.
         """
         kernel = Kernel(function, signature)
         try:
-            outputs = kernel.program().graph.outputs
+            graph = kernel.program().graph
+        except VaryingFunctionError:
+            raise
         except Exception as error:  # whatever a user's function raises on numbers that are not known yet
-            where = _users_line(error)
-            if where is None:
+            if not warn_uncompiled(error):
                 raise
-            warnings.warn(
-                f"{where} cannot be compiled, and runs in plain Python, a thousand times slower: {error}",
-                UncompiledWarning,
-                stacklevel=2,
-            )
             return np.vectorize(function, signature=signature)
         if device == "cuda":
-            return _on_device(kernel.to("cuda"))
-        return kernel.to("numpy") if all(node.op == "const" for node in outputs) else kernel
+            return on_device(kernel.to("cuda"))
+        if observers:
+            observe(graph, observers)
+        return kernel.to("numpy") if all(node.op == "const" for node in graph.outputs) else kernel
 
 
 def _same(y: Array, p: Array) -> Array:
@@ -368,23 +443,3 @@ def _amounts(motion: Motion) -> Array:
 
 def _flat(form: Any) -> Array:
     return np.concatenate([np.ravel(leaf) for leaf in flatten(form)[0]])
-
-
-def _on_device(kernel: Kernel) -> Compiled:
-    """A kernel on the GPU as a function of NumPy arrays, which are copied there and back."""
-    import cupy
-
-    def call(*args: Any) -> Any:
-        results = kernel(*map(cupy.asarray, args))
-        return tuple(map(cupy.asnumpy, results)) if isinstance(results, tuple) else cupy.asnumpy(results)
-
-    return call
-
-
-def _users_line(error: BaseException) -> str | None:
-    """The last line outside of Poinsot and installed packages that the error passed through, as 'file:line (name)'."""
-    ours, installed = str(Path(__file__).parents[1]), ("site-packages", "dist-packages")
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith(ours) and not any(part in frame.filename for part in installed):
-            return f"{frame.filename}:{frame.lineno} ({frame.name})"
-    return None

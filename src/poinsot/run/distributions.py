@@ -1,81 +1,59 @@
-"""Numbers that vary from instance to instance: arrays of values, and distributions to draw them from."""
+"""Distributions of numbers that vary from instance to instance.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+Each is a frozen class with its parameters, which are checked when it is made. Called with a random generator and n, it
+draws n values. A function (generator, n) -> (n, ...) of the user is a distribution as well.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from math import erf, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.run.instances import require_possible
-from poinsot.world import System
+from poinsot.spatial.physical import as_moment
 
 Distribution: TypeAlias = Callable[[np.random.Generator, int], ArrayLike]  # (generator, n) -> n values
 
-
-def draw(
-    system: System, vary: Mapping[str, Any], batch: int | None, seed: int | None
-) -> tuple[dict[str, Array], int | None]:
-    """The values (n, ...) of each varied number, and the number of instances n; None for a single run.
-
-    A value is an array with one entry per instance, or a distribution to draw from. Each number has a random generator
-    of its own, so varying a further one does not change the draws of the others.
-    """
-    if batch is not None and (not isinstance(batch, (int, np.integer)) or batch < 0):
-        raise ValueError(f"batch must be a whole number, zero or more, not {batch!r}.")
-    n = None if batch is None else int(batch)
-    cores = {path: np.shape(system.numbers[path]) for path in vary}
-    values = {path: _plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}
-    for path, array in values.items():
-        core = cores[path]
-        if array.shape == core:
-            continue
-        if array.ndim != len(core) + 1 or array.shape[1:] != core:
-            raise ValueError(
-                f"{path} has the shape {core}; it can vary over an array of shape (n, *{core}), not {array.shape}."
-            )
-        if n is not None and array.shape[0] != n:
-            raise ValueError(f"{path} varies over {array.shape[0]} values, but the batch has {n}.")
-        n = array.shape[0]
-    for path, distribution in vary.items():
-        if callable(distribution):
-            if n is None:
-                raise ValueError(f"{path} is drawn at random: say how many with batch=...")
-            values[path] = _plain(path, sample(path, distribution, n, 0 if seed is None else seed), cores[path])
-            if values[path].shape != (n, *cores[path]):
-                raise ValueError(
-                    f"{path} has the shape {cores[path]}, but values of shape {values[path].shape[1:]} were drawn; "
-                    "draw values that fit, or vary its entries."
-                )
-    require_finite(values)
-    require_possible(system, values, n)
-    return {path: values[path] for path in vary}, n
+LEAST = 1e-3  # of a normal distribution that a cut must leave, so that enough is drawn soon
+ROUNDING = 1e-12  # relative: of a covariance that should be symmetric, of probabilities that should add up to one
 
 
-def _plain(path: str, value: Any, core: tuple[int, ...]) -> Array:
-    """The values as an array; those of a joint with one coordinate may be plain numbers, (n,) for (n, 1)."""
+def _checked(distribution: Any) -> tuple[Array, ...]:
+    """Its parameters as arrays, broadcast to one shape; stored as read-only copies. They must be finite numbers."""
+    arrays = [_numbers(distribution, f.name) for f in fields(distribution)]
+    try:
+        return tuple(np.broadcast_arrays(*arrays))
+    except ValueError:
+        shapes = ", ".join(f"{f.name} {x.shape}" for f, x in zip(fields(distribution), arrays, strict=True))
+        raise FieldError(f"{_name(distribution)}: shapes that do not fit together: {shapes}.") from None
+
+
+def _numbers(distribution: Any, name: str, infinite: bool = False) -> Array:
+    value = getattr(distribution, name)
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{path} is varied over {value!r}; give an array of numbers, one entry per instance, or a distribution "
-            "such as pt.Normal(mu, sigma)."
-        ) from None
-    if core != (1,) or array.ndim > 1:
-        return array
-    return array.reshape(core if array.size == 1 else (-1, 1))
+        raise FieldError(f"{_name(distribution)}: {name} = {value!r} must be numbers.", name) from None
+    if np.isnan(array).any() or not (infinite or np.isfinite(array).all()):
+        raise FieldError(f"{_name(distribution)}: {name} = {value!r} must be finite.", name)
+    array.setflags(write=False)
+    object.__setattr__(distribution, name, array if array.ndim else float(array))
+    return array
 
 
-def sample(path: str, distribution: Distribution, n: int, seed: int) -> Array:
-    """n values for the number at a path, from a random generator of its own."""
-    return np.asarray(distribution(np.random.default_rng([seed, *path.encode()]), n), dtype=float)
+def _name(distribution: Any) -> str:
+    return type(distribution).__name__
 
 
-def require_finite(values: Mapping[str, Array]) -> None:
-    """An error that names the first path with a value that is NaN or infinite."""
-    for path, array in values.items():
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f"{path} is varied over values that are not finite.")
+def _require(condition: Any, distribution: Any, name: str, text: str) -> None:
+    """A FieldError about the parameter `name` unless the condition holds everywhere."""
+    if not np.all(condition):
+        value = getattr(distribution, name)
+        shown = value.tolist() if isinstance(value, np.ndarray) else value
+        raise FieldError(f"{_name(distribution)}: {name} = {shown} {text}.", name)
 
 
 @dataclass(frozen=True)
@@ -84,6 +62,10 @@ class Normal:
 
     mu: ArrayLike
     sigma: ArrayLike
+
+    def __post_init__(self) -> None:
+        _, sigma = _checked(self)
+        _require(sigma >= 0, self, "sigma", "must be zero or more")
 
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
         shape = np.broadcast_shapes(np.shape(self.mu), np.shape(self.sigma))
@@ -97,6 +79,10 @@ class Uniform:
 
     low: ArrayLike
     high: ArrayLike
+
+    def __post_init__(self) -> None:
+        low, high = _checked(self)
+        _require(low <= high, self, "low", f"must not exceed high = {self.high!r}")
 
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
         shape = np.broadcast_shapes(np.shape(self.low), np.shape(self.high))
@@ -112,6 +98,11 @@ class LogNormal:
     median: ArrayLike
     sigma: ArrayLike
 
+    def __post_init__(self) -> None:
+        median, sigma = _checked(self)
+        _require(median > 0, self, "median", "must be positive")
+        _require(sigma >= 0, self, "sigma", "must be zero or more")
+
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
         values: Array = np.asarray(self.median) * np.exp(
             Normal(np.zeros(np.shape(self.median)), self.sigma)(generator, n)
@@ -123,31 +114,56 @@ class LogNormal:
 class Triangular:
     """A density that rises from low to mode and falls to high."""
 
-    low: float
-    mode: float
-    high: float
+    low: ArrayLike
+    mode: ArrayLike
+    high: ArrayLike
+
+    def __post_init__(self) -> None:
+        low, mode, high = _checked(self)
+        _require(
+            (low <= mode) & (mode <= high), self, "mode", f"must lie from low = {self.low!r} to high = {self.high!r}"
+        )
+        _require(low < high, self, "low", f"must be less than high = {self.high!r}")
 
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
-        return generator.triangular(self.low, self.mode, self.high, n)
+        low, mode, high = np.broadcast_arrays(self.low, self.mode, self.high)
+        return np.asarray(generator.triangular(low, mode, high, (n, *low.shape)))
 
 
 @dataclass(frozen=True)
 class Truncated:
     """A normal distribution, mean mu and deviation sigma before the cut, of which only low to high is kept."""
 
-    mu: float
-    sigma: float
-    low: float = -np.inf
-    high: float = np.inf
+    mu: ArrayLike
+    sigma: ArrayLike
+    low: ArrayLike = -np.inf
+    high: ArrayLike = np.inf
+
+    def __post_init__(self) -> None:
+        arrays = [_numbers(self, f.name, infinite=f.name in ("low", "high")) for f in fields(self)]
+        _, sigma, low, high = np.broadcast_arrays(*arrays)
+        _require(sigma >= 0, self, "sigma", "must be zero or more")
+        _require(low <= high, self, "low", f"must not exceed high = {self.high!r}")
+        shares = np.vectorize(_share, otypes=[float])(*arrays)
+        _require(
+            shares >= LEAST, self, "low", f"to high = {self.high!r}: almost nothing of the distribution lies there"
+        )
 
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
-        values = np.zeros(0)
-        for _ in range(1000):
-            drawn = self.mu + self.sigma * generator.standard_normal(max(n, 16))
-            values = np.concatenate([values, drawn[(drawn >= self.low) & (drawn <= self.high)]])
-            if len(values) >= n:
-                return values[:n]
-        raise ValueError(f"{self}: almost nothing of the distribution lies from low to high.")
+        shape = np.broadcast_shapes(*(np.shape(getattr(self, f.name)) for f in fields(self)))
+        mu, sigma, low, high = (np.broadcast_to(getattr(self, f.name), (n, *shape)) for f in fields(self))
+        values: Array = mu + sigma * generator.standard_normal((n, *shape))
+        while (outside := (values < low) | (values > high)).any():
+            values[outside] = mu[outside] + sigma[outside] * generator.standard_normal(int(outside.sum()))
+        return values
+
+
+def _share(mu: float, sigma: float, low: float, high: float) -> float:
+    """How much of a normal distribution lies from low to high."""
+    if sigma == 0:
+        return float(low <= mu <= high)
+    a, b = ((x - mu) / (sigma * sqrt(2)) for x in (low, high))
+    return (erf(b) - erf(a)) / 2
 
 
 @dataclass(frozen=True)
@@ -157,19 +173,77 @@ class Choice:
     values: ArrayLike
     probabilities: ArrayLike | None = None
 
+    def __post_init__(self) -> None:
+        values = _numbers(self, "values")
+        _require(values.ndim > 0 and values.size > 0, self, "values", "must be a list with one value or more")
+        if self.probabilities is not None:
+            p = _numbers(self, "probabilities")
+            _require(
+                p.shape == values.shape[:1], self, "probabilities", f"must be {len(values)} numbers, one per value"
+            )
+            _require(p >= 0, self, "probabilities", "must be zero or more")
+            _require(abs(p.sum() - 1) <= len(p) * ROUNDING, self, "probabilities", f"add up to {p.sum():g}, not to 1")
+
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
-        values = np.asarray(self.values, dtype=float)
-        p = None if self.probabilities is None else np.asarray(self.probabilities, dtype=float)
-        return values[generator.choice(len(values), n, p=p)]
+        values = np.asarray(self.values)
+        p = None if self.probabilities is None else np.asarray(self.probabilities)
+        return values[generator.choice(len(values), n, p=None if p is None else p / p.sum())]
 
 
 @dataclass(frozen=True)
 class MultivariateNormal:
-    """Vectors (k,) of this mean (k,) and covariance (k, k)."""
+    """Vectors (k,) of this mean (k,) and covariance (k, k), which is symmetric and positive semidefinite."""
 
     mean: ArrayLike
     covariance: ArrayLike
 
+    def __post_init__(self) -> None:
+        mean, C = _numbers(self, "mean"), _numbers(self, "covariance")
+        _require(mean.ndim == 1 and mean.size > 0, self, "mean", "must be a vector")
+        k = len(mean)
+        _require(C.shape == (k, k), self, "covariance", f"must have the shape ({k}, {k}), as the mean has {k} numbers")
+        size = np.abs(C).max()
+        _require(np.abs(C - C.T) <= ROUNDING * size, self, "covariance", "must be symmetric")
+        low = float(np.linalg.eigvalsh((C + C.T) / 2)[0])
+        _require(low >= -1e-9 * size, self, "covariance", f"has the eigenvalue {low:g}: no vectors vary like that")
+
     def __call__(self, generator: np.random.Generator, n: int) -> Array:
-        covariance = np.asarray(self.covariance, dtype=float)
-        return generator.multivariate_normal(np.asarray(self.mean), covariance, n, check_valid="raise")
+        variances, axes = np.linalg.eigh(np.asarray(self.covariance))
+        deviations = np.sqrt(np.maximum(variances, 0.0))
+        values: Array = np.asarray(self.mean) + generator.standard_normal((n, len(variances))) @ (axes * deviations).T
+        return values
+
+
+@dataclass(frozen=True)
+class PhysicalMoment:
+    """Moments of inertia (3, 3) [kg m^2] about the com, every one of which a body can have, with this mean.
+
+    The second moments of the mass, S = tr(I)/2 E - I = sum m x x^T, vary as A W A^T with S = A A^T for the mean, and a
+    Wishart matrix W of nu = 2 / spread^2 degrees of freedom, divided by nu: the second moments of nu mass points drawn
+    at random. So S stays positive semidefinite, and what lies in a plane or on a line stays there. E[W] = E and
+    Var(W_ij) = (1 + delta_ij) / nu exactly: `spread` (below 1) is the relative standard deviation of sum m x^2 along
+    any axis, and principal axes turn as well. W = T T^T with Bartlett's lower triangular T.
+    """
+
+    mean: ArrayLike
+    spread: float
+
+    def __post_init__(self) -> None:
+        moment = as_moment(_numbers(self, "mean"))
+        object.__setattr__(self, "mean", moment)
+        spread = _numbers(self, "spread")
+        _require(spread.ndim == 0 and 0 <= spread < 1, self, "spread", "must be one number from 0 to below 1")
+
+    def __call__(self, generator: np.random.Generator, n: int) -> Array:
+        mean = np.asarray(self.mean)
+        if self.spread == 0:
+            return np.broadcast_to(mean, (n, 3, 3)).copy()
+        nu = 2 / self.spread**2
+        T = np.zeros((n, 3, 3))
+        for i in range(3):
+            T[:, i, i] = np.sqrt(generator.chisquare(nu - i, n))
+            T[:, i, :i] = generator.standard_normal((n, i))
+        second, axes = np.linalg.eigh(np.trace(mean) / 2 * np.eye(3) - mean)
+        B = (axes * np.sqrt(np.maximum(second, 0.0))) @ T / np.sqrt(nu)
+        S = B @ np.swapaxes(B, 1, 2)
+        return np.trace(S, axis1=1, axis2=2)[:, None, None] * np.eye(3) - S

@@ -1,5 +1,6 @@
 """Simulate one world, or many that differ in some numbers, for a while."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
@@ -14,18 +15,21 @@ from poinsot.control.sensor import sources_of_noise
 from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
-from poinsot.run.distributions import draw
+from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
+from poinsot.run.drawing import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.observe import observables
+from poinsot.run.output_kinds import Output
 from poinsot.run.progress import Progress
 from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
-from poinsot.run.stepping import choose_method
-from poinsot.run.time_grid import time_grid
+from poinsot.run.stepping import another_method, choose_method
+from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.world import System, World
 from poinsot.world.sampling import require_whole_steps
 
+STEP = 1e-3  # s, the default
 STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
 
 
@@ -48,6 +52,9 @@ class RunOptions:
     device: "cpu" or "cuda".
     free: paths of numbers that the code leaves free, with the world's values: to set them later does not compile again.
     Those that were set since the world first ran are free as well.
+    start: a state to go on from, such as `run.end`, instead of the start of the world; also a single one for a batch.
+    Steps, varied numbers and inputs are those of the state, unless others are given. Times go on.
+    outputs: by name, numbers of the run that are kept while it goes on, such as "max(altitude)"; see `run.outputs`.
     """
 
     duration: float
@@ -65,6 +72,8 @@ class RunOptions:
     device: str
     ledger_tolerance: float = 1e-3
     free: Sequence[str] = ()
+    start: RunState | None = None
+    outputs: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.device not in ("cpu", "cuda"):
@@ -80,7 +89,7 @@ class RunOptions:
 def simulate(
     world: World,
     duration: float,
-    step: float = 1e-3,
+    step: float | None = None,
     *,
     method: str | None = None,
     batch: int | None = None,
@@ -95,19 +104,36 @@ def simulate(
     device: str = "cpu",
     ledger_tolerance: float = 1e-3,
     free: Sequence[str] = (),
+    start: RunState | None = None,
+    outputs: Mapping[str, Any] | None = None,
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Run:
-    """Let a world move for a duration [s], in steps [s], and keep records; see `RunOptions` for the options.
+    """Let a world move for a duration [s], in steps [s], 1 ms by default, and keep records; see `RunOptions`.
 
     save: a file, x.nc or x.zarr, to which the records are written during the run, so they may be larger than memory.
     progress: a bar; by default on a terminal, for anything above a second.
     """
     options = RunOptions(
-        duration, step, method, batch, dict(vary or {}), seed, inputs, every, record, until, tolerance, ledger, device,
-        ledger_tolerance, free,
+        duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
+        tolerance, ledger, device, ledger_tolerance, free, start, outputs,
     )  # fmt: skip
-    return _simulate(world, options, save, progress)
+    return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
+
+
+def _going_on(world: World, options: RunOptions, step: float | None, start: RunState) -> RunOptions:
+    """The options, with those of a state to start from where none are given."""
+    if not isinstance(start, RunState):
+        raise TypeError(f"start must be the state of a run, such as run.end or sim.end, not {type(start).__name__}.")
+    require_own(start, world)
+    require_no_start_numbers(start, options.vary)
+    method = start.layout.method if options.method is None else options.method
+    inputs = {**start.held_inputs(), **start.inputs, **(options.inputs or {})}
+    vary = {**start.numbers(), **options.vary}
+    batch, step = start.batch if options.batch is None else options.batch, start.step if step is None else step
+    if start.batch not in (None, batch):
+        raise ValueError(f"the state is one of {start.batch} instances, but the batch has {batch}.")
+    return replace(options, step=step, method=method, batch=batch, vary=vary, inputs=inputs)
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
@@ -121,35 +147,42 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     require_shapes(system, inputs, n)
     adaptive = options.method == "adaptive"
     if adaptive:
-        _require_adaptable(world, n)
+        _require_adaptable(world, n, options)
     method = "rk4" if adaptive else choose_method(options.method, system)
-    grid = time_grid(options.duration, options.step, options.every, n is not None)
-    require_whole_steps(system, grid.step)
+    grid = _grid(system, options, n)
     ledger = n is None if options.ledger is None else options.ledger
     compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
-    if options.method is None and method != choose_method(None, world.system()):
-        settings["note"] = (
-            f"method {method!r}: numbers that vary are mass properties, which 'splitting4' cannot leave free"
-        )
+    if options.method is None and (reason := another_method(method, system)):
+        settings["note"] = reason
+        warnings.warn(reason, stacklevel=4)
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
-        simulation = Simulation(compiled, grid, inputs, numbers, n, file)
+        simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
         with Progress(grid.steps, n or 1, progress) as bar:
             if adaptive:
-                p = simulation.p
-                times, y, stop = advance_adaptively(compiled, grid, p, inputs, options.tolerance, bar)
+                begin, y, p = simulation.time(simulation.done), simulation.y, simulation.p
+                times, y, stop = advance_adaptively(compiled, grid, (begin, y, p), inputs, options.tolerance, bar)
+                simulation.arrive_at(float(times[-1]), y[-1])
             else:
                 simulation.run(bar)
                 (times, y, p), stop = simulation.records(), simulation.stop()
         limits.warn(system, y[-1])
+        end = simulation.end(options.inputs or {})
         if file is None:
-            run = Run(world, compiled, times, y, p, settings, stop, record)
+            run = Run(world, compiled, times, y, p, settings, stop, record, end)
         else:
             file.add(times, y, p)
-            run = file.finish(stop)
+            run = file.finish(stop, end)
         runaway.warn(run)
         return run
+
+
+def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:
+    """The times of the run, on which all samples fall."""
+    grid = time_grid(options.duration, options.step, options.every, n is not None)
+    require_whole_steps(system, grid.step)
+    return grid
 
 
 def _noise(world: World, options: RunOptions) -> list[str]:
@@ -183,8 +216,10 @@ def _systems(world: World, options: RunOptions) -> tuple[System, System]:
     return system, original
 
 
-def _require_adaptable(world: World, n: int | None) -> None:
+def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None:
     """An error if a run cannot be stepped by the method "adaptive"."""
+    if options.outputs:
+        raise ValueError("method 'adaptive' does not keep outputs; take another method, such as 'rk4'.")
     if n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
     if world.system().loops:
@@ -194,8 +229,8 @@ def _require_adaptable(world: World, n: int | None) -> None:
 
 
 def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:
-    until = limits.until(system, options.until)
-    return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device)
+    until, outputs = limits.until(system, options.until), World.read_outputs(system, options.outputs or {})
+    return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device, outputs)
 
 
 @memo
@@ -206,6 +241,7 @@ def compiled_system(
     ledger: bool,
     until: Condition | None,
     device: str,
+    outputs: tuple[Output, ...] = (),
 ) -> CompiledSystem:
     """The compiled equations of a system, made once for each way to use them."""
-    return CompiledSystem(system, method, dict(functions), ledger, until, device)
+    return CompiledSystem(system, method, dict(functions), ledger, until, device, outputs)

@@ -27,9 +27,13 @@ class Inputs:
         """The times [s] at which some value changes."""
         return np.unique(np.concatenate([np.zeros(1), *(times for times, _ in self.held.values())]))
 
-    def on_steps(self, h: float) -> "Inputs":
-        """The same, with each change at the nearest step of h [s]."""
-        return Inputs(self.functions, {name: (np.rint(times / h) * h, x) for name, (times, x) in self.held.items()})
+    def on_steps(self, h: float, origin: float = 0.0) -> "Inputs":
+        """The same, with each change at the nearest step of h [s], counted from the origin [s]."""
+        held = {
+            name: (origin + np.rint((times - origin) / h) * h if len(times) > 1 else times, x)
+            for name, (times, x) in self.held.items()
+        }
+        return Inputs(self.functions, held)
 
     @cached_property
     def jump(self) -> bool:

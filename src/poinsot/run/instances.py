@@ -1,11 +1,13 @@
 """The numbers of every instance, checked by the constructors before anything runs.
 
 Within compiled code numbers are not known, so constructors cannot check them there. Here a description is made with the
-numbers of single instances. For many, only those are tried that lie at an end of what can be refused: the extremes of
-each number, of differences between numbers of one owner, of lengths, and the moments that are the least physical.
+numbers of single instances: of all of them, if they are some hundreds. Of more, those are tried that lie at an end of
+what can be refused: the extremes of each number, of differences between numbers of one owner, of lengths, and the
+moments that are the least physical, also after those of rotors are taken away. Whether every joint moves some mass is
+tried at these extremes only; an instance whose joint does not breaks down at its first step, and is told of then.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
 
@@ -13,10 +15,15 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
+from poinsot.fuse import kernel
+from poinsot.parts import Element
+from poinsot.spatial import Inertia
+from poinsot.spatial.arrays import as_array
 from poinsot.spatial.physical import unphysical
-from poinsot.world import System, paths
+from poinsot.world import Body, Description, System, paths
 
-FEW = 64  # instances that are all tried
+FEW = 512  # instances that are all tried
+MANY = 2**16  # instances whose mass properties are computed together
 
 
 def require_possible(system: System, values: Mapping[str, Array], n: int | None) -> None:
@@ -25,38 +32,45 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None)
         return
     varied = {path: np.shape(x) != np.shape(system.numbers[path]) for path, x in values.items()}
 
-    def numbers(k: int) -> dict[str, Array]:
-        return {path: x[k] if varied[path] else x for path, x in values.items()}
+    def numbers(k: int, of: Iterable[str] = tuple(values)) -> dict[str, Array]:
+        return {path: values[path][k] if varied[path] else values[path] for path in of}
 
     @cache
-    def refused(k: int) -> bool:
-        return _refusal(system, numbers(k)) is not None
+    def refused(k: int, of: tuple[str, ...] = tuple(values), whole: bool = False) -> bool:
+        return _refusal(system, numbers(k, of), whole) is not None
 
-    if (n or 1) <= FEW:
-        first = next((k for k in range(n or 1) if refused(k)), None)
-    else:
-        measures = _measures(system, {path: x for path, x in values.items() if varied[path]})
-        first = min((k for m in measures for k in _offenders(m, refused)), default=None)
+    many = (n or 1) > FEW
+    first = None if many else next((k for k in range(n or 1) if refused(k)), None)
+    if first is None:
+        measures = list(_measures(system, {path: x for path, x in values.items() if varied[path]}))
+        if many:
+            found = {k for of, m in measures for some in {of, tuple(values)} for k in _offenders(m, some, refused)}
+            first = min(filter(refused, found), default=None)
+        if first is None:
+            ends = sorted({int(end(m)) for _, m in measures for end in (np.argmin, np.argmax)} or {0})
+            first = next((k for k in ends if refused(k, whole=True)), None)
     if first is not None:
         _refuse(system, numbers(first), None if n is None else first)
 
 
-def _offenders(measure: Array, refused: Callable[[int], bool]) -> Iterator[int]:
-    """The first instance that is refused for a small measure (n,), and for a large one, each found by bisection."""
+def _offenders(measure: Array, of: tuple[str, ...], refused: Callable[..., bool]) -> Iterator[int]:
+    """The first instance that is refused for a small measure (n,) of the numbers at these paths, and the first that is
+    refused for a large one, each found by bisection."""
     for m in (measure, -measure):
-        if refused(int(np.argmin(m))):
+        if refused(int(np.argmin(m)), of):
             order = np.argsort(m, kind="stable")
             low, high = 0, len(order)  # order[low] is refused; from `high` on they are not
             while high - low > 1:
                 middle = (low + high) // 2
-                low, high = (middle, high) if refused(int(order[middle])) else (low, middle)
-            yield int(order[:high].min()) if refused(int(order[:high].min())) else int(order[0])
+                low, high = (middle, high) if refused(int(order[middle]), of) else (low, middle)
+            yield from {int(order[:high].min()), int(order[0])}
 
 
-def _refusal(system: System, numbers: Mapping[str, Array]) -> ValueError | None:
-    """Why a world cannot have these numbers, or None."""
+def _refusal(system: System, numbers: Mapping[str, Array], whole: bool = True) -> ValueError | None:
+    """Why a world cannot have these numbers, or None; `whole`: also because a joint moves no mass, which is slow."""
     try:
-        paths.write(system.description, numbers).mechanism()
+        description = paths.write(system.description, numbers)
+        description.mechanism() if whole else description.links()
     except ValueError as error:
         return error
     return None
@@ -73,30 +87,44 @@ def _refuse(system: System, numbers: Mapping[str, Array], k: int | None) -> None
     raise FieldError(f"{what}{where} cannot be: {error}", field, owner) from error
 
 
-def _measures(system: System, values: Mapping[str, Array]) -> Iterator[Array]:
-    """Measures (n,) of the instances: one that is refused is refused for the size of one of these."""
-    for x in values.values():
-        yield from x.reshape(len(x), -1).T
+def _measures(system: System, values: Mapping[str, Array]) -> Iterator[tuple[tuple[str, ...], Array]]:
+    """Measures (n,) of the instances, with the paths of their numbers: one that is refused is refused for the size of
+    one of these."""
+    for path, x in values.items():
+        yield from (((path,), m) for m in x.reshape(len(x), -1).T)
         if x.ndim > 1:
-            yield from np.linalg.norm(x, axis=-1).reshape(len(x), -1).T
-            yield from np.diff(x, axis=-1).reshape(len(x), -1).T
+            yield from (((path,), m) for m in np.linalg.norm(x, axis=-1).reshape(len(x), -1).T)
+            yield from (((path,), m) for m in np.diff(x, axis=-1).reshape(len(x), -1).T)
     for (a, x), (b, y) in combinations(values.items(), 2):
         if paths.owner_of(system.description, a) is paths.owner_of(system.description, b) and x.shape == y.shape:
-            yield from (x - y).reshape(len(x), -1).T
-    for moments in _moments(system, values):
-        yield from unphysical(moments)
+            yield from (((a, b), m) for m in (x - y).reshape(len(x), -1).T)
+    for masses, moments in _mass_properties(system, values):
+        yield from ((tuple(values), m) for m in (masses, *unphysical(moments)))
 
 
-def _moments(system: System, values: Mapping[str, Array]) -> Iterator[Array]:
-    """The moments (n, 3, 3) of the bodies for which they, or entries of them, are varied."""
-    heads = {path.split("[")[0] for path in values if path.split("[")[0].endswith(".moment")}
-    for head in sorted(heads):
-        own = {path: x for path, x in values.items() if path.split("[")[0] == head}
-        n = len(next(iter(own.values())))
-        moment = np.array(
-            own[head] if head in own else np.broadcast_to(paths.read(system.description, head), (n, 3, 3))
+def _mass_properties(system: System, values: Mapping[str, Array]) -> Iterator[tuple[Array, Array]]:
+    """The masses (n,) and moments (n, 3, 3) of the links that the varied numbers change, whatever the way: by a shape,
+    by an entry, by what elements add, or what rotors take away. Traced once, and evaluated for all instances."""
+    description, changed = system.description, set[str]()
+    for path in values:
+        owner = paths.owner_of(description, path)
+        changed |= (
+            {owner.name} if isinstance(owner, Body) else set(owner.bodies()) if isinstance(owner, Element) else set()
         )
-        for path, x in own.items():
-            for at in paths.places(path):
-                np.moveaxis(moment, 0, -1)[at] = x.T
-        yield moment
+
+    def of(description: Description) -> list[Inertia]:
+        return [k.inertia for k in description.links() if k.name in changed and k.inertia is not None]
+
+    def properties(*numbers: Array) -> tuple[Array, Array]:
+        inertias = of(paths.write(description, dict(zip(values, numbers, strict=True))))
+        return np.stack([as_array(I.mass) for I in inertias]), np.stack([I.moment for I in inertias])
+
+    if count := len(of(description)):
+        cores = ",".join(f"({','.join(map(str, x.shape[1:]))})" for x in values.values())
+        find = kernel(f"{cores}->({count}),({count},3,3)")(properties).to("numpy")
+        n = len(next(iter(values.values())))
+        with np.errstate(all="ignore"):
+            pieces = [find(*(x[k : k + MANY] for x in values.values())) for k in range(0, n, MANY)]
+        masses, moments = (np.concatenate(x) for x in zip(*pieces, strict=True))
+        moments[~np.isfinite(moments).all(axis=(-2, -1))] = -np.eye(3)
+        yield from ((masses[:, k], moments[:, k]) for k in range(count))

@@ -241,7 +241,7 @@ class Ledger:
         width = max(18, *(len(name) for name, _ in rows))
         lines = [_line("conserved quantity", width, *heads), _line("", width, *UNITS.values())]
         for name, row in rows:
-            m, *vectors, E = (f"{x:>11.4g}" for x in row)
+            m, *vectors, E = (f"{x:>11.4g}" for x in row + 0.0)  # without -0
             lines.append(_line(name, width, m, "".join(vectors[:3]), "".join(vectors[3:]), E))
         return "\n".join([*lines, _line("relative residual", width, *(f"{x:.1e}" for x in self.relative_residual))])
 

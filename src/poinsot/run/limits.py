@@ -9,6 +9,7 @@ import numpy as np
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import When
+from poinsot.fuse.trace.purity import steady
 from poinsot.parts.structure import COMPONENTS, LATCHES, Limit
 from poinsot.run.compiled import Condition
 from poinsot.spatial.arrays import as_array
@@ -88,7 +89,7 @@ def until(system: System, condition: Condition | None) -> Condition | None:
         load = sum(scene.states[name] for name in names) - 0.5
         if condition is None:
             return load
-        value = as_array(condition(t, scene))
+        value = as_array(steady(condition, t, scene, role="until"))
         return (value if value.dtype == bool else value > 0) | (load > 0)
 
     return passed

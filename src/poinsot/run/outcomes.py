@@ -28,16 +28,21 @@ class Breakdown:
         return f"{self.what} at t = {self.time:g} s"
 
 
-def first_breakdown(compiled: CompiledSystem, x: Array, p: Array, first: int, h: float, count: int) -> Breakdown:
-    """Where one instance breaks down, within `count` steps from number `first` on, which are repeated one by one."""
-    step, ahead = first, compiled.scan_records(x, p, first, h, 1, 1)[0]
+def first_breakdown(
+    compiled: CompiledSystem, x: Array, p: Array, t: float, first: int, h: float, count: int
+) -> Breakdown:
+    """Where one instance breaks down, within `count` steps from number `first` on, counted from the time t.
+
+    They are repeated one by one.
+    """
+    step, ahead = first, compiled.scan_records(x, p, t, first, h, 1, 1)[0]
     while np.all(np.isfinite(compiled.from_stepped(ahead, p))) and step + 1 < first + count:
         x, step = ahead, step + 1
-        ahead = compiled.scan_records(x, p, step, h, 1, 1)[0]
+        ahead = compiled.scan_records(x, p, t, step, h, 1, 1)[0]
     y = np.asarray(compiled.from_stepped(ahead, p))
     k = int(np.argmax(~np.isfinite(y)))
     what = f"{compiled.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
-    return Breakdown(step + 1, (step + 1) * h, what, x, np.asarray(compiled.from_stepped(x, p)))
+    return Breakdown(step + 1, t + (step + 1) * h, what, x, np.asarray(compiled.from_stepped(x, p)))
 
 
 def onset(holds: Callable[[Array], Array], low: Any, high: Any, halvings: int) -> Array:

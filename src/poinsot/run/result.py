@@ -1,7 +1,7 @@
 """A run: the world that was simulated, how, and the records."""
 
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -13,7 +13,9 @@ import numpy as np
 from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
+from poinsot.run import output_kinds
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.continuing import RunState
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.ledger import WIDTH, Ledger, sources
 from poinsot.run.limits import Limits, limits
@@ -49,7 +51,7 @@ class Run:
 
     time (r,) [s]; y (r, ..., ny), the flat states of each instance; p (..., np), the parameters: varied numbers and
     inputs. `data` holds all that was recorded with names and units, `ledger` the conserved quantities, `stop` why the
-    run ended.
+    run ended, `end` the state to go on from.
     """
 
     world: World
@@ -60,6 +62,7 @@ class Run:
     settings: Mapping[str, Any]
     stop: Stop
     record: str | Sequence[str] | None = None
+    end: RunState | None = None
 
     @property
     def batch(self) -> int | None:
@@ -89,6 +92,21 @@ class Run:
         coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
         return xarray.Dataset(variables, coords, attrs=self.attributes())
 
+    @cached_property
+    def outputs(self) -> Any:
+        """An xarray.Dataset of the outputs that were asked for: a number each, or (n,) for a batch.
+
+        The time of an event that did not happen is NaN, as is all of an instance that broke down.
+        """
+        import xarray
+
+        kept, end = self.compiled.outputs, self.end
+        if not kept or end is None:
+            raise ValueError('no outputs were kept: simulate(..., outputs={"highest": "max(altitude)"}).')
+        front = () if self.batch is None else ("batch",)
+        values = {name: (front, x, {"description": text}) for (name, text), x in output_values(self.compiled, end)}
+        return xarray.Dataset(values, varied_coords(self.varied, values), attrs=self.attributes())
+
     @property
     def varied(self) -> dict[str, Array]:
         """The values (n, ...) of the numbers that were varied."""
@@ -104,25 +122,31 @@ class Run:
     @cached_property
     def ledger(self) -> Ledger:
         """The conserved quantities at the start and the end, and the inflow through each source."""
+        return self._ledger()
+
+    def _ledger(self, same_bits: bool = True) -> Ledger:
         compiled = self.compiled
         if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
         chosen = np.unique(np.linspace(0, len(self.time) - 1, LOOKS).astype(int))
         y = np.stack([np.asarray(self.y[k]) for k in chosen])
         time = self.time[chosen].reshape(-1, *(1,) * (y.ndim - 2))
+        p = self.p[chosen] if self.p.ndim == y.ndim else self.p
         with np.errstate(all="ignore"):
-            conserved, gross = compiled.conserved(time, y, self.p[chosen] if self.p.ndim == y.ndim else self.p)
+            conserved, gross = compiled.conserved(time, y, p, same_bits)
         names = sources(compiled.system)
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
-        inflow[..., compiled.inflow_indices] = y[-1][..., compiled.n_state :]
+        inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
         table = inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH)
         return Ledger(names, conserved[0], conserved[-1], table, gross.max(axis=0))
 
     @property
     def unexplained(self) -> bool:
         """Whether the ledger was kept, and its relative residual is above the tolerance of the run."""
-        tolerance = self.settings.get("ledger_tolerance", np.inf)
-        return self.compiled.keeps_ledger and not bool(np.all(self.ledger.relative_residual <= tolerance))
+        if not self.compiled.keeps_ledger:
+            return False
+        ledger = self.ledger if is_known(self, "ledger") else self._ledger(same_bits=False)
+        return not bool(np.all(ledger.relative_residual <= self.settings.get("ledger_tolerance", np.inf)))
 
     # Saving and repeating it.
 
@@ -140,8 +164,7 @@ class Run:
 
     def repeat(self, **changes: Any) -> "Run":
         """Simulate again, with the same options or with some of them changed; unchanged, it gives the same bits."""
-        described = self.compiled.system.description
-        world = self.world if self.world.description is described else World.of(described)
+        world = self._own_world()
         if hash_of(world) != self.settings["description_hash"]:
             raise ValueError(
                 f"the run cannot be repeated: its world had the hash {self.settings['description_hash']}, and now has "
@@ -151,6 +174,20 @@ class Run:
         if made != versions():
             warnings.warn(f"the run was made with {made}, this is {versions()}: last digits may differ.", stacklevel=2)
         return world.simulate(**{**self.settings["options"], **changes})
+
+    def continue_(self, duration: float, **changes: Any) -> "Run":
+        """The run with a further duration [s] at its end, to the same bits as one long run; nothing compiles again.
+
+        Options may be changed for the rest of it: inputs, until.
+        """
+        from poinsot.run.joining import continued
+
+        return continued(self, self._own_world(), duration, changes)
+
+    def _own_world(self) -> World:
+        """The world as it was when it was simulated."""
+        described = self.compiled.system.description
+        return self.world if self.world.description is described else World.of(described)
 
     # Showing it.
 
@@ -204,6 +241,19 @@ class Run:
     def __repr__(self) -> str:
         many = "" if self.batch is None else f" of {self.batch} worlds"
         return f"<Run{many}: {len(self.time)} records to t = {self.time[-1]:g} s; {self.stop}>"
+
+
+def output_values(compiled: CompiledSystem, end: RunState) -> Iterator[tuple[tuple[str, str], Array]]:
+    """The names and texts of outputs, and their values (...) at the end of a run."""
+    kept = compiled.outputs
+    with np.errstate(all="ignore"):
+        last = np.moveaxis(compiled.output_values(end.times, end.y, end.p), -1, 0)
+        values = output_kinds.results(kept, end.x[..., compiled.nx - compiled.n_memory :], end.times, last)
+    broken = np.zeros(end.times.shape, dtype=bool)
+    for index in end.broken:
+        broken[index] = True
+    for output, value in zip(kept, values, strict=True):
+        yield (output.name, output.text), np.where(broken, np.nan, value)
 
 
 def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:

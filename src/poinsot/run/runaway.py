@@ -1,32 +1,76 @@
-"""Runs that go wrong without a number that is not finite: told by the ledger, or by how far they went."""
+"""Runs that go wrong without a number that is not finite: told by the ledger, by what nothing in the world can change,
+or by how far they went."""
 
 import warnings
 
 import numpy as np
 
-from poinsot.run.ledger import CONSERVED_QUANTITIES, LedgerWarning
+from poinsot._types import Array
+from poinsot.run.ledger import CONSERVED_QUANTITIES, LedgerWarning, magnitudes
 from poinsot.run.result import Run
 from poinsot.run.stepping import METHODS
 
 GROWTH = 1e9  # times the largest number at the start, or 1 m, rad, m/s, rad/s: no machine gets there
+SAMPLE = 15  # instances of a batch without ledger that are looked at, beside the one that is farthest
 SMALL = 0.1  # a relative residual below which it falls with the order of the method
 
 
 def warn(run: Run) -> None:
-    """A warning if the ledger of a run has a residual above its tolerance; without one, if its numbers grew too far."""
+    """A warning if the ledger of a run has a residual above its tolerance.
+
+    Without one: if its numbers grew too far; or if some instances of a batch gained or lost what nothing in their world
+    adds to or takes from, such as the energy of a world without dampers, motors and other forces.
+    """
     if run.stop.reason == "broken" or not run.y.size:
         return
     if run.compiled.keeps_ledger:
         if run.unexplained:
             warnings.warn(_residual(run), LedgerWarning, stacklevel=5)
         return
+    text = _grown(run) or (_changed(run) if run.batch else None)
+    if text is not None:
+        warnings.warn(text, LedgerWarning, stacklevel=5)
+
+
+def _sizes(run: Run, record: int) -> Array:
+    """The largest coordinate or velocity of each instance in a record, at least 1."""
     n = run.compiled.system.nq + run.compiled.system.nv
-    start, end = (np.abs(np.asarray(run.y[k])[..., :n]).max(axis=-1, initial=1.0) for k in (0, -1))
+    sizes: Array = np.abs(np.asarray(run.y[record])[..., :n]).max(axis=-1, initial=1.0)
+    return sizes
+
+
+def _grown(run: Run) -> str | None:
+    start, end = _sizes(run, 0), _sizes(run, -1)
     far = np.flatnonzero(np.ravel(end > GROWTH * start))
-    if len(far):
-        first = "" if run.batch is None else f"instance {far[0]} (of {len(far)} such among {run.batch}) "
-        text = f"{first}ran away: a coordinate or velocity grew to {np.ravel(end)[far[0]]:.1e}."
-        warnings.warn(f"{text} {_advice(run, np.inf)}", LedgerWarning, stacklevel=5)
+    if not len(far):
+        return None
+    first = "" if run.batch is None else f"instance {far[0]} (of {len(far)} such among {run.batch}) "
+    return f"{first}ran away: a coordinate or velocity grew to {np.ravel(end)[far[0]]:.1e}. {_advice(run, np.inf)}"
+
+
+def _changed(run: Run) -> str | None:
+    """For a sample of a batch: the change of what is conserved, relative to the largest gross amount in the sample."""
+    compiled, tolerance = run.compiled, run.settings["ledger_tolerance"]
+    if not np.isfinite(tolerance) or not np.any(compiled.is_conserved):
+        return None
+    spread = np.linspace(0, len(run.y[-1]) - 1, SAMPLE).astype(int)
+    sample = np.unique([*spread, np.argmax(_sizes(run, -1))])
+    y = np.stack([np.asarray(run.y[k])[sample] for k in (0, -1)])
+    p = np.stack([run.p[k][sample] for k in (0, -1)]) if run.p.ndim == y.ndim else run.p[sample]
+    with np.errstate(all="ignore"):
+        amounts, gross = compiled.conserved(run.time[[0, -1], None], y, p, same_bits=False)
+    change = magnitudes(np.where(compiled.is_conserved, amounts[1] - amounts[0], 0.0))
+    scale = np.maximum(gross, magnitudes(amounts)).max(axis=(0, 1))
+    left = change / np.where(scale > 0, scale, 1.0)
+    k, quantity = np.unravel_index(np.argmax(np.where(np.isnan(left), np.inf, left)), left.shape)
+    worst = float(left[k, quantity])
+    if worst <= tolerance:
+        return None
+    name = CONSERVED_QUANTITIES[int(quantity)].replace("_", " ")
+    return (
+        f"the {name} of instance {sample[k]} changed by a part of {worst:.1e}, more than ledger_tolerance = "
+        f"{tolerance:g}, though nothing in the world adds to it or takes from it. {_advice(run, worst)}"
+    )
 
 
 def _residual(run: Run) -> str:

@@ -2,13 +2,14 @@
 
 import time as clock
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.continuing import RunState, layout_of, require_together, resumed, with_memory
 from poinsot.run.inputs import Inputs
 from poinsot.run.interrupt import CtrlC
 from poinsot.run.outcomes import Outcomes, first_breakdown, onset
@@ -26,6 +27,7 @@ class Simulation:
     """A single world, n None, or a batch of n: where it is, and the records so far.
 
     x (..., nx) is the form that is stepped, y (..., ny) the flat state; both after `done` steps. p (..., np) holds now.
+    A run that goes on from the state of another one counts its steps from the same origin [s], if they are as long.
     """
 
     compiled: CompiledSystem
@@ -34,19 +36,46 @@ class Simulation:
     numbers: Mapping[str, Array]
     n: int | None
     writer: Any = None  # a `Writer` that gets the records from time to time
+    start: RunState | None = None
 
     def __post_init__(self) -> None:
-        self.inputs = self.inputs.on_steps(self.grid.step)
-        self.p = self._parameters(0.0)
+        start, h = self.start, self.grid.step
+        goes_on = start is not None and start.step == h
+        self.origin = 0.0 if start is None else start.origin if goes_on else start.time
+        self.first = start.steps if start is not None and goes_on else 0  # steps before this run
+        self.done, self.interrupted, steps = self.first, False, self.first + self.grid.steps
+        self.grid = replace(self.grid, steps=steps)
+        self.inputs = self.inputs.on_steps(h, self.origin)
+        self.p = self._parameters(self.time(self.done))
         with np.errstate(all="ignore"):
-            self.y = np.asarray(self.compiled.start(self.p))
-            self.x = np.asarray(self.compiled.to_stepped(self.y, self.p))
+            self._begin()
         self._require_finite_start()
-        self.done, self.interrupted = 0, False
-        changes, steps = np.rint(self.inputs.changes() / self.grid.step).astype(int), self.grid.steps
+        changes = np.rint((self.inputs.changes() - self.origin) / h).astype(int)
         self.pauses = np.append(changes[changes < steps], steps)  # step numbers beyond which p does not hold
+        self.kept, self.steps_kept = [self.y], [self.done]
+
+    def _begin(self) -> None:
+        """Be at the start of the world, or at the state from which this run goes on."""
+        start, compiled = self.start, self.compiled
+        if start is None:
+            self.y = np.asarray(compiled.start(self.p))
+            x = np.asarray(compiled.to_stepped(self.y, self.p))
+            self.x = with_memory(compiled, x[..., : compiled.nx - compiled.n_memory], 0.0, self.y, self.p)
+        else:
+            self.y, self.x = resumed(start, compiled, self.n, self.p)
         self.outcomes = Outcomes(np.full(self.y.shape[:-1], np.inf))
-        self.kept, self.steps_kept = [self.y], [0]
+        own = np.broadcast_to(0.0 if start is None else start.times, self.y.shape[:-1])
+        if start is not None:
+            self.outcomes.broken |= start.broken if start.batch == self.n else {}
+        if compiled.until is not None:
+            met = self.outcomes.running() & (compiled.condition(own, self.y, self.p) > 0)
+            self.outcomes.met_at = np.where(met, own, self.outcomes.met_at)
+        if start is not None:
+            require_together(own, start.time, self.outcomes.running())
+
+    def time(self, steps: int) -> float:
+        """The time [s] after this many steps."""
+        return self.origin + steps * self.grid.step
 
     def _parameters(self, t: float) -> Array:
         """The parameters that hold from the time t on."""
@@ -60,9 +89,6 @@ class Simulation:
 
     def run(self, bar: Progress) -> None:
         """Advance to the end, or to a reason to stop."""
-        if self.compiled.until is not None:
-            met = self.compiled.condition(0.0, self.y, self.p) > 0
-            self.outcomes.met_at = np.where(met, 0.0, self.outcomes.met_at)
         most = FIRST
         try:
             with np.errstate(all="ignore"), CtrlC() as key:
@@ -71,7 +97,7 @@ class Simulation:
                     self._call(most)
                     took = max(clock.perf_counter() - started, 1e-7)
                     most = max(1, min(4 * most, int((self.done - before) * CALL / took)))
-                    bar.at(self.done)
+                    bar.at(self.done - self.first)
                 if key.pressed:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
@@ -83,12 +109,12 @@ class Simulation:
 
     def _call(self, most: int) -> None:
         """As many steps, up to `most`, as one call of a kernel can make: to the next record, or over several."""
-        grid, done = self.grid, self.done
-        record = grid.next_record(done)
+        done, stride = self.done, self.grid.stride
+        record = self.grid.next_record(done)
         end = min(int(self.pauses[np.searchsorted(self.pauses, done, side="right")]), done + most)
-        records = (end - done) // grid.stride if self._scans and record - done == grid.stride else 0
+        records = (end - done) // stride if self._scans and record - done == stride else 0
         if self.inputs.jump:
-            self.p = self._parameters(done * grid.step)
+            self.p = self._parameters(self.time(done))
         if records > 1:
             self._scan(records)
         else:
@@ -104,7 +130,7 @@ class Simulation:
     def _scan(self, records: int) -> None:
         """Advance by this many records in one call, and keep all but the last."""
         stride, first = self.grid.stride, self.done
-        ahead = self.compiled.scan_records(self.x, self.p, first, self.grid.step, stride, records)
+        ahead = self.compiled.scan_records(self.x, self.p, self.origin, first, self.grid.step, stride, records)
         x = np.concatenate([self.x[None], ahead])
         y = self.compiled.from_stepped(x, self.p)
         bad = ~np.isfinite(y).all(axis=-1)
@@ -116,17 +142,17 @@ class Simulation:
 
     def _advance(self, count: int) -> None:
         """Advance all that have not ended by this many steps."""
-        compiled, p, h, first = self.compiled, self.p, self.grid.step, self.done
+        compiled, p, h, first, t = self.compiled, self.p, self.grid.step, self.done, self.origin
         before, running = self.x, self.outcomes.running()
         if self._scans:
-            x = compiled.scan_records(before, p, first, h, count, 1)[0]
+            x = compiled.scan_records(before, p, t, first, h, count, 1)[0]
         elif compiled.until is None:
-            x = compiled.advance(before, p, 0.0, first, h, count)
+            x = compiled.advance(before, p, t, first, h, count)
             x = np.where(running[..., None], x, before) if self.outcomes.broken else x
         else:
-            x, made = compiled.advance_until(before, p, first, h, count)
+            x, made = compiled.advance_until(before, p, t, first, h, count)
             x, met = np.where(running[..., None], x, before), running & (made < count)
-            x = self._meet(x, (first + made) * h, met) if np.any(met) else x
+            x = self._meet(x, t + (first + made) * h, met) if np.any(met) else x
         self._arrive(x, np.asarray(compiled.from_stepped(x, p)), before, count)
 
     def _meet(self, x: Array, t: Array, met: Array) -> Array:
@@ -147,7 +173,9 @@ class Simulation:
         broken, h = self.outcomes.broken, self.grid.step
         for index in map(tuple, np.argwhere(~np.isfinite(y).all(axis=-1))):
             if index not in broken:
-                breakdown = first_breakdown(self.compiled, before[index], self.p[index], self.done, h, count)
+                breakdown = first_breakdown(
+                    self.compiled, before[index], self.p[index], self.origin, self.done, h, count
+                )
                 broken[index], x[index], y[index] = breakdown, breakdown.x, breakdown.y
         self.x, self.y, self.done = x, y, self.done + count
 
@@ -161,7 +189,8 @@ class Simulation:
             if step <= self.steps_kept[-1]:
                 return
         elif self.n is not None and self.outcomes.over():
-            step = min(step, int(np.ceil(self.outcomes.last() / self.grid.step * (1 - 1e-12))))
+            ended = np.ceil((self.outcomes.last() - self.origin) / self.grid.step * (1 - 1e-12))
+            step = max(self.first, min(step, int(ended)))
         self.kept.append(self.y)
         self.steps_kept.append(step)
         if self.writer is not None and self.y.nbytes * len(self.kept) > HAND_OVER:
@@ -175,13 +204,30 @@ class Simulation:
 
     def records(self) -> tuple[Array, Array, Array]:
         """Times (r,) [s] and states y (r, ..., ny) of the records; p (..., np), or (r, ..., np) if inputs jump."""
-        h = self.grid.step
-        times = np.array(self.steps_kept, dtype=float) * h
-        if self.n is None and self.outcomes.met and self.steps_kept[-1] > 0:
+        times = self.origin + np.array(self.steps_kept, dtype=float) * self.grid.step
+        if self.n is None and self.outcomes.met and self.steps_kept[-1] > self.first:
             times[-1] = float(self.outcomes.met_at)
-        p = np.stack([self._parameters(k * h) for k in self.steps_kept]) if self.inputs.jump else self.p
+        p = np.stack([self._parameters(self.time(k)) for k in self.steps_kept]) if self.inputs.jump else self.p
         return times, np.stack(self.kept), p
 
     def stop(self) -> Stop:
         """Why, and when, the run ended."""
-        return self.outcomes.stop(self.steps_kept[-1] * self.grid.step, self.interrupted)
+        return self.outcomes.stop(self.time(self.steps_kept[-1]), self.interrupted)
+
+    def arrive_at(self, t: float, y: Array) -> None:
+        """Be at a state that was reached in other steps."""
+        self.origin, self.done, self.y, self.x = t, 0, y, y
+
+    def end(self, inputs: Mapping[str, Any]) -> RunState:
+        """The state at which the run ended; `inputs` as they were given."""
+        outcomes, broken = self.outcomes, self.outcomes.broken
+        times = np.where(outcomes.met, outcomes.met_at, self.time(self.done))
+        for index, breakdown in broken.items():
+            times[index] = self.time(breakdown.step - 1)
+        steps = broken[()].step - 1 if () in broken else self.done
+        clock = (self.origin, steps)
+        if self.n is None and outcomes.met:
+            clock = (float(outcomes.met_at), 0)
+        p = self._parameters(self.time(self.done)) if self.inputs.jump else self.p
+        layout, h = layout_of(self.compiled), self.grid.step
+        return RunState(layout, h, *clock, self.y, self.x, p, times, dict(broken), inputs)

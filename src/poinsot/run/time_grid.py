@@ -6,6 +6,8 @@ import numpy as np
 
 from poinsot._types import Array
 
+NEVER = 2**53  # a stride longer than any run
+
 
 @dataclass(frozen=True)
 class TimeGrid:
@@ -26,6 +28,20 @@ class TimeGrid:
         return min((done // self.stride + 1) * self.stride, self.steps)
 
 
+def whole_steps(name: str, duration: float, step: float) -> int:
+    """How many steps [s] a duration [s] of this name takes, or an error that says which ones fit."""
+    for what, value in ((name, duration), ("step", step)):
+        if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and float(value) > 0):  # type: ignore[arg-type]
+            raise ValueError(f"{what} must be a positive number of seconds, not {value!r}.")
+    count = max(1, round(duration / step))
+    if abs(count * step - duration) > 1e-9 * duration:
+        raise ValueError(
+            f"a {name} of {duration:g} s is not a multiple of the step of {step:g} s; the nearest is "
+            f"{count * step:.12g} s."
+        )
+    return count
+
+
 def time_grid(duration: float, step: float, every: float | None, batched: bool) -> TimeGrid:
     """The time grid of a run; the step is shortened a little where the duration is not a whole number of steps."""
     for name, value in (("duration", duration), ("step", step), *([("every", every)] if every is not None else [])):
@@ -37,7 +53,7 @@ def time_grid(duration: float, step: float, every: float | None, batched: bool) 
     if abs(steps * step - duration) > 1e-9 * duration:
         step = duration / steps
     if every is None:
-        stride = steps if batched else max(1, round(max(0.01, duration / 10_000) / step))
+        stride = NEVER if batched else max(1, round(max(0.01, duration / 10_000) / step))
     else:
         stride = max(1, round(every / asked))
         if abs(stride * asked - every) > 1e-6 * every and every > asked:
@@ -45,4 +61,4 @@ def time_grid(duration: float, step: float, every: float | None, batched: bool) 
                 f"records every {every:g} s do not fall on steps of {asked:g} s; take a multiple of the step, such as "
                 f"{stride * asked:g} s."
             )
-    return TimeGrid(duration, step, steps, min(stride, steps))
+    return TimeGrid(duration, step, steps, stride)

@@ -1,8 +1,10 @@
-"""Plots of sweeps: quantiles over time, and final values over the varied parameters."""
+"""Plots of sweeps: quantiles over time, or how often outputs have which value; both over the varied parameters."""
 
 import os
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from poinsot._optional import require
 from poinsot.show.plots import COLOURS, INK, STYLE, saved
@@ -16,11 +18,14 @@ PANELS = 4
 def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None) -> Any:
     """A matplotlib figure: the median and bands of each quantity over time, and final values over varied parameters.
 
+    Of an output, a histogram, and its values over varied parameters.
+
     path: where to write it, as .png, .pdf, .svg ...
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
     known = names(sweep.data)
-    chosen = list(what or [name for name in known if ".position." in name or name.endswith(".q")] or known)[:PANELS]
+    usual = sweep.outputs or [name for name in known if ".position." in name or name.endswith(".q")]
+    chosen = list(what or usual or known)[:PANELS]
     if not chosen:
         raise ValueError("the sweep has recorded nothing that can be plotted; record a quantity such as position.")
     shown = dict(list(columns(sweep.varied).items())[:2])
@@ -30,10 +35,10 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
             layout="constrained", width_ratios=(1.7, *[1] * len(shown)),
         )  # fmt: skip
         for row, name in zip(axes, chosen, strict=True):
-            _bands(row[0], sweep, name)
+            (_histogram if name in sweep.outputs else _bands)(row[0], sweep, name)
             for ax, (label, x) in zip(row[1:], shown.items(), strict=True):
-                _scatter(ax, x, sweep.at_end(name), label)
-        for ax in axes[:-1].flat:
+                _scatter(ax, x, sweep.at_end(name), label, name if name in sweep.outputs else "final value")
+        for ax in axes[:-1, 1:].flat if any(name in sweep.outputs for name in chosen) else axes[:-1].flat:
             ax.tick_params(labelbottom=False)
             ax.set_xlabel("")
     return saved(figure, path)
@@ -52,9 +57,17 @@ def _bands(ax: Any, sweep: Sweep, name: str) -> None:
     ax.legend(frameon=False, fontsize=8)
 
 
-def _scatter(ax: Any, x: Any, y: Any, label: str) -> None:
+def _histogram(ax: Any, sweep: Sweep, name: str) -> None:
+    values = sweep.at_end(name)
+    ax.hist(values[np.isfinite(values)], bins=40, color=COLOURS[0], alpha=0.6)
+    ax.set_title(f"{name} = {sweep.data[name].attrs.get('description', '')}", fontsize=10, color=INK)
+    ax.set_ylabel("instances")
+    ax.grid(color="#e6eaf0", lw=0.8)
+
+
+def _scatter(ax: Any, x: Any, y: Any, label: str, title: str) -> None:
     some = slice(None, None, max(1, len(x) // DOTS))
     ax.plot(x[some], y[some], ".", ms=2.5, alpha=0.4, color=COLOURS[1], mew=0, rasterized=True)
-    ax.set_title("final value", fontsize=10, color=INK)
+    ax.set_title(title, fontsize=10, color=INK)
     ax.set_xlabel(label)
     ax.grid(color="#e6eaf0", lw=0.8)

@@ -2,6 +2,7 @@
 
 from poinsot.spatial import euler, motion, peers, quaternion, rotation, shapes
 from poinsot.spatial.inertia import Inertia
+from poinsot.spatial.physical import InertiaWarning
 from poinsot.spatial.pose import Pose
 
-__all__ = ["Inertia", "Pose", "euler", "motion", "peers", "quaternion", "rotation", "shapes"]
+__all__ = ["Inertia", "InertiaWarning", "Pose", "euler", "motion", "peers", "quaternion", "rotation", "shapes"]

@@ -1,5 +1,6 @@
 """Mass properties of a body: mass, centre of mass, and moment of inertia about it."""
 
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -11,8 +12,9 @@ from poinsot.fuse import is_traced
 from poinsot.spatial import shapes
 from poinsot.spatial.arrays import blocks, dot, halves, join
 from poinsot.spatial.density import Density, Region, clouds
+from poinsot.spatial.eigen import principal_axes
 from poinsot.spatial.mesh import as_mesh
-from poinsot.spatial.physical import ROUNDING, as_mass, as_moment, checked, difference
+from poinsot.spatial.physical import ROUNDING, Check, InertiaWarning, as_mass, as_written, checked, difference
 from poinsot.spatial.pose import Pose
 from poinsot.spatial.rotation import skew, unskew
 from poinsot.spatial.shapes import Pair, Shape, Triple, moment_of
@@ -39,21 +41,26 @@ class Inertia:
     carry their sign: moment[0, 1] = -sum m x y, as in Peskin (28) and Lynch & Park.
 
     `solids`: the shapes that it was made of, if they are all of it; to draw it, and to rebuild it with other numbers.
+
+    `check`: numbers that no body has are an "error", or kept with a warning ("warn"), or kept ("never"): published
+    models and test cases have such. What comes of an inertia that was kept is kept as well, without another warning.
     """
 
     mass: float
     com: Array
     moment: Array
     solids: tuple[Solid, ...] = field(default=(), repr=False, kw_only=True)
+    check: Check = field(default="error", repr=False, kw_only=True)
 
     __array_ufunc__: ClassVar[None] = None  # so that np.float64(2) * inertia calls __rmul__
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("mass", as_mass(self.mass)),
-            ("com", checked("com", self.com, (3,))),
-            ("moment", as_moment(self.moment)),
-        ):
+        mass, moment, wrong = as_written(self.mass, self.moment, self.check)
+        if wrong and self.check == "warn":
+            warnings.warn(f"{wrong} It is kept.", InertiaWarning, stacklevel=3)
+        check = "error" if self.check == "warn" and not wrong else "never" if wrong else self.check
+        com = checked("com", self.com, (3,))
+        for name, value in (("mass", mass), ("com", com), ("moment", moment), ("check", check)):
             object.__setattr__(self, name, value)
 
     # Constructors.
@@ -161,14 +168,23 @@ class Inertia:
         )
 
     @classmethod
-    def about_point(cls, mass: float, com: ArrayLike, moment: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> Self:
+    def about_point(
+        cls,
+        mass: float,
+        com: ArrayLike,
+        moment: ArrayLike,
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        check: Check = "error",
+    ) -> Self:
         """From a moment (3, 3) [kg m^2] about a point [m] other than the com, by the inverse of Steiner's theorem."""
         com, point, about = (
             checked("com", com, (3,)),
             checked("point", point, (3,)),
             checked("moment", moment, (3, 3)),
         )
-        return cls(mass, com, difference(about, _steiner(as_mass(mass), com - point)))
+        if check == "error":
+            mass = as_mass(mass)
+        return cls(mass, com, difference(about, _steiner(mass, com - point)), check=check)
 
     @classmethod
     def from_spatial(cls, G: ArrayLike) -> Self:
@@ -195,17 +211,19 @@ class Inertia:
     def in_frame(self, X_BA: Pose) -> Self:
         """The body in a frame A whose pose in this frame B is X_BA: G_A = Ad^T G_B Ad. Lynch & Park, section 2.3."""
         R, p = X_BA.R, X_BA.p
-        return type(self)(self.mass, R.T @ (self.com - p), R.T @ self.moment @ R, solids=self._solids(X_BA.inverse()))
+        return type(self)(self.mass, R.T @ (self.com - p), R.T @ self.moment @ R, **self._kept(X_BA.inverse()))
 
     def __rmatmul__(self, X_AB: Pose) -> Self:
         """X_AB @ inertia_B: the body in a frame A in which the present frame B has the pose X_AB."""
         if not isinstance(X_AB, Pose):
             return NotImplemented
         R, p = X_AB.R, X_AB.p
-        return type(self)(self.mass, R @ self.com + p, R @ self.moment @ R.T, solids=self._solids(X_AB))
+        return type(self)(self.mass, R @ self.com + p, R @ self.moment @ R.T, **self._kept(X_AB))
 
-    def _solids(self, X_AB: Pose) -> tuple[Solid, ...]:
-        return tuple(replace(solid, pose=X_AB @ solid.pose) for solid in self.solids)
+    def _kept(self, X_AB: Pose) -> dict[str, Any]:
+        """Its solids in a frame A, and how it is checked."""
+        solids = tuple(replace(solid, pose=X_AB @ solid.pose) for solid in self.solids)
+        return {"solids": solids, "check": self.check}
 
     def spatial(self) -> Array:
         """G = [[I + m [c][c]^T, m [c]], [m [c]^T, m E]], (6, 6), at the origin of B. Lynch & Park, section 2.3."""
@@ -217,8 +235,11 @@ class Inertia:
 
         The first of the largest components of an axis is positive; the last axis is the cross product of the others.
         Where moments agree to rounding, axes are arbitrary: they are chosen as near to the axes of B as possible, so a
-        ball has R_BP = E, and the axes do not jump when the last digits of the moment change.
+        ball has R_BP = E, and the axes do not jump when the last digits of the moment change. Of a moment that is
+        traced, the signs of axes and the choice between equal ones are left to `eigen.principal_axes`.
         """
+        if is_traced(self.moment):
+            return principal_axes(self.moment)
         moments, axes = np.linalg.eigh(self.moment)
         first, second = np.diff(moments) <= ROUNDING * moments[2]
         if first and second:
@@ -240,9 +261,10 @@ class Inertia:
         if not isinstance(other, Inertia):
             return NotImplemented
         mass, d = self.mass + other.mass, other.com - self.com
-        moment = self.moment + other.moment + _steiner(self.mass * other.mass / mass, d)
+        whole = mass if is_traced(mass) or mass else 1.0  # frames without mass: any other number does
+        moment = self.moment + other.moment + _steiner(self.mass * other.mass / whole, d)
         solids = self.solids + other.solids if self.solids and other.solids else ()
-        return type(self)(mass, self.com + other.mass / mass * d, moment, solids=solids)
+        return type(self)(mass, self.com + other.mass / whole * d, moment, solids=solids, check=_check(self, other))
 
     def __radd__(self, other: object) -> Self:
         """0 + inertia, so that sum(parts) works."""
@@ -257,14 +279,14 @@ class Inertia:
             raise ValueError(f"a part of {part.mass} kg cannot be cut away from a body of {self.mass} kg.")
         try:
             moment = difference(self.moment, part.moment + _steiner(self.mass * part.mass / mass, d))
-            return type(self)(mass, self.com - part.mass / mass * d, moment)
+            return type(self)(mass, self.com - part.mass / mass * d, moment, check=_check(self, part))
         except ValueError as error:
             raise ValueError(f"the part cut away does not lie within the body: what is left has {error}") from error
 
     def __mul__(self, factor: float) -> Self:
         """factor * inertia: the same body, `factor` times as dense."""
         solids = tuple(replace(solid, mass=factor * solid.mass) for solid in self.solids)
-        return type(self)(factor * self.mass, self.com, factor * self.moment, solids=solids)
+        return type(self)(factor * self.mass, self.com, factor * self.moment, solids=solids, check=self.check)
 
     __rmul__ = __mul__
 
@@ -306,6 +328,11 @@ class Inertia:
             f"inertia of '{name}' is singular: all its mass lies {where}. A rigid body needs at least three points not "
             "on a line; use a Particle, or add a point."
         )
+
+
+def _check(a: Inertia, b: Inertia) -> Check:
+    """How what is made of two inertias is checked: not at all if one of them was kept though no body has it."""
+    return "never" if "never" in (a.check, b.check) else "error"
 
 
 def _steiner(mass: float, r: Array) -> Array:

@@ -1,5 +1,7 @@
 """Checks that mass properties are physically possible. Traced values have no numbers yet and pass."""
 
+from typing import Literal, get_args
+
 import numpy as np
 
 from poinsot._errors import FieldError
@@ -12,18 +14,47 @@ DIGITS = 1e-5  # moments typed with six digits may break the triangle inequality
 SYMMETRY = 1e-9  # the two products of inertia of a pair of axes may differ by this
 NOISE = 16 * np.finfo(float).eps  # a difference smaller than this has no digit left
 
+Check = Literal["error", "warn", "never"]
+
+
+class InertiaWarning(UserWarning):
+    """Mass properties that no body has, entered on purpose with check="warn"."""
+
+
+def as_written(mass: float, moment: ArrayLike, check: Check) -> tuple[float, Array, str]:
+    """Mass and moment (3, 3) as they are, and why no body has them; empty if one can. An error with check="error".
+
+    They must still be finite, and the moment symmetric.
+    """
+    if check not in get_args(Check):
+        raise FieldError(f"check = {check!r} must be one of {', '.join(map(repr, get_args(Check)))}.", "check")
+    try:
+        return as_mass(mass), as_moment(moment), ""
+    except FieldError as error:
+        number = _number(mass)
+        if check == "error" or not np.isfinite(number):
+            raise
+        array = _symmetric(checked("moment", moment, (3, 3)))
+        array.setflags(write=False)
+        return number, array, str(error)
+
 
 def as_mass(mass: float) -> float:
     """The mass [kg], a positive float."""
     if is_traced(mass):
         return mass
-    try:
-        number = np.nan if np.ndim(mass) else float(mass)
-    except (TypeError, ValueError):
-        number = np.nan
+    number = _number(mass)
     if not 0 < number < np.inf:
         raise FieldError(f"mass = {mass} must be one positive, finite number [kg].", "mass")
     return number
+
+
+def _number(x: float) -> float:
+    """One number as a float; NaN if it is not one."""
+    try:
+        return np.nan if np.ndim(x) else float(x)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def checked(name: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._hints import hint
+from poinsot.run.measured import label_of
 from poinsot.world import Description
 
 FRONT = ("time", "batch")
@@ -40,21 +41,11 @@ def _numbers(data: Any) -> Iterator[tuple[str, Any, dict[str, int]]]:
             labels = [_labels(array, dim) for dim in dims]
             for where in np.ndindex(*map(len, labels)):
                 words = [words[k] for words, k in zip(labels, where, strict=True)]
-                yield _name(str(quantity), dims, words), array, dict(zip(dims, where, strict=True))
+                yield label_of(str(quantity), dims, words), array, dict(zip(dims, where, strict=True))
 
 
 def _labels(array: Any, dim: str) -> list[str]:
     return [str(x) for x in array[dim].values] if dim in array.coords else [str(k) for k in range(array.sizes[dim])]
-
-
-def _name(quantity: str, dims: list[str], words: list[str]) -> str:
-    """The body or joint comes first: "box.position.z"; "box[3]" and "q" make "box.q[3]"."""
-    if dims[:1] == ["body"]:
-        return ".".join([words[0], quantity, *words[1:]])
-    if dims and dims[0] in ("coordinate", "freedom"):
-        body, bracket, rest = words[0].partition("[")
-        return f"{body}.{quantity}{bracket}{rest}"
-    return ".".join([quantity, *words])
 
 
 def unit_of(array: Any, name: str, description: Description | None = None) -> str:

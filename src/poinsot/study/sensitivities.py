@@ -11,8 +11,9 @@ from poinsot.fuse import Kernel, jacobian
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.inputs import read_inputs
 from poinsot.run.observe import observables
+from poinsot.run.output_kinds import Output, results
 from poinsot.run.stepping import choose_method
-from poinsot.run.time_grid import time_grid
+from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.world import System, World
 
 
@@ -31,7 +32,7 @@ class Sensitivity:
 
 def sensitivity(
     world: World,
-    outputs: Sequence[str],
+    outputs: Sequence[str] | Mapping[str, Any],
     parameters: Sequence[str],
     duration: float,
     step: float = 1e-3,
@@ -40,29 +41,52 @@ def sensitivity(
 ) -> Sensitivity:
     """The derivatives of outputs after a duration [s] by numbers of the description.
 
-    outputs: names of quantities that can be recorded ("energy"), or of one body ("box.position"); parameters: paths.
+    outputs: names of quantities that can be recorded ("energy"), or of one body ("box.position"), at the end; or
+    outputs of the run by name, such as {"drift": "rms(box.position.x)"}. parameters: paths.
     The steps themselves are differentiated, so the derivatives are exact for the scheme.
     """
     system = world.system(tuple(parameters))
     signals = read_inputs(system, inputs or {})
     if signals.jump:
         raise ValueError("an input that jumps cannot be differentiated through: give a function of time.")
-    compiled = CompiledSystem(system, choose_method(method, system), signals.functions, False)
+    kept = _differentiable(world.read_outputs(system, outputs)) if isinstance(outputs, Mapping) else ()
+    compiled = CompiledSystem(system, choose_method(method, system), signals.functions, False, outputs=kept)
     grid = time_grid(duration, step, None, True)
-    pick = {name: _picked(system, name) for name in outputs}
+    pick: dict[str, Any] = {name: None if kept else _picked(system, name) for name in outputs}
 
     def outcome(p: Array) -> tuple[Array, ...]:
+        if kept:
+            return _kept(compiled, p, grid)
         y = compiled._advance_state(compiled._start(p), p, 0.0, grid.step, grid.steps)
         end = compiled.context(p).motion(grid.duration, compiled.unpack(y).state)
         return tuple(of(end) for of in pick.values())
 
     p = compiled.parameters({}, {name: values[0] for name, (_, values) in signals.held.items()})
     start = system.motion(0.0, system.start())
-    cores = ",".join("(" + ",".join(map(str, np.shape(of(start)))) + ")" for of in pick.values())
+    shapes = [np.shape(of(start)) if of else () for of in pick.values()]
+    cores = ",".join("(" + ",".join(map(str, shape)) + ")" for shape in shapes)
     kernel = Kernel(outcome, f"({compiled.np})->{cores}")
     values, slopes = (x if isinstance(x, tuple) else (x,) for x in (kernel(p), jacobian(kernel)(p)))
     derivatives = {name: compiled.free_numbers(slope) for name, slope in zip(pick, slopes, strict=True)}
     return Sensitivity(dict(zip(pick, values, strict=True)), derivatives)
+
+
+def _kept(compiled: CompiledSystem, p: Array, grid: TimeGrid) -> tuple[Array, ...]:
+    """The outputs that a run from the start keeps."""
+    y, size = compiled._start(p), compiled.nx - compiled.n_memory
+    x = np.concatenate([compiled._to_stepped(y, p)[:size], compiled._first_memory(0.0, y, p)])
+    x = compiled._advance(x, p, 0.0, 0, grid.step, grid.steps)
+    values = compiled._output_values(grid.duration, compiled._from_stepped(x, p), p)
+    last = [values[k] for k in range(len(compiled.outputs))]
+    return tuple(results(compiled.outputs, x[size:], grid.duration, last))
+
+
+def _differentiable(outputs: tuple[Output, ...]) -> tuple[Output, ...]:
+    """The outputs, unless one is the time of an event."""
+    for output in outputs:
+        if output.kind == "time":
+            raise ValueError(f"output {output.name!r}: the time of an event cannot be differentiated; leave it out.")
+    return outputs
 
 
 def _picked(system: System, name: str) -> Any:

@@ -74,8 +74,8 @@ def check_step(
     h, stride, count = _records(grid.step, grid.steps)
     with np.errstate(all="ignore"):
         x = compiled.to_stepped(start, p)
-        coarse = compiled.from_stepped(compiled.scan_records(x, p, 0, h, stride, count), p)
-        fine = compiled.from_stepped(compiled.scan_records(x, p, 0, h / 2, 2 * stride, count), p)
+        coarse = compiled.from_stepped(compiled.scan_records(x, p, 0.0, 0, h, stride, count), p)
+        fine = compiled.from_stepped(compiled.scan_records(x, p, 0.0, 0, h / 2, 2 * stride, count), p)
     error, worst = _difference(compiled, system, start, coarse, fine, order)
     if not np.isfinite(error):
         return StepCheck(grid.step, duration, name, np.inf, "all", tolerance, grid.step / 10)

@@ -9,7 +9,7 @@ machine it is in.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from os import PathLike
@@ -26,8 +26,9 @@ from poinsot._owned import kind_of, require_owned
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import Run, simulate
-from poinsot.run.distributions import require_finite, sample
+from poinsot.run.drawing import plain, require_finite, sample
 from poinsot.run.fingerprints import Reading, hash_of, unknown
+from poinsot.run.instances import require_possible
 from poinsot.run.progress import Progress
 from poinsot.run.result import varied_coords
 from poinsot.run.time_grid import TimeGrid, time_grid
@@ -36,6 +37,7 @@ from poinsot.world import Description, World
 
 NUMBERS = 2**23  # of states in a chunk: 64 MB
 DIMS = "_ARRAY_DIMENSIONS"  # the attribute of Zarr arrays that names their dimensions
+RESERVED = ("time", "batch", "chunk", "stop_time", "broken", "done")  # names in the store
 MANY = 4096  # instances in a chunk: enough to keep all cores busy
 
 
@@ -123,6 +125,7 @@ def sweep(
     if path.suffix != ".zarr":
         raise ValueError(f"'{save}': a sweep is stored as .zarr, not as {path.suffix!r}.")
     values = points(world, vary, samples, seed)
+    _check_names(options.get("outputs") or (), values)
     options = {"duration": duration, "step": step, **{k: v for k, v in options.items() if v is not None}}
     job = Job(world.description, options, values, chunk or 1, str(path))
     job = job if chunk else Job(world.description, options, values, _chunk(job), str(path))
@@ -133,6 +136,13 @@ def sweep(
     return load_sweep(path)
 
 
+def _check_names(outputs: Iterable[str], values: Mapping[str, Array]) -> None:
+    """An error if an output has a name that the store of a sweep uses for something else."""
+    for name in outputs:
+        if name in (*values, *RESERVED):
+            raise ValueError(f"output {name!r}: this name is taken in the store of a sweep; choose another.")
+
+
 def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int) -> dict[str, Array]:
     """The values (n, ...) of every varied number: a grid of the arrays, and draws at each of its points."""
     if not vary:
@@ -140,8 +150,10 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
     inputs = world.description.inputs
     system = world.system(tuple(path for path in vary if path not in inputs))
     cores = {path: np.shape(inputs[path] if path in inputs else system.numbers[path]) for path in vary}
-    grid = {path: np.asarray(x, dtype=float) for path, x in vary.items() if not callable(x)}
+    grid = {path: plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}
     for path, x in grid.items():
+        if x.shape == cores[path] == (1,):
+            grid[path] = x = x[None]  # one plain number for a joint with one coordinate
         if x.ndim != len(cores[path]) + 1 or x.shape[1:] != cores[path]:
             raise ValueError(
                 f"{path} has the shape {cores[path]}; it can vary over (n, *{cores[path]}), not {x.shape}."
@@ -157,12 +169,15 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
         repeat = many * math.prod(sizes[k + 1 :])
         values[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
     for path, distribution in random.items():
-        values[path] = sample(path, distribution, n, seed)
+        values[path] = plain(path, sample(path, distribution, n, seed), cores[path])
         if values[path].shape != (n, *cores[path]):
+            drawn = "numbers" if values[path].ndim == 1 else f"values of shape {values[path].shape[1:]}"
             raise ValueError(
-                f"{path} has the shape {cores[path]}, but numbers were drawn; vary its entries, as {path}[0]."
+                f"{path} has the shape {cores[path]}, but {drawn} were drawn; draw values that fit, or vary its "
+                f"entries, as {path}[0]."
             )
     require_finite(values)
+    require_possible(system, {path: x for path, x in values.items() if path not in inputs}, n)
     return {path: values[path] for path in vary}
 
 
@@ -232,19 +247,22 @@ def _is_done(marks: Any, k: int) -> bool:
 
 def _lay_out(job: Job, zarr: Any) -> None:
     """Make the store, with labels and values, and room for all results; it takes its place when all of it is there."""
-    sample = job.simulate(slice(0, 1), duration=job.options["step"], every=None).data
+    run = job.simulate(slice(0, 1), duration=job.options["step"], every=None)
+    sample, kept = run.data, run.outputs.data_vars if run.compiled.outputs else {}
     with replacing(job.path) as path:
-        _write_labels(job, path, sample)
+        _write_labels(job, path, sample, list(kept))
         room, each = partial(_make_room, job, zarr.open_group(path, mode="r+", zarr_format=2)), {"batch": job.n}
         for name, array in sample.data_vars.items():
             sizes = {**array.sizes, "time": len(job.time_grid.times), **each}
             room(str(name), {str(dim): sizes[dim] for dim in array.dims}, "f8", np.nan, array.attrs)
+        for name, array in kept.items():
+            room(str(name), each, "f8", np.nan, array.attrs)
         room("stop_time", each, "f8", -1, {"units": "s", "description": "when the instance ended"})
         room("broken", each, "i1", -1, {"units": "1", "description": "1 if a number of it became NaN or infinite"})
         room("done", {"chunk": job.chunks}, "i1", -1, {"description": "1 for every chunk of the batch that is there"})
 
 
-def _write_labels(job: Job, path: Path, sample: Any) -> None:
+def _write_labels(job: Job, path: Path, sample: Any, outputs: list[str]) -> None:
     """The store with all coordinates, as in the data of one instance, and the attributes of the sweep."""
     import xarray
 
@@ -252,7 +270,8 @@ def _write_labels(job: Job, path: Path, sample: Any) -> None:
     times = {"time": ("time", job.time_grid.times, {"units": "s"})}
     attributes = {
         "kind": "sweep", "format": FORMAT, "poinsot": __version__, "sweep_hash": job.hash, "chunk": job.chunk,
-        "varied": list(job.values), "duration": float(job.options["duration"]), "step": job.time_grid.step,
+        "varied": list(job.values), "outputs": outputs, "duration": float(job.options["duration"]),
+        "step": job.time_grid.step,
     }  # fmt: skip
     coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
     xarray.Dataset(coords=coords, attrs=attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
@@ -284,9 +303,12 @@ def work(job: Job, k: int) -> int:
         for name, array in run.data.data_vars.items():
             x = array.transpose("time", "batch", ...).values
             group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
+        kept = run.outputs.data_vars if run.compiled.outputs else {}
+        for name, array in kept.items():
+            group[str(name)][where] = array.values
         group["stop_time"][where] = np.broadcast_to(run.stop.time, (where.stop - where.start,))
         group["broken"][where] = broken
-        for name in (*map(str, run.data.data_vars), "stop_time", "broken"):
+        for name in (*map(str, run.data.data_vars), *map(str, kept), "stop_time", "broken"):
             _flush(path / name, ".".join(str(k if dim == "batch" else 0) for dim in group[name].attrs[DIMS]))
         group["done"][k] = 1
         _flush(path / "done", str(k))

@@ -46,12 +46,20 @@ class Sweep:
         names = (f"{path}.varied" if path in self.data.data_vars else path for path in self.data.attrs["varied"])
         return {name.removesuffix(".varied"): self.data[name].values for name in names}
 
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the outputs that were kept."""
+        names = self.data.attrs.get("outputs", [])
+        return [names] if isinstance(names, str) else [str(name) for name in names]
+
     def at_end(self, name: str) -> Array:
-        """A quantity (n,) at the end: sweep.at_end("box.position.z")."""
+        """A quantity (n,) at the end, sweep.at_end("box.position.z"), or an output by its name."""
+        if name in self.outputs:
+            return np.asarray(self.data[name].values)
         return np.asarray(pick(self.data, name).isel(time=-1).values)
 
     def statistics(self, name: str) -> dict[str, float]:
-        """Mean, standard deviation, range and quantiles of a quantity at the end, over all that did not break down."""
+        """Mean, standard deviation, range and quantiles of an output, or of a quantity at the end, if it is finite."""
         x = self.at_end(name)
         x = x[np.isfinite(x)]
         if not x.size:
@@ -61,7 +69,7 @@ class Sweep:
         return {"mean": float(np.mean(x)), "std": spread, "min": float(x.min()), **quantiles, "max": float(x.max())}
 
     def influences(self, name: str) -> dict[str, float]:
-        """Spearman's rank correlation of a quantity at the end with each varied number."""
+        """Spearman's rank correlation of an output, or of a quantity at the end, with each varied number."""
         x = self.at_end(name)
         finite, correlations = np.isfinite(x), {}
         for label, values in columns(self.varied).items():

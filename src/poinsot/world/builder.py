@@ -1,6 +1,6 @@
 """The world as a user builds it: bodies, joints, springs, forces, and then `simulate`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.environment import CentralGravity, Contact
 from poinsot.mechanism import Joint, Mechanism, translation
-from poinsot.mechanism.closures import Relation
+from poinsot.mechanism.closures import Driven, Relation
 from poinsot.mechanism.constrained import Mobility
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
@@ -25,7 +25,8 @@ from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 
 if TYPE_CHECKING:
-    from poinsot.run import Run
+    from poinsot.run import Run, WorldStepper
+    from poinsot.run.output_kinds import Output
     from poinsot.study import Linear, Sensitivity, StepCheck
 
 
@@ -256,6 +257,15 @@ class World:
         A, B = (X if isinstance(X, Pose) else Pose() if X is None else Pose(p=X) for X in (placement_a, placement_b))
         return self.add(ClosedLoop(name, str(a), str(b), relation, A, B))
 
+    def drive(self, joint: str | BodyHandle, motion: Callable[[Any], Any], name: str | None = None) -> Element:
+        """Prescribe the motion of a joint of one degree of freedom: its q [rad, m] is motion(t), from the start on.
+
+        motion: a function of time [s] that is twice differentiable, in plain NumPy. The force that it takes is
+        "name.force" [N m, N], called "joint.drive" by default; its work is entered in the ledger.
+        """
+        name = f"{joint}.drive" if name is None else name
+        return self.add(ClosedLoop(name, WORLD, str(joint), Driven(motion)))
+
     def mobility(self, state: State | None = None) -> Mobility:
         """Degrees of freedom, rows of the loops, which of them are redundant, and how near a singular position is."""
         return self.system().mobility(state)
@@ -328,11 +338,24 @@ class World:
 
     # Running and studying it, by the rooms below.
 
-    def simulate(self, duration: float, step: float = 1e-3, **options: Any) -> "Run":
+    def simulate(self, duration: float, step: float | None = None, **options: Any) -> "Run":
         """Let it move for a duration [s]; see `poinsot.run.driver` for all options."""
         from poinsot.run import simulate
 
         return simulate(self, duration, step, **options)
+
+    @staticmethod
+    def read_outputs(system: System, outputs: Mapping[str, Any]) -> "tuple[Output, ...]":
+        """Outputs of a run, such as {"apogee": "max(altitude)"}, as functions; see `poinsot.files.outcome_formulas`."""
+        from poinsot.files.outcome_formulas import read_outputs
+
+        return read_outputs(system, outputs) if outputs else ()
+
+    def stepper(self, **options: Any) -> "WorldStepper":
+        """Many instances of it, or one, to be stepped from outside: see `poinsot.run.stepper` for all options."""
+        from poinsot.run import StepperOptions, WorldStepper
+
+        return WorldStepper(self, StepperOptions(**options))
 
     def check_step(
         self, step: float = 1e-3, duration: float = 1.0, tolerance: float = 1e-6, **options: Any

@@ -118,7 +118,7 @@ class Body:
                 self.name,
             )
         try:
-            return Inertia(inertia.mass, inertia.com, inertia.moment - turning)
+            return Inertia(inertia.mass, inertia.com, inertia.moment - turning, check=inertia.check)
         except ValueError as error:
             raise FieldError(
                 f"the inertia of body {self.name!r} must include that of its rotors, but without them it has {error}",
@@ -149,18 +149,21 @@ class Description:
 
     def mechanism(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> Mechanism:
         """The tree of all bodies, with the mass that elements add in these states, and mounts for releasable joints."""
+        return Mechanism(self.links(states, parts), self.field)
+
+    def links(self, states: Mapping[str, Array] | None = None, parts: bool = True) -> tuple[Link, ...]:
+        """The links of its mechanism."""
         states = states or initial_states(self)
         more, decoupled = {}, {}  # type: dict[str, Inertia], dict[str, Array]
         for name, element in self.elements.items():
             gather(more, element.inertias(own_states(states, name)))
             gather(decoupled, element.decoupled())
         held = self.held(states) if parts else {}
-        links = (
+        return tuple(
             link
             for name, body in self.bodies.items()
             for link in mounted(body.link(more.get(name), decoupled.get(name)), held.get(name))
         )
-        return Mechanism(tuple(links), self.field)
 
     def held(self, states: Mapping[str, Array]) -> dict[str, Array]:
         """The bodies whose joints may be released: 1 while every element that may release them holds, else 0."""
@@ -229,10 +232,15 @@ def own_states(states: Mapping[str, Array], element: str) -> dict[str, Array]:
 
 
 def check_name(what: str, name: str) -> None:
-    """An error if this cannot be a name: it would not fit into a path, or is reserved."""
+    """An error if this cannot be a name: it would not fit into a path, cannot be seen, or is reserved."""
     if not isinstance(name, str) or not name or any(c in ".[]" or c.isspace() for c in name):
         raise FieldError(
             f"{name!r} cannot be the name of {what}: it needs one or more letters, without dots, brackets and spaces.",
+            "name",
+        )
+    if unseen := next((c for c in name if not c.isprintable()), None):
+        raise FieldError(
+            f"{name!r} cannot be the name of {what}: it contains U+{ord(unseen):04X}, a character that cannot be seen.",
             "name",
         )
     if name in RESERVED:

@@ -145,7 +145,19 @@ def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
         return description, _keys("." + path)
     if head in description.inputs:
         return description, ["inputs", *_keys("." + path)]
-    raise KeyError(f"{path}: nothing is called {head!r}.{_offer(description, path)}")
+    raise KeyError(
+        f"{path}: nothing is called {head!r}.{_of_robot(description, path, head) or _offer(description, path)}"
+    )
+
+
+def _of_robot(description: Description, path: str, head: str) -> str:
+    """How to reach the joints of a robot whose bodies have names that begin with this one; empty if none has."""
+    moving = [name for name, body in description.bodies.items() if name.startswith(head) and body.hinge.nv]
+    if len(moving) < 2:
+        return ""
+    rest = path[len(head) :]
+    ways = ", ".join(f"{name}{rest}" for name in moving[:3])
+    return f" {len(moving)} bodies on joints have names that begin so, each with a path of its own: {ways}, ..."
 
 
 def _keys(text: str) -> list[Key]:

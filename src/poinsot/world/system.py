@@ -16,7 +16,7 @@ from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_inputs
 from poinsot.fuse import fori_loop, is_traced
-from poinsot.mechanism import Closure, Mechanism, forward_dynamics, kinematics
+from poinsot.mechanism import Closure, Mechanism, floating, kinematics
 from poinsot.mechanism.closures import count_of
 from poinsot.mechanism.constrained import Mobility, assembled, constrained_dynamics, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
@@ -44,13 +44,17 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations."""
+    """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
+
+    wdot (nv,): vdot, but for free roots it ends with the acceleration of the centre of mass, in axes at rest.
+    """
 
     scene: Scene
     effects: Mapping[str, Effect]
     wrenches: Mapping[str, Array]
     tau: Array
     vdot: Array
+    wdot: Array
 
     def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
@@ -201,39 +205,32 @@ class System:
         tau = joint_forces(mech, scene.q, scene.v)
         wrenches: dict[str, Array] = {}
         for effect in effects.values():
-            for body, F in effect.wrenches.items():
-                wrenches[body] = wrenches[body] + F if body in wrenches else F
-            for joint, tau_J in effect.joint_forces.items():
-                sv = mech.v_slices[mech.index(joint)]
-                tau = _with(tau, sv, tau[sv] + tau_J)
+            tau = _gathered(mech, effect, wrenches, tau)
         if self.loops:
-            vdot = self._close(scene, effects, wrenches, tau)
-        else:
-            vdot = forward_dynamics(mech, scene.q, scene.v, tau, wrenches or None)
-        motion = Motion(scene, effects, wrenches, tau, vdot)
+            tau = self._close(scene, effects, wrenches, tau)
+        vdot, wdot = floating.accelerations(mech, scene.q, scene.v, tau, wrenches or None)
+        motion = Motion(scene, effects, wrenches, tau, vdot, wdot)
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
     def _close(self, scene: Scene, effects: dict[str, Effect], wrenches: dict[str, Array], tau: Array) -> Array:
-        """The accelerations with loops closed; the effects of the closing forces, and their wrenches, are entered."""
+        """Enter the forces that keep all loops closed among the effects and wrenches; and tau (nv,) with them."""
         loops = {name: scene.elements[name] for name in self.loops}
         closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
-        mech = scene.mechanism
-        vdot, f = constrained_dynamics(mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent)
-        start = 0
+        mech, start = scene.mechanism, 0
+        _, f = constrained_dynamics(mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
             end = start + count_of(closure.relation)
             effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
             start = end
-            for body, F in effects[name].wrenches.items():
-                wrenches[body] = wrenches[body] + F if body in wrenches else F
-        return vdot
+            tau = _gathered(mech, effects[name], wrenches, tau)
+        return tau
 
-    def closed(self, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
-        """The state with all loops closed, and the kinetic energy [J] that each loop takes for that."""
+    def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
+        """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
         closures = [loop.closure() for loop in _loops(description).values()]
-        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent)
+        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
         return State(q, v, state.parts), energy
@@ -397,6 +394,16 @@ def unpack(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Arra
         values[name] = np.reshape(flat[start : start + size], shape)
         start += size
     return values
+
+
+def _gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
+    """tau (nv,) with the joint forces of an effect; its wrenches are added to those by body."""
+    for body, F in effect.wrenches.items():
+        wrenches[body] = wrenches[body] + F if body in wrenches else F
+    for joint, tau_J in effect.joint_forces.items():
+        sv = mech.v_slices[mech.index(joint)]
+        tau = _with(tau, sv, tau[sv] + tau_J)
+    return tau
 
 
 def _with(x: Array, where: slice, part: Array) -> Array:

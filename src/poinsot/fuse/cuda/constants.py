@@ -50,6 +50,8 @@ class Tables:
     def packed(self) -> "PackedTables":
         """Tables of floats for shared memory; none, if they are so few that constant memory is better, or too many."""
         packed, floats = PackedTables(), [(data, name) for (type_, data), name in self.names.items() if type_ == "f"]
+        if sum(len(data) for data, _ in floats) * self.itemsize > PACKED:
+            return packed
         for length in dict.fromkeys(len(data) for data, _ in floats):
             packed.add([(data, name) for data, name in floats if len(data) == length])
         size = sum(len(data) for data, _ in floats) * self.itemsize

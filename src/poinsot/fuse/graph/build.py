@@ -10,10 +10,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
-import numpy as np
-
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, type_of
+from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, is_strict, type_of
 from poinsot.fuse.graph.ops import OPS, Wanted
 
 if TYPE_CHECKING:
@@ -38,15 +36,20 @@ _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
 }
 
 
+_word = PYTHON["u"]
+
+
 def build(op: str, *args: Value) -> Value:
     """Apply an operation of the table `OPS` to nodes and Python numbers."""
-    rule = STRICT[op] if op in STRICT and current().strict else RULES.get(op)
+    rules = RULES
     for arg in args:
-        if arg.type == "u" if type(arg) is Node else type(arg) is np.uint32:
+        if arg.type == "u" if type(arg) is Node else type(arg) is _word:
             args = _beside_unsigned(op, args)
-            if any(type_of(arg) == "u" for arg in args):
-                rule = UNSIGNED.get(op)
+            rules = UNSIGNED if any(type_of(arg) == "u" for arg in args) else RULES
             break
+    rule = rules.get(op)
+    if op in STRICT and rules is RULES and is_strict():
+        rule = STRICT[op]
     if rule is not None:
         simpler = rule(*args)
         if simpler is not None:
@@ -55,7 +58,7 @@ def build(op: str, *args: Value) -> Value:
         return OPS[op].fold(*args)
     wanted, result = OPS[op].types(*map(type_of, args))
     nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
-    opposite = _opposite(op, nodes) if result == "f" and not current().strict else None
+    opposite = _opposite(op, nodes) if result == "f" and not is_strict() else None
     return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
 
 
@@ -330,9 +333,6 @@ RULES: dict[str, Rule] = {
     "to_int": _convert("i"),
     "truth": _convert("b"),
 }
-
-
-_word = PYTHON["u"]
 
 
 def _commuting(

@@ -5,7 +5,7 @@ changed (in place where the old array is dead: that is for the back end to decid
 """
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,8 +29,33 @@ def array_of(values: Sequence[Value]) -> Node:
         return home.node("array", tuple(lift(v, element) for v in values), (element, len(values)))
 
 
-def table(numbers: tuple[float, ...]) -> Node:
+class Numbers(Sequence[float]):
+    """Constant floats, kept as one array: for tables so large that Python numbers would take long."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.array = np.ascontiguousarray(values, dtype=np.float64).ravel()
+        self._hash = hash(self.array.tobytes())
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.array[index].item()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Numbers) and self.array.tobytes() == other.array.tobytes()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
+def table(numbers: tuple[float, ...] | Numbers) -> Node:
     """A constant array of numbers of one type."""
+    if isinstance(numbers, Numbers):
+        return current().node("table", (), ("f", len(numbers)), numbers)
     return current().node("table", (), (common_type(numbers), len(numbers)), numbers)
 
 
@@ -102,20 +127,37 @@ _INTERVAL: dict[str, Callable[[float, float], float]] = {
 }
 
 
+_DEEP = 40  # operations in a row that `bounds` looks through
+
+
 def bounds(value: Value) -> tuple[float, float]:
     """The least and the greatest value that an integer can have, as far as its expression tells."""
+    return _bounds(value, {}, 0)
+
+
+def _bounds(value: Value, known: dict[Node, tuple[float, float]], depth: int) -> tuple[float, float]:
     if type(value) is not Node:
         return value, value
     if value.op == "const":
         return value.data, value.data
     if value in value.graph.counters:
         return 0, value.graph.counters[value] - 1
-    if value.op in _INTERVAL:
-        a, b = bounds(value.args[0]), bounds(value.args[1])
+    if value not in known:
+        known[value] = _interval(value, known, depth + 1) if depth < _DEEP else (-np.inf, np.inf)
+    return known[value]
+
+
+def _interval(node: Node, known: dict[Node, tuple[float, float]], depth: int) -> tuple[float, float]:
+    """The bounds of an operation from those of its arguments."""
+    if node.op in _INTERVAL:
+        a, b = (_bounds(arg, known, depth) for arg in node.args)
         with np.errstate(invalid="ignore"):
-            corners = [float(_INTERVAL[value.op](x, y)) for x in a for y in b]
+            corners = [float(_INTERVAL[node.op](x, y)) for x in a for y in b]
         if not any(np.isnan(corners)):
             return min(corners), max(corners)
-    if value.op == "get" and value.args[0].op == "table":
-        return min(value.args[0].data), max(value.args[0].data)
+    if node.op == "where":
+        lows, highs = zip(*(_bounds(arg, known, depth) for arg in node.args[1:]), strict=True)
+        return min(lows), max(highs)
+    if node.op == "get" and node.args[0].op == "table":
+        return min(node.args[0].data), max(node.args[0].data)
     return -np.inf, np.inf

@@ -91,6 +91,7 @@ class Graph:
         self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
         self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
+        self.uses: dict[Node, int] = {}  # how often nodes are used by others than observers, if there are any
         self._memo: dict[Any, Node] = {}
 
     def _append(self, op: str, args: tuple[Node, ...], type: Type, data: Any = None) -> Node:
@@ -203,6 +204,7 @@ class Graph:
             "outputs": [place[n] for n in self.outputs],
             "captures": [place[n] for n in self.captures.values()],
             "counters": {place[n]: bound for n, bound in self.counters.items()},
+            "uses": {place[n]: count for n, count in self.uses.items() if n in place},
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -215,6 +217,7 @@ class Graph:
         self.outputs = [self.nodes[k] for k in state["outputs"]]
         self.captures = {self.nodes[k]: self.nodes[k] for k in state["captures"]}
         self.counters = {self.nodes[k]: bound for k, bound in state["counters"].items()}
+        self.uses = {self.nodes[k]: count for k, count in state["uses"].items()}
 
 
 _local = threading.local()
@@ -226,6 +229,12 @@ def current() -> Graph:
     if not stack:
         raise RuntimeError("a traced value escaped from the function that it was traced in")
     return stack[-1]
+
+
+def is_strict() -> bool:
+    """Whether this thread is tracing into a strict graph."""
+    stack: list[Graph] = getattr(_local, "stack", [])
+    return bool(stack) and stack[-1].strict
 
 
 def tracing() -> bool:
@@ -242,12 +251,14 @@ def tracing_into(graph: Graph) -> Iterator[Graph]:
         stack.pop()
 
 
+_TYPES: dict[type, Type] = {float: "f", int: "i", np.uint32: "u", bool: "b"}
+
+
 def type_of(value: Value) -> Type:
     if type(value) is Node:
         return value.type
-    if isinstance(value, np.uint32):
-        return "u"
-    return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+    known = _TYPES.get(type(value))
+    return known if known is not None else "i" if isinstance(value, int) else "f"
 
 
 def common_type(values: Iterable[Value]) -> Scalar:

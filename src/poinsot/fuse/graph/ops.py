@@ -32,7 +32,7 @@ class Op:
 
 def _number(*types: Type) -> Types:
     """Floats or integers; conditions count as integers."""
-    type_ = "i" if (widest := common(types)) == "b" else widest
+    type_: Scalar = "f" if "f" in types else "i" if "u" not in types else common(types)
     return (type_,) * len(types), type_
 
 

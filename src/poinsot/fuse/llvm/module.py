@@ -1,5 +1,6 @@
 """One LLVM module: functions, the constants that they read, and declarations of what they call."""
 
+from poinsot.fuse.graph.memory import Numbers
 from poinsot.fuse.graph.nodes import Graph, Node, Type
 from poinsot.fuse.llvm.target import Target
 
@@ -17,7 +18,7 @@ class Module:
         self.declarations: dict[str, str] = {}
         self.callees: dict[Graph, str] = {}  # the names of functions that have been written
         self._globals: list[str] = []
-        self._tables: dict[tuple[Type, tuple[str, ...]], str] = {}
+        self._tables: dict[tuple[Type, tuple[str, ...]] | Numbers, str] = {}
         self._constants: dict[str, int] = {}
 
     def text(self) -> str:
@@ -30,8 +31,10 @@ class Module:
         text = f"{self.target.scalar(node.type)} {self.target.literal(node.data, node.type)}"
         return self._constants.setdefault(text, len(self._constants))
 
-    def table(self, data: tuple[float, ...], type_: Type) -> str:
+    def table(self, data: tuple[float, ...] | Numbers, type_: Type) -> str:
         """The name of an array of constants."""
+        if isinstance(data, Numbers):
+            return self._bytes(data)
         key = (type_, tuple(map(repr, data)))
         if key not in self._tables:
             name = self._tables[key] = f"@table{len(self._tables)}"
@@ -40,6 +43,15 @@ class Module:
             body = f"[{body}]" if any(map(_has_bits, data)) else "zeroinitializer"
             self._globals.append(f"{name} = private constant [{len(data)} x {scalar}] {body}, align 64")
         return self._tables[key]
+
+    def _bytes(self, data: Numbers) -> str:
+        """The name of an array of floats, written as bytes: LLVM reads these many times faster than numbers."""
+        if data not in self._tables:
+            name = self._tables[data] = f"@table{len(self._tables)}"
+            content = data.array.astype(f"<f{self.target.itemsize}").tobytes()
+            body = "\\" + content.hex("\\")
+            self._globals.append(f'{name} = private constant [{len(content)} x i8] c"{body}", align 64')
+        return self._tables[data]
 
 
 def _has_bits(value: float) -> bool:

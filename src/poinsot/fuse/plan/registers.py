@@ -90,19 +90,37 @@ class Registers:
 
 
 def fused_products(live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, list[Node]]:
-    """Sums and differences of floats, each with the product that can be fused with it: one that has no other use. And
-    the negatives of such sums that have no other use, each with the product and the sum."""
+    """Sums and differences of floats, each with the product that can be fused with it: one that has no other use, apart
+    from those of observers. And the negatives of such sums that have no other use, each with the product and the sum.
+    """
     count = Counter(arg for node in live for arg in node.args)
     count.update(outputs)
+    deciding = {**count, **live[0].graph.uses} if live else count
     fused: dict[Node, list[Node]] = {}
     for node in live:
-        if node.op in ("add", "sub") and node.type == "f":
-            products = [arg for arg in node.args if arg.op == "mul" and count[arg] == 1]
+        if node.op in ("add", "sub") and node.type == "f" and node.args[0] is not node.args[1]:
+            products = [arg for arg in node.args if arg.op == "mul" and deciding[arg] == 1]
             if products:
                 fused[node] = products[:1]
         elif node.op == "neg" and node.args[0] in fused and count[node.args[0]] == 1:
             fused[node] = [*fused.pop(node.args[0]), node.args[0]]
     return fused
+
+
+def _remaining(live: Sequence[Node], outputs: Sequence[Node], fused: Mapping[Node, Sequence[Node]]) -> list[Node]:
+    """The nodes without those that are needed only where they are fused."""
+    inside = {inner for part in fused.values() for inner in part}
+    needed = set(outputs)
+    for node in reversed(live):
+        if node not in inside or node in needed:
+            needed.update(_operands(node, fused))
+    return [node for node in live if node not in inside or node in needed]
+
+
+def _operands(node: Node, fused: Mapping[Node, Sequence[Node]]) -> list[Node]:
+    """The arguments of a node and of what is fused with it, in the order of the code."""
+    parts = fused.get(node, ())
+    return [arg for part in (node, *parts[::-1]) for arg in part.args if arg not in parts]
 
 
 @dataclass(frozen=True)
@@ -137,11 +155,10 @@ def schedule(
     `uniform`: nodes that are known to be the same in all lanes; those that follow from them are added.
     """
     fused = fused_products(live, outputs) if contract else {}
-    inside = {inner for part in fused.values() for inner in part}
-    nodes, needs, operands = [node for node in live if node not in inside], {}, {}
+    nodes, needs, operands = _remaining(live, outputs, fused), {}, {}
     for node in nodes:
         simple = node.op not in _NOT_SIMPLE and node.op not in FUNCTIONS
-        args = [arg for part in (node, *fused.get(node, ())[::-1]) for arg in part.args if arg not in inside]
+        args = _operands(node, fused)
         operands[node] = list(dict.fromkeys(args))
         if node.op in ("const", "table") or ((simple or node.op == "get") and uniform.issuperset(args)):
             uniform.add(node)

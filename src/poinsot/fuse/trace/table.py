@@ -1,37 +1,45 @@
 """Tables on constant grids, in any number of dimensions: aerodynamic coefficients, thrust curves, atmospheres."""
 
-import itertools
-from collections.abc import Callable
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from poinsot._hints import hint
+from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.errors import TraceError
+from poinsot.fuse.trace.cells import OUTSIDE, locate
+from poinsot.fuse.trace.splines import slopes
 from poinsot.fuse.trace.traced import Traced, _asarray, as_objects
 
-_METHODS, _POLICIES = ("linear", "cubic"), ("clamp", "extrapolate", "nan")
+_METHODS = {"linear": 2, "cubic": 4, "monotone": 2}  # with the least number of knots
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A function defined by its values on a grid.
+    """A function, or several, defined by values on a grid.
 
     `axes`: the grid, one increasing array of two or more (cubic: four or more) points per dimension.
-    `values`: shape (len(axes[0]), len(axes[1]), ...).
-    `method`: "linear" (in each variable), or "cubic": the spline with two continuous derivatives through all values,
-    not-a-knot at the ends.
-    `outside`: beyond the grid, the value at the nearest edge ("clamp"), the polynomial of the edge cell ("extrapolate")
-    or NaN ("nan").
+    `values`: shape (len(axes[0]), len(axes[1]), ...), and the shape of the result behind that if it is not a number.
+    `method`: "linear" (in each variable); "cubic": the spline with two continuous derivatives through all values,
+    not-a-knot at the ends; "monotone": the cubic with one continuous derivative that stays between the values of
+    neighbours along each axis (PCHIP).
+    `outside`: beyond the grid, the value at the nearest edge ("clamp"), the polynomial of the edge cell
+    ("extrapolate"), NaN ("nan"), or an error on plain numbers and NaN in kernels ("error"); "periodic": the axis spans
+    one period; "mirror": the values are repeated backwards. One for all axes, or one per axis.
 
-    Called with one argument per axis, inside kernels or on plain arrays.
+    Called with one argument per axis, inside kernels or on plain arrays. NaN in gives NaN out.
     """
 
     axes: tuple[np.ndarray, ...]
     values: np.ndarray
     method: str = "linear"
-    outside: str = "clamp"
+    outside: str | Sequence[str] = "clamp"
 
     def __post_init__(self) -> None:
         axes = (self.axes,) if np.ndim(self.axes[0]) == 0 else self.axes
@@ -40,62 +48,130 @@ class Table:
         object.__setattr__(self, "axes", grids)
         object.__setattr__(self, "values", values)
         if self.method not in _METHODS:
-            raise ValueError(f"method {self.method!r} of the table is unknown; there are {_METHODS}")
-        if self.outside not in _POLICIES:
-            raise ValueError(f"outside={self.outside!r} of the table is unknown; there are {_POLICIES}")
-        least = 2 if self.method == "linear" else 4
+            raise ValueError(f"method {self.method!r} of the table is unknown; there are {tuple(_METHODS)}")
+        least = _METHODS[self.method]
         for k, grid in enumerate(grids):
             if grid.ndim != 1 or len(grid) < least or not np.all(np.diff(grid) > 0):
                 raise ValueError(f"axis {k} of the table must be {least} or more increasing numbers, not {grid}")
-        if values.shape != tuple(map(len, grids)):
+        if values.shape[: len(grids)] != tuple(map(len, grids)):
             raise ValueError(f"the values have shape {values.shape}, but the axes ask for {tuple(map(len, grids))}")
+        self._check_outside()
+
+    def _check_outside(self) -> None:
+        if not isinstance(self.outside, str):
+            object.__setattr__(self, "outside", tuple(self.outside))
+            if len(self.outside) != len(self.axes):
+                raise ValueError(f"outside={self.outside!r} of the table: its {len(self.axes)} axes need one each")
+        for k, outside in enumerate(self._outside):
+            if outside not in OUTSIDE:
+                known = f"there are {tuple(OUTSIDE)}{hint(outside, OUTSIDE)}"
+                raise ValueError(f"outside={outside!r} of the table is unknown; {known}")
+            first, last = (self.values.take(end, axis=k) for end in (0, -1))
+            if outside == "periodic" and np.any(np.abs(last - first) > 1e-9 * np.abs(self.values).max()):
+                raise ValueError(f"axis {k} of the table is periodic, but the values at its two ends differ")
+
+    @property
+    def _outside(self) -> tuple[str, ...]:
+        """What is done beyond the grid, per axis."""
+        return (self.outside,) * len(self.axes) if isinstance(self.outside, str) else tuple(self.outside)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value at one point: () for a number."""
+        return self.values.shape[len(self.axes) :]
 
     def __call__(self, *points: Any) -> Any:
-        """The value at x, y, ...; arrays of points broadcast."""
+        """The value at x, y, ...; arrays of points broadcast, the shape of the value comes last."""
         if len(points) != len(self.axes):
             raise TypeError(f"the table has {len(self.axes)} axes, but was called with {len(points)} arguments")
         if any(isinstance(x, Traced) and x.ndim for x in points):
             arrays = np.broadcast_arrays(*(x.data if isinstance(x, Traced) else x for x in points))
             flat = [self(*(Traced(x) for x in point)) for point in zip(*(a.ravel() for a in arrays), strict=True)]
-            return np.stack(flat).reshape(arrays[0].shape)
+            return np.stack(flat).reshape(arrays[0].shape + self.shape)
         if not any(isinstance(x, Traced) for x in points):
             points = tuple(np.asarray(x, dtype=float) for x in points)
         return self._evaluate(points)
 
+    def beyond(self, *points: Any) -> tuple[Any, ...]:
+        """How far a point is beyond the grid, per axis: below 0 under its start, above 0 past its end, 0 within."""
+        pairs = zip(points, self.axes, strict=True)
+        return tuple(np.maximum(x - grid[-1], 0.0) + np.minimum(x - grid[0], 0.0) for x, grid in pairs)
+
     def _evaluate(self, points: tuple[Any, ...]) -> Any:
-        cells, weights = [], []
-        for x, grid in zip(points, self.axes, strict=True):
-            inside = np.clip(x, grid[0], grid[-1])
-            x = inside if self.outside == "clamp" else x
-            i, left, width = _cell(inside, grid)
+        cells, weights, outside = [], [], self._outside
+        for x, grid, what in zip(points, self.axes, outside, strict=True):
+            x = OUTSIDE[what](x, grid)
+            i, left, width = locate(x, grid)
             cells.append(i)
             weights.append(_WEIGHTS[self.method]((x - left) / width, width))
-        data = np.asarray(self._data)
-        result: Any = 0.0
-        for corner in itertools.product(range(len(weights[0])), repeat=len(cells)):
-            # Weight k belongs to derivative k // 2 at end k % 2 of the cell.
-            order, ends = tuple(k // 2 for k in corner), tuple(k % 2 for k in corner)
-            place = tuple(i + end for i, end in zip(cells, ends, strict=True))
-            term = data[order][place] if self.method == "cubic" else data[place]
-            for weight, k in zip(weights, corner, strict=True):
-                term = term * weight[k]
-            result = result + term
-        if self.outside == "nan":
-            for x, grid in zip(points, self.axes, strict=True):
-                result = np.where((x >= grid[0]) & (x <= grid[-1]), result, np.nan)
+        result = _contracted(weights, self._entries(cells), ())
+        for k, (x, grid, what) in enumerate(zip(points, self.axes, outside, strict=True)):
+            if what in ("nan", "error"):
+                inside = (x >= grid[0]) & (x <= grid[-1])
+                if what == "error" and not isinstance(inside, Traced):
+                    _require_inside(k, x, grid)
+                result = np.where(_behind(inside, len(self.shape)), result, np.nan)
         return result
+
+    def _entries(self, cells: list[Any]) -> Callable[[tuple[int, ...]], Any]:
+        """Reads, for weight k of each axis, the derivative k // 2 along it at end k % 2 of the cell."""
+        data = self._data
+        if not any(isinstance(i, Traced) for i in cells):
+            return lambda corner: data[(*map(lambda i, k: i + k % 2, cells, corner), *(k // 2 for k in corner))]
+        strides = [stride // data.itemsize for stride in data.strides]
+        along, derivatives = strides[: len(cells)], strides[len(cells) :]
+        array, size = memory.table(self._constants), math.prod(self.shape)
+        base = sum((i * stride for i, stride in zip(cells, along, strict=True)), Traced(0))
+
+        def entry(corner: tuple[int, ...]) -> Any:
+            first = sum(k % 2 * s + k // 2 * d for k, s, d in zip(corner, along, derivatives, strict=False))
+            values = [Traced(memory.get(array, (base + k).data.item())) for k in range(first, first + size)]
+            return np.stack(values).reshape(self.shape) if self.shape else values[0]
+
+        return entry
 
     @cached_property
     def _data(self) -> np.ndarray:
-        """The values; for splines, of shape (2, 2, ..., grid), the derivatives along every set of axes."""
+        """Shape (grid, derivatives, shape of the value): 1 or, for cubics, 2 derivatives (0 or 1) along each axis."""
+        d, m = len(self.axes), len(self.shape)
         if self.method == "linear":
-            return self.values
+            return self.values.reshape(self.values.shape[:d] + (1,) * d + self.shape)
         data = self.values
-        for axis, grid in reversed(list(enumerate(self.axes))):
-            axis -= len(self.axes)
-            slopes = np.moveaxis(np.tensordot(_spline_slopes(grid), data, (1, axis)), 0, axis)
-            data = np.stack([data, slopes])
-        return data
+        for axis, (grid, outside) in enumerate(zip(self.axes, self._outside, strict=True)):
+            slope = np.moveaxis(slopes(grid, np.moveaxis(data, axis, 0), self.method, outside), 0, axis)
+            data = np.stack([data, slope], axis=data.ndim - m)
+        return np.ascontiguousarray(data)
+
+    @cached_property
+    def _constants(self) -> memory.Numbers:
+        return memory.Numbers(self._data)
+
+
+def _contracted(
+    weights: list[tuple[Any, ...]], entry: Callable[[tuple[int, ...]], Any], corner: tuple[int, ...]
+) -> Any:
+    """The sum over all corners of the entry times the weights of all axes, axis by axis."""
+    axis = len(corner)
+    if axis == len(weights):
+        return entry(corner)
+    terms = (_scaled(w, _contracted(weights, entry, (*corner, k))) for k, w in enumerate(weights[axis]))
+    return functools.reduce(operator.add, terms)
+
+
+def _scaled(weight: Any, value: Any) -> Any:
+    return _behind(weight, np.ndim(value) - np.ndim(weight)) * value
+
+
+def _behind(x: Any, axes: int) -> Any:
+    """x with axes of length 1 behind its own."""
+    return x if axes <= 0 or not np.ndim(x) else np.reshape(x, (*np.shape(x), *(1,) * axes))
+
+
+def _require_inside(k: int, x: np.ndarray, grid: np.ndarray) -> None:
+    beyond = (x < grid[0]) | (x > grid[-1])
+    if np.any(beyond):
+        words = f"axis {k} of the table goes from {grid[0]:g} to {grid[-1]:g}, but was asked at {x[beyond].flat[0]:g}"
+        raise ValueError(f"{words}. Extend it, or choose another outside=")
 
 
 def _frozen(x: Any, name: str) -> np.ndarray:
@@ -106,52 +182,16 @@ def _frozen(x: Any, name: str) -> np.ndarray:
     return array
 
 
-def _cell(x: Any, grid: np.ndarray) -> tuple[Any, Any, Any]:
-    """The cell that contains x, a point within the grid: its number, left end and width."""
-    n, steps = len(grid), np.diff(grid)
-    if np.ptp(steps) <= 4 * np.finfo(float).eps * np.abs(grid).max():  # evenly spaced: no search
-        h = (grid[-1] - grid[0]) / (n - 1)
-        i: Any = np.clip(np.floor((x - grid[0]) * (1 / h)), 0, n - 2).astype(int)
-        return i, np.asarray(grid)[i], h
-    if not isinstance(x, Traced):
-        i = np.clip(np.searchsorted(grid, x, side="right") - 1, 0, n - 2)
-    else:
-        knots = np.asarray(grid)
-        i = Traced(0)
-        for step in (1 << k for k in reversed(range((n - 2).bit_length()))):
-            middle = np.minimum(i + step, n - 2)
-            i = np.where(knots[middle] <= x, middle, i)
-    return i, np.asarray(grid)[i], np.asarray(steps)[i]
+def _hermite(t: Any, h: Any) -> tuple[Any, ...]:
+    """Hermite's cubics: for the values at both ends, then for the slopes."""
+    return (1 + 2 * t) * (1 - t) * (1 - t), t * t * (3 - 2 * t), t * (1 - t) * (1 - t) * h, t * t * (t - 1) * h
 
 
 _WEIGHTS: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
     "linear": lambda t, h: (1 - t, t),
-    # Hermite's cubics: for the values at both ends, then for the slopes.
-    "cubic": lambda t, h: (
-        (1 + 2 * t) * (1 - t) * (1 - t),
-        t * t * (3 - 2 * t),
-        t * (1 - t) * (1 - t) * h,
-        t * t * (t - 1) * h,
-    ),
+    "cubic": _hermite,
+    "monotone": _hermite,
 }
-
-
-def _spline_slopes(x: np.ndarray) -> np.ndarray:
-    """The matrix that maps values at x to the slopes of the not-a-knot cubic spline there."""
-    n, h = len(x), np.diff(x)
-    A, B = np.zeros((n, n)), np.zeros((n, n))
-    for i in range(1, n - 1):  # the second derivative is continuous
-        A[i, i - 1 : i + 2] = h[i], 2 * (h[i - 1] + h[i]), h[i - 1]
-        B[i, i - 1] = -3 * h[i] / h[i - 1]
-        B[i, i + 1] = 3 * h[i - 1] / h[i]
-        B[i, i] = -B[i, i - 1] - B[i, i + 1]
-    for i, j, k in ((0, 1, 2), (n - 1, n - 2, n - 3)):  # the third derivative is continuous next to the ends
-        a, b = x[j] - x[i], x[k] - x[j]
-        A[i, i], A[i, j] = b, a + b
-        B[i, i] = -((a + 2 * (a + b)) * b / (a + b)) / a
-        B[i, j] = ((a + 2 * (a + b)) * b / (a + b)) / a - (a * a / (a + b)) / b
-        B[i, k] = (a * a / (a + b)) / b
-    return np.linalg.solve(A, B)
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -167,7 +207,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if np.ndim(x):
         return np.stack([interp(point, xp, fp, left, right) for point in x])
     inside = np.clip(x, grid[0], grid[-1])
-    i, start, width = _cell(inside if isinstance(inside, Traced) else Traced(float(inside)), grid)
+    i, start, width = locate(inside if isinstance(inside, Traced) else Traced(float(inside)), grid)
     values = Traced(as_objects(fp))
     t = (inside - start) / width
     result = values[i] + t * (values[i + 1] - values[i])

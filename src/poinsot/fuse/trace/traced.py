@@ -386,7 +386,7 @@ def as_objects(x: Any) -> np.ndarray:
     if type(x) is Node:
         return objects([x], ())
     array = _asarray(x)
-    if array.dtype == np.uint32:
+    if array.dtype == unsigned.WORD:
         return objects([*map(np.uint32, array.ravel())], array.shape)
     return array.astype(object)
 

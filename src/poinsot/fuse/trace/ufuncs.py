@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot.fuse.graph.build import build, is_number, known, lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Value, current, type_of
+from poinsot.fuse.graph.nodes import Value, is_strict, type_of
 
 
 def _op(name: str) -> Callable[..., Value]:
@@ -94,14 +94,14 @@ def _remainder(a: Value, b: Value) -> Value:
         return build("modulo", a, b)
     if type_of(b) == "f" and is_number(b, 0):
         return math.nan
-    if current().strict:
+    if is_strict():
         a = _reduced(a, b)
     r = build("fma", build("neg", build("floor", build("div", a, b))), b, a)
     r = build("where", _opposite_signs(r, b), build("add", r, b), r)
     unbounded = build("equal", build("abs", b), math.inf)
     inside = build("and", unbounded, _finite(a))
     r = build("where", inside, build("where", _opposite_signs(a, b), b, a), r)
-    return build("where", build("equal", r, 0), build("copysign", 0.0, b), r) if current().strict else r
+    return build("where", build("equal", r, 0), build("copysign", 0.0, b), r) if is_strict() else r
 
 
 def _reduced(a: Value, b: Value) -> Value:

@@ -13,6 +13,7 @@ from poinsot.fuse.graph.build import build
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Node, Type, common, type_of
 
+WORD = np.dtype(np.uint32)
 _DTYPES: dict[Type, Any] = {"f": float, "i": int, "u": np.uint32, "b": bool}
 _NARROWER = (np.dtype(bool), np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32))
 _CONVERT = {"f": "to_float", "i": "to_int", "u": "to_uint", "b": "truth"}
@@ -27,12 +28,12 @@ _ADDING = set(
 
 def has_numbers(x: Any) -> bool:
     """Whether it is a plain array of floats, integers, uint32 or conditions."""
-    return isinstance(x, np.ndarray) and (x.dtype.kind in "fib" or x.dtype == np.uint32)
+    return isinstance(x, np.ndarray) and (x.dtype.kind in "fib" or x.dtype == WORD)
 
 
 def is_unsigned(data: np.ndarray) -> bool:
     """Whether the values of an object array are unsigned."""
-    return data.size > 0 and type_of(data.flat[0]) == "u"
+    return data.size > 0 and type_of(data.item(0)) == "u"
 
 
 def converted(data: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
@@ -78,11 +79,12 @@ def _is_wide(x: Any, array: np.ndarray) -> bool:
 
 def ufunc_operands(ufunc: np.ufunc, method: str, inputs: Sequence[Any], arrays: list[np.ndarray]) -> list[np.ndarray]:
     """The same for a ufunc; an error if NumPy computes it in a type that kernels do not have."""
-    arrays = operands(inputs, arrays)
+    if not any(map(is_unsigned, arrays)):
+        return arrays
     sums = ufunc in (np.add, np.multiply) and method in ("reduce", "accumulate", "reduceat")
-    if (sums or ufunc.signature is not None) and any(map(is_unsigned, arrays)):
+    if sums or ufunc.signature is not None:
         raise _refused(f"np.{ufunc.__name__}" + f".{method}" * sums)
-    return arrays
+    return operands(inputs, arrays)
 
 
 def check_function(function: Callable[..., Any], types: Sequence[Type]) -> bool:

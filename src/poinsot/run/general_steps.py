@@ -1,0 +1,211 @@
+"""Steps of any world: Runge-Kutta methods and semi-implicit Euler.
+
+Free bodies, and trees on a free joint, are stepped in axes at rest and about their centre of mass (`floating`): a body
+that spins while it flies straight on does so to rounding, whatever the step.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import fori_loop, once
+from poinsot.integrate import schemes
+from poinsot.mechanism import floating, kinematics
+from poinsot.mechanism.floating import Points
+from poinsot.parts import Element
+from poinsot.run.step_context import LedgerState, Method, Step, StepContext
+from poinsot.world import State, System
+from poinsot.world.description import own_states
+
+
+@dataclass(frozen=True, eq=False)
+class RestingForm:
+    """States with free roots in axes at rest, about the centre of mass of each tree in the shape in which it starts.
+
+    Where the contents of tanks move the centres, a step is about the centres at its start, which are points of the
+    bodies; after the step, the velocities are those of the new centres, as in step 5 of de Nivelle, section 4.3.
+    """
+
+    context: StepContext
+    moves: bool  # whether the centres move within their bodies
+    fixed: Points  # the centres otherwise
+
+    @classmethod
+    def of(cls, context: StepContext) -> "RestingForm":
+        moves = _moves_centres(context.system)
+        return cls(context, moves, {} if moves else _centres(context))
+
+    def moving(self, parts: Array) -> Points:
+        """The centres as the states of parts have them; empty if they do not move within their bodies."""
+        return _centres(self.context, parts) if self.moves else {}
+
+    def enter(self, y: LedgerState) -> LedgerState:
+        """The form that is stepped."""
+        points = self.moving(y.state.parts) or self.fixed
+        q, v = floating.at_rest(self.context.system.mechanism, points, y.state.q, y.state.v)
+        return LedgerState(State(q, v, y.state.parts), y.inflow)
+
+    def leave(self, y: LedgerState, points: Points | None = None) -> LedgerState:
+        """The state."""
+        points = points or self.moving(y.state.parts) or self.fixed
+        q, v = floating.moving(self.context.system.mechanism, points, y.state.q, y.state.v)
+        return LedgerState(State(q, v, y.state.parts), y.inflow)
+
+    def rate(self, t: Scalar, y: LedgerState, points: Points) -> LedgerState:
+        """The rate of change of the form, about the points, or about the fixed ones."""
+        system, points = self.context.system, points or self.fixed
+        motion = self.context.motion(t, self.leave(y, points).state)
+        slope = system.rate(motion)
+        scene = motion.scene
+        q, v = floating.rates(scene.mechanism, points, scene.q, y.state.v, slope.q, motion.wdot)
+        return LedgerState(State(q, v, slope.parts), self.context.inflow_rate(motion))
+
+    def recentred(self, y: LedgerState, points: Points) -> LedgerState:
+        """The form about the points, changed to that about the centres as they are now."""
+        if not points:
+            return y
+        new = self.moving(y.state.parts)
+        q, v = floating.shifted(self.context.system.mechanism, points, new, y.state.q, y.state.v)
+        return LedgerState(State(q, v, y.state.parts), y.inflow)
+
+
+def _centres(context: StepContext, parts: Array | None = None) -> Points:
+    """The centre of mass of each tree on a free joint, its joints standing as they do at the start."""
+    if not floating.free_roots(context.system.mechanism):
+        return {}
+    return floating.centres(context.mechanism(parts), context.system.start().q)
+
+
+def _moves_centres(system: System) -> bool:
+    """Whether a state of some part changes the mass of a body in a tree on a free joint."""
+    carries = (
+        type(element).inertias is not Element.inertias and own_states(system.states, name)
+        for name, element in system.description.elements.items()
+    )
+    return bool(floating.free_roots(system.mechanism)) and any(carries)
+
+
+def _general(order: int, make: Any) -> Method:
+    """A method of any world, from a function that makes the step of the resting form."""
+
+    def step(context: StepContext) -> Step:
+        form = RestingForm.of(context)
+        resting = make(context, form)
+        if not _switches(context.system):
+            return resting
+        return _with_switches(context, lambda t, y, h: form.leave(resting(t, form.enter(y), h)))
+
+    def converts(system: System) -> bool:
+        return bool(floating.free_roots(system.mechanism)) and not _switches(system)
+
+    def to_stepped(context: StepContext, y: LedgerState) -> LedgerState:
+        return RestingForm.of(context).enter(y) if converts(context.system) else y
+
+    def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
+        return RestingForm.of(context).leave(y) if converts(context.system) else y
+
+    return Method(order, step, to_stepped, from_stepped, converts)
+
+
+def runge_kutta(tableau: schemes.Tableau) -> Method:
+    """On the components of the resting form, with quaternions normalized after each step."""
+
+    def make(context: StepContext, form: RestingForm) -> Step:
+        f = once(form.rate)
+
+        def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+            points = form.moving(y.state.parts)
+            y = schemes.runge_kutta(tableau, lambda t, y: f(t, y, points), t, y, h)
+            q = kinematics.normalize(context.system.mechanism, y.state.q)
+            return form.recentred(LedgerState(State(q, y.state.v, y.state.parts), y.inflow), points)
+
+        return step
+
+    return _general(tableau.order, make)
+
+
+def semi_implicit_euler() -> Method:
+    """Velocities first; then coordinates move with the new velocities, on the group."""
+
+    def make(context: StepContext, form: RestingForm) -> Step:
+        def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+            points = form.moving(y.state.parts)
+            slope = form.rate(t, y, points)
+            v = y.state.v + h * slope.state.v
+            q = floating.moved(context.system.mechanism, y.state.q, v, h)
+            parts, inflow = y.state.parts + h * slope.state.parts, y.inflow + h * slope.inflow
+            return form.recentred(LedgerState(State(q, v, parts), inflow), points)
+
+        return step
+
+    return _general(1, make)
+
+
+def _switches(system: System) -> bool:
+    """Whether something is brought up to date after a step: loops, latches, or joints that may be released."""
+    return (
+        bool(system.loops)
+        or system.bodies is not system.mechanism
+        or any(e.latches for _, e in system.description.acting())
+    )
+
+
+def _with_switches(context: StepContext, step: Step) -> Step:
+    """The step, followed by the updates of latches; a step in which something is released is repeated in two parts.
+
+    The second part is repeated likewise if something else is released in it, and so on, until nothing is left to
+    release.
+    """
+    system, settled = context.system, once(context.settled)
+
+    def whole(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+        new, end = context.settled(t + h, step(t, y, h)), t + h
+
+        def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
+            switch = system.switch(now[1].state, now[2].state)
+
+            def repeat(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
+                begin, y, _ = now
+                at = np.clip(switch.time, begin, end)
+                there = settled(at, step(begin, y, at - begin))
+                parted = settled(at, context.released(LedgerState(switch.applied(there.state), there.inflow)))
+                return at, parted, settled(end, step(at, parted, end - at))
+
+            return fori_loop(np.where(switch.time <= end, 1, 0), repeat, now)
+
+        now = (t + np.zeros(()), y, new)
+        now = fori_loop(len(system.letting_go), check, now) if system.letting_go else now
+        return _with_events(context, step, settled, now, end)[2] if system.events else now[2]
+
+    return whole
+
+
+def _with_events(context: StepContext, step: Step, settled: Any, now: Any, end: Scalar) -> Any:
+    """(begin, y, new): a step from y, at begin, to new, at its end; if something happens in it, in parts.
+
+    The instant at which it happens is found by bisection, to rounding.
+    """
+
+    def happened(y: LedgerState) -> Any:
+        states = context.system.named_states(y.state.parts)
+        return sum(states[f"{name}.happened"] for name in context.system.events)
+
+    def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
+        def parted(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
+            begin, y, _ = now
+
+            def halved(_: Any, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
+                low, high = bounds
+                middle = 0.5 * (low + high)
+                is_true = happened(settled(begin + middle, step(begin, y, middle))) > happened(y)
+                return np.where(is_true, low, middle), np.where(is_true, middle, high)
+
+            _, share = fori_loop(50, halved, (np.zeros(()), end - begin))
+            there = settled(begin + share, step(begin, y, share))
+            return begin + share, there, settled(end, step(begin + share, there, end - begin - share))
+
+        return fori_loop(np.where(happened(now[2]) > happened(now[1]), 1, 0), parted, now)
+
+    return fori_loop(len(context.system.events), check, now)

@@ -1,0 +1,101 @@
+"""What a step of a world depends on, and a method as a row of the table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.mechanism import Mechanism
+from poinsot.run import ledger
+from poinsot.spatial.arrays import as_array
+from poinsot.world import Motion, State, System
+from poinsot.world.system import Values
+
+
+@dataclass(frozen=True, eq=False)
+class LedgerState:
+    """A state, and the inflow so far, (k,) at the indices of the ledger that are kept."""
+
+    state: State
+    inflow: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepContext:
+    """All that a step depends on beside time and state: equations, free numbers, inputs, indices of the ledger."""
+
+    system: System
+    parameters: Values
+    inputs: Values
+    inflow_indices: Array
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
+
+    def inputs_at(self, t: Scalar) -> Values:
+        """The inputs at the time t."""
+        return {**self.inputs, **{name: as_array(f(t)) for name, f in self.functions.items()}}
+
+    def motion(self, t: Scalar, state: State) -> Motion:
+        """All forces at the time t, and the accelerations that follow."""
+        return self.system.motion(t, state, self.parameters, self.inputs_at(t))
+
+    def mechanism(self, parts: Array | None = None) -> Mechanism:
+        """The tree with the free numbers in it, and with the mass that the states of parts (ns,) give it."""
+        start = self.system.start()
+        state = State(start.q, start.v, start.parts if parts is None else parts)
+        return self.system.scene(0.0, state, self.parameters)[0].mechanism
+
+    def rate(self, t: Scalar, y: LedgerState) -> LedgerState:
+        """The rate of change of state and ledger."""
+        motion = self.motion(t, y.state)
+        return LedgerState(self.system.rate(motion), self.inflow_rate(motion))
+
+    def inflow_rate(self, motion: Motion) -> Array:
+        """The inflow per second, (k,) at the indices that are kept."""
+        if not len(self.inflow_indices):
+            return np.zeros(0)
+        rates: Array = np.ravel(ledger.inflow_rates(self.system, motion))[self.inflow_indices]
+        return rates
+
+    def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
+        """After a step that ended at the time t: latches and the like brought up to date."""
+        y = self.closed(t, y)
+        state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
+        return self.released(LedgerState(state, y.inflow))
+
+    def closed(self, t: Scalar, y: LedgerState) -> LedgerState:
+        """With all loops closed again, and the energy that this takes entered in the ledger."""
+        if not self.system.loops:
+            return y
+        state, lost = self.system.closed(t, y.state, self.parameters)
+        inflow = y.inflow
+        for name, energy in lost.items():
+            inflow = inflow - np.where(self.inflow_indices == ledger.energy_of(self.system, name), energy, 0.0)
+        return LedgerState(state, inflow)
+
+    def released(self, y: LedgerState) -> LedgerState:
+        """With released joints at rest, and the energy that this takes entered in the ledger."""
+        if self.system.bodies is self.system.mechanism:
+            return y
+        state, lost = self.system.released(y.state, self.parameters)
+        at_joints = self.inflow_indices == ledger.joint_losses(self.system)
+        return LedgerState(state, y.inflow - np.where(at_joints, lost, 0.0))
+
+
+Step: TypeAlias = Callable[[Any, Any, Any], Any]  # (t, y, h) -> y at t + h
+
+
+@dataclass(frozen=True)
+class Method:
+    """The order, the function that makes a step, and the conversions to and from the form that is stepped.
+
+    `converts`: whether that form of a system differs from its state. `unsuited`: why it cannot step a system, or "".
+    """
+
+    order: int
+    step: Callable[[StepContext], Step]
+    to_stepped: Callable[[StepContext, LedgerState], Any] = lambda context, y: y
+    from_stepped: Callable[[StepContext, Any], LedgerState] = lambda context, y: y
+    converts: Callable[[System], bool] = lambda system: True
+    unsuited: Callable[[System], str] = lambda system: ""

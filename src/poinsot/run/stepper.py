@@ -1,0 +1,387 @@
+"""A world that is stepped from outside: an action in, one control period, observations out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy as shallow_copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from poinsot._hints import hint
+from poinsot._types import Array, ArrayLike
+from poinsot.fuse import Kernel, parallel
+from poinsot.fuse.cuda import launch
+from poinsot.fuse.llvm import jit
+from poinsot.run import limits
+from poinsot.run.compiled import INPUT, CompiledSystem
+from poinsot.run.continuing import RunState, layout_of, require_own, resumed
+from poinsot.run.control_period import BROKEN, GOES_ON, MET, NO_ACTION, TIME_OVER, control_period
+from poinsot.run.driver import compiled_system
+from poinsot.run.episodes import Episodes
+from poinsot.run.stepper_options import StepperOptions, StepperState
+from poinsot.run.stepping import choose_method
+from poinsot.run.time_grid import whole_steps
+from poinsot.world import World
+from poinsot.world.sampling import require_whole_steps
+
+NEVER = 1e300  # steps
+
+
+class WorldStepper:
+    """Many instances of a world, or a single one, stepped from outside; see `StepperOptions`. Made by `world.stepper`.
+
+    `reset` starts them, and `step(action)` holds an action (..., na) for a control period; both give what is observed,
+    (..., no). `action_labels` and `observation_labels` name the columns. After a step, `done` (...) tells which
+    episodes ended: by their condition, by their time (`truncated`), or by a number that is not finite (`broken`).
+    `last_observation` is what was observed before a reset.
+    """
+
+    def __init__(self, world: World, options: StepperOptions) -> None:
+        self.options, self._world = options, World.of(world.description)
+        system = self._world.system(tuple(options.vary))
+        self._episodes = Episodes(system, options.vary, options.batch, options.seed)
+        self.batch, self.step_length = self._episodes.n, float(options.step)
+        require_whole_steps(system, self.step_length)
+        period = options.step if options.control_period is None else options.control_period
+        self.substeps = whole_steps("control_period", period, options.step)
+        limit = NEVER if options.duration is None else whole_steps("duration", options.duration, options.step)
+        until, method = limits.until(system, options.until), choose_method(options.method, system)
+        self._compiled = compiled_system(system, method, (), False, until, "cpu")
+        self.inputs = tuple(system.inputs if options.inputs is None else options.inputs)
+        self.action_labels, places = _places(self._compiled, self.inputs)
+        self._period = control_period(self._compiled, places, options.observed)
+        self.observation_labels = self._period.observed.labels
+        if not self.observation_labels:
+            raise ValueError("nothing is observed; name at least one quantity, observe=['energy'].")
+        self._xp, self._call = _callable(self._period.kernel(options.autoreset), options, self.batch or 1)
+        self._numbers = tuple(map(np.asarray, (self.step_length, float(self.substeps), float(limit))))
+        self._places = np.array(places, dtype=int)
+        self._make_room()
+        self._begun = self._closed = False
+
+    def _make_room(self) -> None:
+        """Arrays for all that changes, twice: a call of the kernel reads one set and writes the other."""
+        c, many = self._compiled, () if self.batch is None else (self.batch,)
+        sizes = ((c.nx,), (c.np,), (), (max(1, len(self._places)),), ())  # a kernel has no empty arguments
+        self._now, self._spare = (tuple(self._xp.zeros((*many, *core)) for core in sizes) for _ in range(2))
+        self._last = self._xp.zeros((*many, len(self.observation_labels)))
+        self._origin, self._episode, self._many = self._xp.zeros(many), np.zeros(many, dtype=int), many
+        self._next: tuple[Any, ...] = ()  # x, p and what is observed at the start of the next episodes
+
+    # Starting.
+
+    def reset(self, seed: int | None = None, where: ArrayLike | None = None, out: Any = None) -> Any:
+        """Start all instances, or those where a mask (n,) is true, with numbers drawn anew; what is observed.
+
+        seed: begin with the first episode of this seed; it is for all instances. Without it, the next episode begins.
+        """
+        self._require_open()
+        if where is not None and not self._begun:
+            raise ValueError("nothing was started yet: call reset() for all instances first.")
+        if seed is not None and where is not None:
+            raise ValueError("a seed is for all instances: reset(seed=...), or reset(where=...).")
+        mask = self._mask(where)
+        if seed is not None:
+            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, int(seed))
+            self._episode[...] = 0
+        else:
+            self._episode[mask] += int(self._begun)
+        self._start(mask)
+        self._begun = True
+        return self._observe(out)
+
+    def _mask(self, where: ArrayLike | None) -> Array:
+        mask = np.ones(self._many, dtype=bool) if where is None else np.asarray(where)
+        if mask.shape != self._many or mask.dtype != bool:
+            raise ValueError(f"where must be a mask of {self._many} booleans, not {mask.dtype} of shape {mask.shape}.")
+        return mask
+
+    def _start(self, mask: Array) -> None:
+        """Put the instances of a mask at the start of their episodes."""
+        x, p, first, action, status = self._now
+        here: Any = mask if self._many else ...
+        x[here], p[here] = map(self._xp.asarray, self._starts(self._episode, mask)[:2])
+        for array in (first, self._origin, status):
+            array[here] = 0.0
+        action[..., : len(self._places)] = p[..., self._places]
+        if self.options.autoreset:
+            everyone = np.ones(self._many, dtype=bool)
+            self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))
+
+    def _starts(self, episodes: Array, mask: Array) -> tuple[Array, Array, Array]:
+        """x, p and what is observed at the start of these episodes, for the instances of a mask."""
+        c = self._compiled
+        p = c.parameters(self._episodes.values(episodes), {}, self._many)[mask]
+        with np.errstate(all="ignore"):
+            y = np.asarray(c.start(p))
+            x = np.asarray(c.to_stepped(y, p))
+            observed = np.asarray(self._period.observation()(0.0, x, p))
+        if not np.all(np.isfinite(y)):
+            k = np.argwhere(~np.isfinite(y))[0][-1]
+            raise ValueError(f"an episode cannot start: {c.labels()[k]} is not finite.")
+        return (x, p, observed) if self._many else (x[0], p[0], observed[0])
+
+    # Stepping.
+
+    def step(self, action: Any = None, out: Any = None) -> Any:
+        """Hold an action for one control period; what is observed after it, (..., no), in `out` if that is given.
+
+        action: (..., na) in the order of `action_labels`; a dict by the names of inputs; or None: as before.
+        """
+        if not self._begun or self._closed:
+            self._require_open()
+            raise ValueError("nothing was started yet: call reset() before step(action).")
+        self._take(action)
+        (x, p, first, _, _), (new_x, new_p, new_first, acted, status) = self._now, self._spare
+        observed = self._xp.empty(self._last.shape) if out is None else out
+        given = (x, p, self._origin, first, acted, *self._numbers, *self._next)
+        changed = (new_x, new_p, new_first, observed, status)
+        with np.errstate(all="ignore"):
+            self._call(*given, out=(*changed, self._last) if self._next else changed)
+        worst = status.item() if self.batch is None else status.max(initial=0.0)
+        if worst >= NO_ACTION:
+            raise ValueError(self._complaint(acted))
+        self._now, self._spare = self._spare, self._now
+        if worst > GOES_ON and self._next:
+            self._begin_next(self._host(status) > GOES_ON)
+        return observed
+
+    def _take(self, action: Any) -> None:
+        """Put an action where the kernel reads it."""
+        held, acted = self._now[3], self._spare[3]
+        if not self.action_labels:
+            if action is not None and np.shape(action) != (*self._many, 0):
+                raise ValueError("this stepper has no inputs to set; call step() without an action.")
+            return
+        if type(action) is self._xp.ndarray and action.shape == acted.shape:
+            acted[...] = action
+            return
+        if action is None or isinstance(action, Mapping):
+            acted[...] = held
+            for name, value in (action or {}).items():
+                columns = self._columns(name)
+                acted[..., columns] = self._column_values(name, value)
+            return
+        given = self._xp.asarray(action, dtype=float)
+        if given.shape != acted.shape:
+            raise ValueError(
+                f"an action has the shape {acted.shape}, for {', '.join(self.action_labels) or 'no inputs'}; not "
+                f"{given.shape}. Nothing was stepped."
+            )
+        acted[...] = given
+
+    def _columns(self, name: str) -> list[int]:
+        if name not in self.inputs:
+            raise ValueError(f"{name!r} is not an input of this stepper{hint(name, self.inputs)}. Nothing was stepped.")
+        return [k for k, label in enumerate(self.action_labels) if label.split("[")[0] == name]
+
+    def _column_values(self, name: str, value: Any) -> Any:
+        core = self._compiled.parameter_shapes[f"{INPUT}{name}"]
+        value = self._xp.asarray(value, dtype=float)
+        if value.shape not in (core, (*self._many, *core)):
+            raise ValueError(
+                f"input {name!r} takes values of shape {(*self._many, *core)}, or {core} for all instances; not "
+                f"{value.shape}. Nothing was stepped."
+            )
+        return self._xp.broadcast_to(value, (*self._many, *core)).reshape((*self._many, -1))
+
+    def _complaint(self, action: Any) -> str:
+        where = np.argwhere(~np.isfinite(self._host(action)))[0]
+        which = "" if self.batch is None else f" of instance {where[0]}"
+        value = self._host(action)[tuple(where)]
+        return f"the action {self.action_labels[where[-1]]}{which} is {value}. Nothing was stepped."
+
+    def _begin_next(self, over: Array) -> None:
+        """After episodes ended: their numbers, and prepared starts for those that follow."""
+        self._episode[over] += 1
+        if self._episodes.random:
+            here: Any = over if self._many else ...
+            for array, value in zip(self._next, self._starts(self._episode + 1, over), strict=True):
+                array[here] = self._xp.asarray(value)
+
+    # Looking.
+
+    @property
+    def time(self) -> Any:
+        """The time (...) [s] of each instance, since the start of its episode."""
+        return self._origin + self._now[2] * self.step_length
+
+    @property
+    def done(self) -> Any:
+        """Which episodes (...) ended with the last step."""
+        return self._now[4] > GOES_ON
+
+    @property
+    def terminated(self) -> Any:
+        """Which of them met their condition."""
+        return self._now[4] == MET
+
+    @property
+    def truncated(self) -> Any:
+        """Which of them ended because their time was over."""
+        return self._now[4] == TIME_OVER
+
+    @property
+    def broken(self) -> Any:
+        """Which of them broke down: a number was not finite. They stay where they were before the step."""
+        return self._now[4] == BROKEN
+
+    @property
+    def last_observation(self) -> Any:
+        """What was observed (..., no) at the end of the last step, before any reset."""
+        return self._last.copy() if self._next else self._observe(None)
+
+    def _observe(self, out: Any) -> Any:
+        x, p = self._host(self._now[0]), self._host(self._now[1])
+        with np.errstate(all="ignore"):
+            observed = self._xp.asarray(self._period.observation()(self._host(self.time), x, p))
+        if out is None:
+            return observed
+        out[...] = observed
+        return out
+
+    def _host(self, array: Any) -> Array:
+        return np.asarray(array if self._xp is np else array.get())
+
+    # Saving, restoring, branching.
+
+    @property
+    def state(self) -> StepperState:
+        """A frozen copy of where it is."""
+        if not self._begun:
+            raise ValueError("nothing was started yet: call reset() first.")
+        x, p, first, _, status = (np.array(self._host(array)) for array in self._now)
+        origin, episode = np.array(self._host(self._origin)), self._episode.copy()
+        for array in (x, p, origin, first, episode, status):
+            array.flags.writeable = False
+        layout, seed = layout_of(self._compiled), self._episodes.seed
+        return StepperState(layout, self.step_length, x, p, origin, first, episode, status, seed)
+
+    @state.setter
+    def state(self, state: StepperState | RunState) -> None:
+        self._require_open()
+        if getattr(state, "layout", None) is not layout_of(self._compiled):
+            require_own(state, self._world)
+        if isinstance(state, RunState):
+            state = self._of_run(state)
+        if state.x.shape[:-1] not in ((), self._many):
+            raise ValueError(f"the state is one of {len(state.x)} instances, but the stepper has {self.batch}.")
+        if state.layout.method != self._compiled.method or state.step != self.step_length:
+            raise ValueError(
+                f"the state was stepped by {state.layout.method!r} in steps of {state.step:g} s; this stepper uses "
+                f"{self._compiled.method!r} and {self.step_length:g} s."
+            )
+        x, p, first, action, status = self._now
+        for array, value in ((x, state.x), (p, state.p), (first, state.steps), (status, state.status)):
+            array[...] = self._xp.asarray(value)
+        self._origin[...], self._episode[...] = self._xp.asarray(state.origin), state.episodes
+        action[..., : len(self._places)] = p[..., self._places]
+        if state.seed != self._episodes.seed:
+            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, state.seed)
+        if self.options.autoreset:
+            everyone = np.ones(self._many, dtype=bool)
+            self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))
+        self._begun = True
+
+    @property
+    def end(self) -> RunState:
+        """The same for `world.simulate(start=sim.end)`, which goes on with the actions held; all at the same time."""
+        state = self.state
+        if np.any(state.time != state.time.flat[0]):
+            raise ValueError("the instances are at different times; a batch of runs starts at one time.")
+        origin, steps = float(state.origin.flat[0]), int(state.steps.flat[0])
+        y = np.asarray(self._compiled.from_stepped(state.x, state.p))
+        return RunState(state.layout, state.step, origin, steps, y, state.x, state.p, state.time)
+
+    def _of_run(self, state: RunState) -> StepperState:
+        """The state of a run as one of this stepper."""
+        c = self._compiled
+        p = c.parameters(state.numbers(), state.held_inputs(), () if state.batch is None else (state.batch,))
+        x = resumed(state, c, state.batch, p)[1]
+        goes_on = state.step == self.step_length
+        many = x.shape[:-1]
+        origin = np.full(many, state.origin) if goes_on else np.array(state.times)
+        steps, zeros = np.full(many, float(state.steps if goes_on else 0)), np.zeros(many)
+        layout, seed = layout_of(c), self._episodes.seed
+        return StepperState(layout, self.step_length, x, p, origin, steps, zeros.astype(int), zeros, seed)
+
+    def copy(self) -> "WorldStepper":
+        """Another stepper, at the same state; what happens to one does not change the other. Nothing compiles again."""
+        twin = shallow_copy(self)  # kernels and draws are shared
+        twin._make_room()
+        if self._begun:
+            twin.state = self.state
+        return twin
+
+    @property
+    def kernel(self) -> Kernel:
+        """One period as a kernel: (x, p, origin, first, action, h) -> x, what is observed, status.
+
+        It can be differentiated, as in pt.vjp(sim.kernel, wrt=(0, 4)).
+        """
+        return self._period.map(self.substeps)
+
+    def close(self) -> None:
+        """Release it; any further step is an error."""
+        self._closed, self._next = True, ()
+
+    def __enter__(self) -> "WorldStepper":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ValueError("this stepper was closed; make another one with world.stepper(...).")
+
+    def __repr__(self) -> str:
+        many = "one world" if self.batch is None else f"{self.batch} worlds"
+        sizes = f"{len(self.action_labels)} actions, {len(self.observation_labels)} observations"
+        return f"<WorldStepper of {many}: {sizes}>"
+
+
+def _places(compiled: CompiledSystem, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The labels of the numbers of these inputs, and where they are in p."""
+    known = compiled.system.inputs
+    labels, places, start = {}, {}, 0  # type: dict[str, list[str]], dict[str, range], int
+    for name, shape in compiled.parameter_shapes.items():
+        size = int(np.prod(shape))
+        if name.startswith(INPUT):
+            name = name.removeprefix(INPUT)
+            entries = np.ndindex(*shape)
+            labels[name] = [name + (f"[{','.join(map(str, k))}]" if k else "") for k in entries]
+            places[name] = range(start, start + size)
+        start += size
+    for name in names:
+        if name not in known:
+            raise ValueError(f"the world has no input {name!r}{hint(name, known)}; add it with world.add_input.")
+    if len(set(names)) < len(names):
+        raise ValueError(f"an input is named twice: {', '.join(names)}.")
+    return tuple(x for name in names for x in labels[name]), tuple(k for name in names for k in places[name])
+
+
+def _callable(kernel: Any, options: StepperOptions, n: int) -> tuple[Any, Callable[..., Any]]:
+    """NumPy or CuPy, and the function of its arrays that does a period: for few instances the bare ufunc."""
+    if options.device not in ("cpu", "cuda"):
+        raise ValueError(f"device must be 'cpu' or 'cuda', not {options.device!r}.")
+    if options.device == "cuda":
+        if not isinstance(kernel, Kernel):
+            raise ValueError("device 'cuda': a function of this world cannot be compiled.")
+        return launch.cupy(), kernel.to("cuda")
+    threads = parallel.threads() if options.threads is None else options.threads
+    if not isinstance(kernel, Kernel) or kernel.backend != "llvm" or not jit.available():
+        return np, kernel
+    if threads == 1 or n * kernel.program().operations <= parallel.SERIAL_WORK:
+        return np, kernel.ufunc()
+    return np, kernel if options.threads is None else partial(_with_threads, kernel, threads)
+
+
+def _with_threads(kernel: Kernel, threads: int, *args: Any, out: Any) -> Any:
+    """Call a kernel with this many threads."""
+    before = parallel.threads()
+    parallel.set_threads(threads)
+    try:
+        return kernel(*args, out=out)
+    finally:
+        parallel.set_threads(before)

@@ -1,0 +1,379 @@
+"""Worlds stepped from outside: the bits of a run, states that can be saved and branched, and episodes."""
+
+import pickle
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.fuse import kernels
+
+PERIOD = 20
+
+
+def cart_pole() -> pt.World:
+    world = pt.World()
+    world.add_body("cart", pt.Inertia.box(1.0, (0.3, 0.2, 0.1)), joint=pt.prismatic((1, 0, 0)))
+    pole = pt.Pose(p=(0, 0, 0.5)) @ pt.Inertia.cylinder(0.1, 0.02, 1.0)
+    world.add_body("pole", pole, parent="cart", joint=pt.revolute((0, 1, 0)), q=0.05)
+    world.add_input("push", 0.0)
+    world.add_motor("motor", "cart", pt.Input("push"))
+    return world
+
+
+def free_box() -> pt.World:
+    """Free bodies are stepped as momenta."""
+    world = pt.World()
+    world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(3, 0.2, 0.3))
+    world.add_input("push", np.zeros(3))
+    world.add_force("push_force", "box", pt.Input("push"), point=(0, 0.1, 0))
+    return world
+
+
+def breaking() -> pt.World:
+    """A pendulum whose root gives way, and a force that depends on time."""
+    world = pt.World()
+    rod = pt.Pose(p=(0, 0, -0.5)) @ pt.Inertia.cylinder(1.0, 0.05, 1.0)
+    body = world.add_body("rod", rod, joint=pt.revolute((0, 1, 0)), placement=(0, 0, 3), q=1.2)
+    body.add(pt.Cut("root"))
+    body.add(pt.Limit("pin", cut="root", axial=15.0, then="part"))
+    world.add_input("wind", 0.0)
+    world.add_force("gust", "rod", lambda t, scene: np.stack([scene.input("wind") * np.sin(5 * t), 0, 0]))
+    return world
+
+
+WORLDS = {"cart and pole": cart_pole, "free box": free_box, "breaking": breaking}
+
+
+def fallen(t: Any, scene: Any) -> Any:
+    return abs(scene.joint("pole")[0][0]) > 0.2
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_bits_are_those_of_a_run_alone_and_in_a_batch(name):
+    world, n, periods = WORLDS[name](), 5, 25
+    (input_name,) = world.description.inputs
+    core = np.shape(world.description.inputs[input_name])
+    actions = 5 * np.random.default_rng(0).normal(size=(periods, n, *core))
+    held = {input_name: (PERIOD * 1e-3 * np.arange(periods), actions)}
+    runs = world.simulate(periods * PERIOD * 1e-3, batch=n, inputs=held)
+    many = world.stepper(batch=n, control_period=PERIOD * 1e-3, threads=1)
+    many.reset()
+    for action in actions:
+        seen = many.step(action.reshape(n, -1))
+    bodies = runs.observed(["q", "v"]).isel(time=-1)
+    np.testing.assert_array_equal(seen, np.concatenate([bodies.q, bodies.v], axis=-1))
+    one = world.stepper(control_period=PERIOD * 1e-3)
+    one.reset()
+    for action in actions[:, 2]:
+        alone = one.step(action.reshape(-1))
+    np.testing.assert_array_equal(alone, seen[2])
+    np.testing.assert_array_equal(one.state.x, many.state.x[2])
+    assert one.time == runs.time[-1]
+
+
+def test_observations_and_actions_are_labelled():
+    world = free_box()
+    world.add_input("unused", 1.0)
+
+    def speed(t: Any, scene: Any) -> Any:
+        return np.sqrt(scene["box"].velocity @ scene["box"].velocity)
+
+    sim = world.stepper(batch=2, inputs=["push"], observe=["box.velocity", "box.position.z", "energy", speed])
+    assert sim.action_labels == ("push[0]", "push[1]", "push[2]")
+    assert sim.observation_labels == (
+        "box.velocity.x", "box.velocity.y", "box.velocity.z", "box.position.z", "energy", "speed",
+    )  # fmt: skip
+    sim.reset()
+    seen = sim.step(np.array([[0, 0, 2 * 9.81], [1.0, 0, 0]]))
+    run = world.simulate(1e-3, inputs={"push": np.array([[0, 0, 2 * 9.81], [1.0, 0, 0]])}, batch=2)
+    np.testing.assert_array_equal(seen[:, :3], run.data.velocity.sel(body="box")[-1])
+    np.testing.assert_array_equal(seen[:, 4], run.data.energy[-1])
+    np.testing.assert_allclose(seen[:, 5], np.linalg.norm(seen[:, :3], axis=1), rtol=1e-15)
+    assert world.stepper(observe="box.angular_velocity").observation_labels[0] == "box.angular_velocity.x"
+    assert world.stepper().observation_labels[:1] == ("box.q[0]",)
+
+
+def test_actions_by_name_and_held():
+    sim = cart_pole().stepper(batch=3, control_period=0.01)
+    twin = sim.copy()
+    sim.reset()
+    twin.reset()
+    np.testing.assert_array_equal(sim.step({"push": [1.0, 2.0, 3.0]}), twin.step(np.array([[1.0], [2.0], [3.0]])))
+    np.testing.assert_array_equal(sim.step(), twin.step([[1], [2], [3]]))
+    np.testing.assert_array_equal(sim.step({"push": 4.0}), twin.step(np.full((3, 1), 4.0)))
+
+
+def test_a_world_without_inputs_is_stepped_without_actions():
+    world = pt.World()
+    world.add_particle("ball", 1.0, velocity=(0, 0, 3.0))
+    sim = world.stepper(control_period=0.01)
+    sim.reset()
+    sim.step()
+    np.testing.assert_array_equal(sim.step(np.zeros(0)), world.simulate(0.02).y[-1][:6])
+    with pytest.raises(ValueError, match="no inputs to set"):
+        sim.step([1.0])
+    with pytest.raises(ValueError, match="nothing is observed"):
+        world.stepper(observe=[])
+
+
+def test_arrays_are_the_users_own():
+    sim = cart_pole().stepper(batch=3)
+    out = np.empty((3, 4))
+    assert sim.reset(out=out) is out
+    before = out.copy()
+    assert sim.step(np.ones((3, 1)), out=out) is out
+    assert not np.array_equal(out, before)
+    new = sim.step(np.ones((3, 1)))
+    assert new is not sim.step(np.ones((3, 1)))
+
+
+def test_states_are_frozen_saved_restored_and_branched(monkeypatch):
+    world = cart_pole()
+    sim = world.stepper(batch=4, control_period=0.02, vary={"pole.mass": pt.Uniform(0.05, 0.2)}, seed=3)
+    sim.reset()
+    rng = np.random.default_rng(1)
+    actions = rng.normal(size=(6, 4, 1))
+    monkeypatch.setattr(kernels, "trace", None)  # nothing compiles after the first call
+    sim.step(actions[0])
+    kept = pickle.loads(pickle.dumps(sim.state))
+    twin = sim.copy()
+    ahead = [sim.step(action) for action in actions[1:]]
+    assert not np.array_equal(sim.state.x, kept.x)
+    np.testing.assert_array_equal(twin.state.x, kept.x)
+    sim.state = kept
+    np.testing.assert_array_equal([sim.step(action) for action in actions[1:]], ahead)
+    np.testing.assert_array_equal([twin.step(action) for action in actions[1:]], ahead)
+    with pytest.raises(ValueError, match="read-only"):
+        sim.state.x[0, 0] = 1.0
+    np.testing.assert_allclose(kept.time, 0.02, rtol=1e-15)
+
+
+def test_a_run_and_a_stepper_hand_over_to_each_other():
+    world = cart_pole()
+    whole = world.simulate(0.2, ledger=False)
+    sim = world.stepper(control_period=0.1)
+    sim.state = world.simulate(0.1, ledger=False).end
+    np.testing.assert_array_equal(sim.step(), np.concatenate([whole.data.q[-1], whole.data.v[-1]]))
+    many = world.stepper(batch=3, control_period=0.1)
+    many.state = world.simulate(0.1, ledger=False).end  # three branches of one state
+    np.testing.assert_array_equal(many.step()[1], whole.y[-1])
+
+
+@pytest.mark.parametrize("make", [cart_pole, free_box])
+def test_a_run_goes_on_from_a_stepper(make):
+    world = make()
+    (name,) = world.description.inputs
+    action = np.ones((2, np.size(world.description.inputs[name])))
+    held = {name: action.reshape(2, *np.shape(world.description.inputs[name]))}
+    sim = world.stepper(batch=2, control_period=0.05)
+    sim.reset()
+    sim.step(action)
+    run = world.simulate(0.05, start=sim.end)
+    np.testing.assert_array_equal(run.y[-1], world.simulate(0.1, batch=2, inputs=held).y[-1])
+    assert run.time[0] == 0.05
+    sim.reset(where=[True, False])
+    with pytest.raises(ValueError, match="at different times"):
+        _ = sim.end
+
+
+# Episodes.
+
+
+def test_draws_are_reproducible_for_each_instance():
+    world, vary = cart_pole(), {"pole.q[0]": pt.Normal(0.0, 0.1), "pole.mass": pt.Uniform(0.1, 0.2)}
+    sim = world.stepper(batch=6, vary=vary, seed=5)
+    first = sim.reset()
+    run = world.simulate(1e-3, batch=6, vary=vary, seed=5)
+    np.testing.assert_array_equal(first, np.concatenate([run.data.q[0], run.data.v[0]], axis=-1))
+    second = sim.reset()
+    assert not np.any(second[:, 1] == first[:, 1])
+    np.testing.assert_array_equal(sim.reset(seed=5), first)
+    some = np.array([True, False, True, False, False, False])
+    np.testing.assert_array_equal(sim.reset(where=some), np.where(some[:, None], second, first))
+    fewer = world.stepper(batch=3, vary=vary, seed=5)
+    np.testing.assert_array_equal(fewer.reset(), first[:3])
+    np.testing.assert_array_equal(fewer.reset(), second[:3])
+    alone = world.stepper(vary=vary, seed=5)
+    np.testing.assert_array_equal(alone.reset(), first[0])
+    np.testing.assert_array_equal(alone.reset(), second[0])
+
+
+@pytest.mark.parametrize("random", [False, True])
+def test_episodes_follow_each_other_inside_the_kernel(random):
+    """The same as a stepper whose instances are reset one by one, from outside."""
+    world = cart_pole()
+    vary = {"pole.q[0]": pt.Normal(0.0, 0.05)} if random else {"pole.q[0]": [0.05, 0.1, -0.15, 0.19]}
+    options: dict[str, Any] = {"batch": 4, "control_period": 0.02, "until": fallen, "duration": 0.5, "vary": vary}
+    auto, manual = world.stepper(autoreset=True, **options), world.stepper(**options)
+    np.testing.assert_array_equal(auto.reset(), manual.reset())
+    rng, ends, over = np.random.default_rng(2), np.zeros(4), set()
+    for _ in range(80):
+        action = 20 * rng.normal(size=(4, 1))
+        seen, wanted = auto.step(action), manual.step(action)
+        done = manual.done
+        np.testing.assert_array_equal(auto.done, done)
+        np.testing.assert_array_equal(auto.truncated, manual.truncated)
+        np.testing.assert_array_equal(auto.terminated, manual.terminated)
+        np.testing.assert_array_equal(auto.last_observation, wanted)
+        over |= {"time" for _ in range(manual.truncated.sum())} | {"condition" for _ in range(manual.terminated.sum())}
+        if np.any(done):
+            wanted = manual.reset(where=done)
+        np.testing.assert_array_equal(seen, wanted)
+        np.testing.assert_array_equal(auto.time, manual.time)
+        ends += done
+    assert ends.sum() > 8
+    assert over == {"time", "condition"}
+    np.testing.assert_array_equal(auto.state.episodes, ends)
+    np.testing.assert_array_equal(auto.state.p, manual.state.p)
+
+
+def test_an_episode_of_one_world_resets_itself():
+    sim = cart_pole().stepper(control_period=0.02, until=fallen, autoreset=True)
+    start = sim.reset()
+    seen = [sim.step([50.0]) for _ in range(12)]
+    assert any(np.array_equal(one, start) for one in seen)
+
+
+def test_what_breaks_down_stays_where_it_was():
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("rocket", 1.0, velocity=(1.0, 0, 0))
+    world.add_input("rate", 0.0)
+    world.add_force("thrust", "rocket", lambda t, scene: scene.input("rate") * scene["rocket"].velocity ** 3)
+    sim = world.stepper(batch=2, control_period=0.1, method="rk4", observe="rocket.velocity.x")
+    sim.reset()
+    seen = sim.step([[0.0], [1e3]])
+    np.testing.assert_array_equal(seen, [[1.0], [1.0]])
+    np.testing.assert_array_equal(sim.broken, [False, True])
+    np.testing.assert_array_equal(sim.done, [False, True])
+
+
+def test_threads_and_numbers_of_instances_change_no_bit():
+    world = cart_pole()
+    rng = np.random.default_rng(0)
+    vary = {"pole.q[0]": 0.1 * rng.normal(size=300)}
+    actions = rng.normal(size=(3, 300, 1))
+    seen = []
+    for threads in (1, 2, None):
+        sim = world.stepper(vary=vary, control_period=0.02, threads=threads)
+        assert sim.batch == 300
+        sim.reset()
+        seen.append([sim.step(action) for action in actions])
+    np.testing.assert_array_equal(seen[1], seen[0])
+    np.testing.assert_array_equal(seen[2], seen[0])
+
+
+def test_a_period_can_be_differentiated():
+    """Forward and reverse derivatives of the kernel against differences."""
+    sim = cart_pole().stepper(control_period=5e-3)
+    sim.reset()
+    state = sim.state
+    arguments = (state.x, state.p, 0.0, 0.0, np.array([2.0]), 1e-3)
+
+    def loss(x: Any, action: Any) -> float:
+        return float(np.sum(sim.kernel(x, *arguments[1:4], action, 1e-3)[1] * [1, 2, 3, 4]))
+
+    weights = (np.zeros(4), np.array([1.0, 2, 3, 4]), 0.0)
+    *_, by_x, by_action = pt.vjp(sim.kernel, wrt=(0, 4))(*arguments, *weights)
+    e = 1e-6
+    differences = [(loss(state.x + e * d, [2.0]) - loss(state.x - e * d, [2.0])) / (2 * e) for d in np.eye(4)]
+    np.testing.assert_allclose(by_x, differences, rtol=1e-7)
+    np.testing.assert_allclose(by_action[0], (loss(state.x, [2 + e]) - loss(state.x, [2 - e])) / (2 * e), rtol=1e-7)
+
+
+def test_a_step_of_one_instance_is_cheap():
+    """Beyond its physics some 10 us; the bound here leaves room for a busy machine."""
+    sim = cart_pole().stepper(control_period=1e-3)
+    sim.reset()
+    action, out = np.array([1.0]), np.empty(4)
+    times = []
+    for _ in range(20):
+        started = time.perf_counter()
+        for _ in range(100):
+            sim.step(action, out=out)
+        times.append((time.perf_counter() - started) / 100)
+    assert min(times) < 60e-6
+
+
+# Bad input.
+
+
+def test_a_period_that_does_not_fit_the_step_is_refused_with_the_nearest():
+    world = cart_pole()
+    with pytest.raises(ValueError, match=r"control_period of 0\.0207 s is not a multiple.* the nearest is 0\.021 s"):
+        world.stepper(step=1e-3, control_period=0.0207)
+    with pytest.raises(ValueError, match=r"nearest is 0\.001 s"):
+        world.stepper(step=1e-3, control_period=1e-5)
+    with pytest.raises(ValueError, match="control_period must be a positive number"):
+        world.stepper(control_period=-1.0)
+
+
+def test_actions_that_are_wrong_are_named_and_nothing_steps():
+    sim = cart_pole().stepper(batch=3)
+    sim.reset()
+    sim.step(np.ones((3, 1)))
+    before = sim.state
+    bad = np.ones((3, 1))
+    bad[1] = np.nan
+    for action, match in (
+        (bad, "the action push of instance 1 is nan. Nothing was stepped"),
+        (np.ones((2, 1)), r"shape \(3, 1\), for push; not \(2, 1\). Nothing was stepped"),
+        (np.ones(3), r"not \(3,\)"),
+        ({"pull": 1.0}, "'pull' is not an input of this stepper"),
+        ({"pus": 1.0}, "did you mean 'push'"),
+        ({"push": [1.0, 2.0]}, r"input 'push' takes values of shape \(3,\), or \(\) for all"),
+        ({"push": np.inf}, "push of instance 0 is inf"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            sim.step(action)
+        np.testing.assert_array_equal(sim.state.x, before.x)
+        np.testing.assert_array_equal(sim.state.p, before.p)
+        assert sim.time[0] == before.time[0]
+    sim.step()  # goes on with the action that was held
+
+
+def test_names_that_do_not_exist_are_refused():
+    world = cart_pole()
+    with pytest.raises(ValueError, match="no input 'puh'; did you mean 'push'"):
+        world.stepper(inputs=["puh"])
+    with pytest.raises(ValueError, match="named twice"):
+        world.stepper(inputs=["push", "push"])
+    with pytest.raises(ValueError, match=r"no quantity 'pole\.positio'; did you mean"):
+        world.stepper(observe=["pole.positio"])
+    with pytest.raises(ValueError, match="a function of the scene gives numbers"):
+        world.stepper(observe=lambda t, scene: np.eye(3))
+    with pytest.raises(ValueError, match="device must be"):
+        world.stepper(device="gpu")
+    with pytest.raises(TypeError, match="perod"):
+        world.stepper(perod=1.0)
+
+
+def test_states_of_other_worlds_and_closed_steppers_are_refused():
+    world, other = cart_pole(), free_box()
+    sim, box = world.stepper(batch=2), other.stepper()
+    box.reset()
+    with pytest.raises(ValueError, match="nothing was started yet"):
+        sim.step(np.ones((2, 1)))
+    with pytest.raises(ValueError, match="nothing was started yet"):
+        _ = sim.state
+    sim.reset()
+    with pytest.raises(ValueError, match="another world: body 'box' is missing"):
+        sim.state = box.state
+    with pytest.raises(TypeError, match="a state is needed"):
+        sim.state = np.zeros(4)
+    with pytest.raises(ValueError, match="one of 2 instances, but the stepper has 3"):
+        world.stepper(batch=3).state = sim.state
+    with pytest.raises(ValueError, match=r"steps of 0\.001 s; this stepper uses 'rk4' and 0\.002 s"):
+        world.stepper(batch=2, step=2e-3).state = sim.state
+    with pytest.raises(ValueError, match=r"where must be a mask of \(2,\) booleans"):
+        sim.reset(where=[1, 0])
+    with pytest.raises(ValueError, match="a seed is for all instances"):
+        sim.reset(seed=1, where=[True, False])
+    with sim:
+        pass
+    with pytest.raises(ValueError, match="was closed"):
+        sim.step(np.ones((2, 1)))
+    with pytest.raises(ValueError, match="was closed"):
+        sim.reset()
