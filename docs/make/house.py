@@ -10,7 +10,11 @@ FLOORS = (
     ),
     (
         "what acts",
-        (("parts", "forces, springs, rotors, tanks, beams"), ("environment", "gravity, ground"), ("control", "noise")),
+        (
+            ("parts", "forces, springs, rotors, tanks, beams"),
+            ("environment", "gravity, ground"),
+            ("control", "laws, sensors, noise"),
+        ),
     ),
     ("in time", (("integrate", "time-stepping schemes"), ("world", "bodies and parts: one state function"))),
     ("a run", (("run", "simulate, record, ledger"), ("study", "sweeps, sensitivities, linear models"))),

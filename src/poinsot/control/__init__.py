@@ -1,5 +1,26 @@
-"""Control in the loop: reproducible noise."""
+"""Control in the loop: signals, sampled and continuous laws, the usual blocks, reproducible noise."""
 
 from poinsot.control import noise
+from poinsot.control.actuator import Actuator
+from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, QuaternionFeedback, Washout
+from poinsot.control.controller import Block, Controller
+from poinsot.control.events import When
+from poinsot.control.regulator import lqr
+from poinsot.control.sensor import Sensor
 
-__all__ = ["noise"]
+__all__ = [
+    "PID",
+    "Actuator",
+    "Block",
+    "Controller",
+    "GainSchedule",
+    "Lag",
+    "Lead",
+    "Notch",
+    "QuaternionFeedback",
+    "Sensor",
+    "Washout",
+    "When",
+    "lqr",
+    "noise",
+]

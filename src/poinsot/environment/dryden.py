@@ -45,7 +45,7 @@ class Turbulence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lag:
+class GustFilter:
     """The filter K (1 + T s)/((1 + T1 s)(1 + T2 s)) of white noise whose autocorrelation is Dirac's delta(t) [1/s]."""
 
     K: Any
@@ -80,19 +80,19 @@ def turbulence(height: Any, wind_at_6m: Any, severity: str = "light") -> Turbule
     return Turbulence(*(a + mix * (b - a) for a, b in zip(low, high, strict=True)))
 
 
-def gust_filters(gusts: Turbulence, airspeed: Any) -> dict[str, Lag]:
+def gust_filters(gusts: Turbulence, airspeed: Any) -> dict[str, GustFilter]:
     """The filters of white noise that give the gusts u, v, w [m/s] along the axes of the aircraft."""
     V = airspeed
     Tu, Tv, Tw = gusts.L_u / V, gusts.L_v / V, gusts.L_w / V
     return {
-        "u": Lag(gusts.sigma_u * np.sqrt(2 * Tu), 0.0, Tu, 0.0),
-        "v": Lag(gusts.sigma_v * np.sqrt(Tv), np.sqrt(3.0) * Tv, Tv, Tv),
-        "w": Lag(gusts.sigma_w * np.sqrt(Tw), np.sqrt(3.0) * Tw, Tw, Tw),
+        "u": GustFilter(gusts.sigma_u * np.sqrt(2 * Tu), 0.0, Tu, 0.0),
+        "v": GustFilter(gusts.sigma_v * np.sqrt(Tv), np.sqrt(3.0) * Tv, Tv, Tv),
+        "w": GustFilter(gusts.sigma_w * np.sqrt(Tw), np.sqrt(3.0) * Tw, Tw, Tw),
     }
 
 
-def roll_filter(gusts: Turbulence, airspeed: Any, span: Any) -> Lag:
+def roll_filter(gusts: Turbulence, airspeed: Any, span: Any) -> GustFilter:
     """The filter of white noise that gives the rate of roll p [rad/s] of the gusts across a wing span [m]."""
     T = 4 * span / (np.pi * airspeed)
     K = gusts.sigma_w * np.sqrt(0.8 * np.pi / airspeed) * (np.pi / (4 * span)) ** (1 / 6) / gusts.L_w ** (1 / 3)
-    return Lag(K, 0.0, T, 0.0)
+    return GustFilter(K, 0.0, T, 0.0)

@@ -9,7 +9,7 @@ from poinsot.files.described import imported
 from poinsot.files.expressions import Expression, Law
 from poinsot.files.readers import NUMBER_OR_TEXT, Context, KeyType, array_of, number_of, typed
 from poinsot.files.units import is_quantity, wanted
-from poinsot.parts import Input, Tabulated
+from poinsot.parts import Input, Signal, Tabulated
 
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -20,7 +20,7 @@ def _is_formula(value: object) -> TypeGuard[str]:
 
 
 def _value(value: object, units: Sequence[str], context: Context) -> Any:
-    """A constant, a formula, {times, values}, {input, factor}, or "module:function"."""
+    """A constant, a formula, {times, values}, {input, factor}, {signal, factor}, or "module:function"."""
     if isinstance(value, dict):
         return _table(value, units)
     if _is_formula(value):
@@ -54,6 +54,8 @@ def _table(value: dict[str, Any], units: Sequence[str]) -> Any:
         return Tabulated(array_of(value["times"], ("s",)), array_of(value["values"], units))
     if "input" in value and set(value) <= {"input", "factor"}:
         return Input(str(value["input"]), number_of(value.get("factor", 1.0), ()))
+    if "signal" in value and set(value) <= {"signal", "factor"}:
+        return Signal(str(value["signal"]), number_of(value.get("factor", 1.0), ()))
     raise ValueError('expected { times = [...], values = [...] } or { input = "name", factor = 1.0 }')
 
 

@@ -28,7 +28,7 @@ from poinsot.files.expressions import Expression, Law
 from poinsot.files.outcome_formulas import OutcomeFormula
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
-from poinsot.parts import Effect, Element, Input, Scene, Tabulated
+from poinsot.parts import Effect, Element, Input, Scene, Signal, Tabulated
 from poinsot.run.fingerprints import fingerprint
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.inertia import Solid
@@ -37,9 +37,11 @@ from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
 OWN: tuple[type, ...] = (
-    Body, Description, Expression, Inertia, Input, Joint, Law, OutcomeFormula, Pose, Solid, Table, Tabulated,
+    Body, Description, Expression, Inertia, Input, Joint, Law, OutcomeFormula, Pose, Signal, Solid, Table, Tabulated,
 )  # fmt: skip
-ROOMS = tuple(f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment world".split())
+ROOMS = tuple(
+    f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment control world".split()
+)
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
 
@@ -50,7 +52,7 @@ class Missing(Element):
     data: Any = None
     why: str = ""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         raise ValueError(self.why)
 
     def effect(self, scene: Scene) -> Effect:

@@ -4,7 +4,7 @@ from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
-from poinsot.parts.loads import PD, Force, Input, Motor, Tabulated, Torque
+from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.spring import Spring
@@ -31,6 +31,7 @@ __all__ = [
     "Motor",
     "Rotor",
     "Scene",
+    "Signal",
     "Spring",
     "Tabulated",
     "Tank",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class ClosedLoop(Element):
     about the origin of B, in B's axes; for a coupling or a drive `force` [N m, N] is the one that it adds in the joint
     of b.
     """
+
+    follows: ClassVar[bool] = True
 
     a: str
     b: str

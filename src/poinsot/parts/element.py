@@ -90,6 +90,8 @@ class Element:
     name: str
 
     internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
+    follows: ClassVar[bool] = False  # its forces follow from all others, together with the accelerations
+    structural: ClassVar[tuple[str, ...]] = ()  # numbers that decide its form, and cannot be left free
 
     def __init_subclass__(cls) -> None:
         """Let every kind of element own its numbers: they are copied before its own `__post_init__` sees them."""
@@ -125,6 +127,10 @@ class Element:
 
     def states(self) -> Mapping[str, Array]:
         """Its own states by name, with their initial values."""
+        return {}
+
+    def ready(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Outputs that follow from its own states alone: they are known before its inputs are."""
         return {}
 
     def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
@@ -201,7 +207,7 @@ def units_of_outputs(element: Element) -> dict[str, str]:
 
 def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, owner: str, spread: bool = True) -> Array:
     """A constant or the value of a function as an array of this shape; a single number is broadcast if `spread`."""
-    array = as_array(_called(value, scene, field, owner) if callable(value) else value)
+    array = as_array(called(value, scene, field, owner) if callable(value) else value)
     if array.shape == shape:
         return array
     if array.shape == () and spread:
@@ -209,7 +215,7 @@ def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, own
     raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
 
 
-def _called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -> Any:
+def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -> Any:
     """The value of a function (t, scene), or of (t) alone; a second argument with a default, as in `lambda t, u=u`, is
     the user's own, unless it is called scene."""
     try:

@@ -60,11 +60,23 @@ class Input:
         return self.factor * scene.input(self.name)
 
 
+@dataclass(frozen=True)
+class Signal:
+    """The value of a signal, times a factor: what an element shows, "autopilot.elevator", a quantity of a body,
+    "wing.velocity", or an input; "wing.position[2]" is one entry. It stands wherever an `Input` may."""
+
+    name: str
+    factor: float = 1.0
+
+    def __call__(self, t: Array, scene: Scene) -> Array:
+        return self.factor * scene.signal(self.name)
+
+
 @dataclass(frozen=True, eq=False)
 class Force(Element):
     """A force (3,) [N] in world or body axes, at a point [m] of a body in the body's frame.
 
-    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (3,).
+    The value is constant, a `Tabulated`, an `Input`, a `Signal`, or a function (t, scene) -> (3,).
     """
 
     body: str = ""
@@ -117,7 +129,8 @@ class Torque(Element):
 class Motor(Element):
     """A motor in the joint of a body: a torque [N m] or force [N] for each of its degrees of freedom.
 
-    The value is constant, a `Tabulated`, an `Input`, or a function (t, scene) -> (nv,). `limit`: its largest magnitude.
+    The value is constant, a `Tabulated`, an `Input`, a `Signal`, or a function (t, scene) -> (nv,). `limit`: its
+    largest magnitude.
     """
 
     joint: str = ""

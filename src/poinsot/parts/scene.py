@@ -1,9 +1,10 @@
 """One instant of a world, as its elements see it: the state of every body, inputs and part states."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +17,13 @@ from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
 
 if TYPE_CHECKING:
-    from poinsot.parts.element import Element
+    from poinsot.parts.element import Dynamics, Effect, Element
 
 WORLD = "world"  # the name of the frame that does not move
+OF_BODIES = (
+    "position", "orientation", "velocity", "angular_velocity", "momentum", "angular_momentum", "kinetic_energy",
+    "q", "v",
+)  # fmt: skip
 MOUNT = ".mount"  # the end of the names of links that are not bodies: the mounts of joints that may separate
 
 
@@ -92,6 +97,7 @@ class Scene:
     """One instant: `scene["wing"].velocity`, `scene.inputs["throttle"]`, `scene.joint("hinge")`.
 
     t [s]; the joints' coordinates q (nq,) and velocities v (nv,); inputs and the states of parts by name; elements.
+    solve: the function that finds all forces and accelerations of a scene.
     """
 
     mechanism: Mechanism
@@ -101,6 +107,7 @@ class Scene:
     inputs: Mapping[str, Array] = field(default_factory=dict)
     states: Mapping[str, Array] = field(default_factory=dict)
     elements: "Mapping[str, Element]" = field(default_factory=dict)
+    solve: "Callable[[Scene], Dynamics] | None" = None
 
     @cached_property
     def poses(self) -> list[Pose]:
@@ -145,3 +152,89 @@ class Scene:
         if name not in self.inputs:
             raise UnknownNameError(f"there is no input {name!r}{hint(name, self.inputs)}.", name)
         return self.inputs[name]
+
+    # Signals: what elements show to each other. Each is evaluated when it is first asked for, which sorts them.
+
+    def signal(self, name: str) -> Array:
+        """The value of a signal: a state or an output of an element, as in "autopilot.elevator", a quantity of a body,
+        as in "wing.velocity" or "wing.q", or an input; "wing.position[2]" is one entry of an array."""
+        whole, entries = re.fullmatch(r"(.*?)((?:\[\d+\])*)", str(name)).groups()  # type: ignore[union-attr]
+        value = self._signal(whole)
+        for k in map(int, re.findall(r"\d+", entries)):
+            if not np.ndim(value) or k >= np.shape(value)[0]:
+                raise UnknownNameError(f"there is no signal {name!r}: {whole!r} has shape {np.shape(value)}.", name)
+            value = value[k]
+        return value
+
+    def _signal(self, name: str) -> Array:
+        owner, _, key = name.rpartition(".")
+        self.asked[name] = None
+        if name in self.states:
+            return self.states[name]
+        if owner in self.elements:
+            start = f"{owner}."
+            own = {k.removeprefix(start): x for k, x in self.states.items() if k.startswith(start)}
+            if own and key in (ready := self.elements[owner].ready(own)):
+                return as_array(ready[key])
+            follows = self.elements[owner].follows
+            shown = (self.dynamics.effects[owner] if follows else self.effect(owner, name)).shown
+            if key in shown:
+                value = shown[key]
+                return as_array(value(self.dynamics) if callable(value) else value)
+        elif owner in self.bodies and key in OF_BODIES:
+            return self.joint(owner)["qv".index(key)] if key in ("q", "v") else as_array(getattr(self[owner], key))
+        elif name in self.inputs:
+            return self.inputs[name]
+        raise UnknownNameError(f"there is no signal {name!r}{hint(name, self.signals(owner, key))}.", name)
+
+    def effect(self, name: str, signal: str = "") -> "Effect":
+        """The effect of an element, evaluated once; signal: the output that it is asked for."""
+        if name in self._evaluating:
+            chain = [*list(self._evaluating.values())[list(self._evaluating).index(name) + 1 :], signal]
+            raise ValueError(
+                f"{' -> '.join([signal, *chain[-2::-1], signal])} has no state in it: give one of them a sample time "
+                "or a state."
+            )
+        if name not in self._effects:
+            self._evaluating[name] = signal
+            try:
+                self._effects[name] = self.elements[name].effect(self)
+            finally:
+                del self._evaluating[name]
+        return self._effects[name]
+
+    @property
+    def dynamics(self) -> "Dynamics":
+        """All forces and accelerations at this instant; an error while the forces are being gathered."""
+        if self._evaluating or self.solve is None:
+            owner, signal = list(self._evaluating.items())[-1] if self._evaluating else ("", "")
+            raise ValueError(
+                f"{signal or owner!r} follows from accelerations, and these from all forces: a force cannot depend on "
+                "it at the same instant. Sample it, by a sensor or controller with a sample time."
+            )
+        return self._solved
+
+    @cached_property
+    def _solved(self) -> "Dynamics":
+        assert self.solve is not None
+        return self.solve(self)
+
+    @cached_property
+    def _effects(self) -> "dict[str, Effect]":
+        return {}
+
+    @cached_property
+    def _evaluating(self) -> dict[str, str]:
+        """The elements that are being evaluated, and the signal that each is asked for."""
+        return {}
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """The names of the signals that were asked for, in order."""
+        return {}
+
+    def signals(self, owner: str, key: str) -> list[str]:
+        """The names of signals that may be meant by this owner and key."""
+        known = [*self.states, *self.inputs, *(f"{body}.{k}" for body in self.bodies for k in OF_BODIES)]
+        known += [f"{name}.{k}" for name, effect in self._effects.items() for k in effect.shown]
+        return known + [f"{name}.{key}" for name in self.elements if name != owner]

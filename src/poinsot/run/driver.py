@@ -7,7 +7,11 @@ from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from poinsot._memo import memo
+from poinsot._types import Array
+from poinsot.control.sensor import sources_of_noise
 from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
@@ -21,8 +25,9 @@ from poinsot.run.progress import Progress
 from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
 from poinsot.run.stepping import another_method, choose_method
-from poinsot.run.time_grid import time_grid
+from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.world import System, World
+from poinsot.world.sampling import require_whole_steps
 
 STEP = 1e-3  # s, the default
 STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
@@ -132,18 +137,19 @@ def _going_on(world: World, options: RunOptions, step: float | None, start: RunS
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
+    options = replace(options, free=(*options.free, *(noisy := _noise(world, options))))
     system, original = _systems(world, options)
     options = replace(options, free=tuple(path for path in system.free if path not in options.vary))
     if options.record is not None:
         observables(system, (options.record,) if isinstance(options.record, str) else options.record)
-    numbers, n = draw(system, options.vary, options.batch, options.seed)
+    numbers, n = _drawn(system, options, noisy)
     inputs = read_inputs(system, options.inputs or {})
     require_shapes(system, inputs, n)
     adaptive = options.method == "adaptive"
     if adaptive:
         _require_adaptable(world, n, options)
     method = "rk4" if adaptive else choose_method(options.method, system)
-    grid = time_grid(options.duration, options.step, options.every, n is not None)
+    grid = _grid(system, options, n)
     ledger = n is None if options.ledger is None else options.ledger
     compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
     settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
@@ -172,6 +178,30 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         return run
 
 
+def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:
+    """The times of the run, on which all samples fall."""
+    grid = time_grid(options.duration, options.step, options.every, n is not None)
+    require_whole_steps(system, grid.step)
+    return grid
+
+
+def _noise(world: World, options: RunOptions) -> list[str]:
+    """The paths of the numbers by which sources of noise differ: between the instances of a batch, and by the seed.
+
+    They are always free: a constant would be rounded elsewhere, and single runs not have the bits of batches.
+    """
+    sources = sources_of_noise(world.description.elements)
+    paths = [f"{name}.{number}" for name in sources for number in ("instance", "seed")]
+    return [path for path in paths if path not in (*options.vary, *options.free)]
+
+
+def _drawn(system: System, options: RunOptions, noisy: Sequence[str]) -> tuple[dict[str, Array], int | None]:
+    """The varied numbers, and how many instances; the numbers of instances and the seed are added to noise's own."""
+    numbers, n = draw(system, options.vary, options.batch, options.seed)
+    more = {"instance": np.zeros(()) if n is None else np.arange(float(n)), "seed": float(options.seed or 0)}
+    return numbers | {path: system.numbers[path] + more[path.rpartition(".")[2]] for path in noisy}, n
+
+
 def _systems(world: World, options: RunOptions) -> tuple[System, System]:
     """The equations to be run, and those from which their code is made.
 
@@ -195,7 +225,7 @@ def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None
     if world.system().loops:
         raise ValueError("method 'adaptive' does not keep loops closed; take 'rk4'.")
     if any(element.latches for element in world.description.elements.values()):
-        raise ValueError("method 'adaptive' does not watch limits of the structure; take 'rk4'.")
+        raise ValueError("method 'adaptive' does not watch limits of the structure, nor take samples; take 'rk4'.")
 
 
 def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:

@@ -175,6 +175,37 @@ def _with_switches(context: StepContext, step: Step) -> Step:
 
             return fori_loop(np.where(switch.time <= end, 1, 0), repeat, now)
 
-        return fori_loop(len(system.letting_go), check, (t + np.zeros(()), y, new))[2] if system.letting_go else new
+        now = (t + np.zeros(()), y, new)
+        now = fori_loop(len(system.letting_go), check, now) if system.letting_go else now
+        return _with_events(context, step, settled, now, end)[2] if system.events else now[2]
 
     return whole
+
+
+def _with_events(context: StepContext, step: Step, settled: Any, now: Any, end: Scalar) -> Any:
+    """(begin, y, new): a step from y, at begin, to new, at its end; if something happens in it, in parts.
+
+    The instant at which it happens is found by bisection, to rounding.
+    """
+
+    def happened(y: LedgerState) -> Any:
+        states = context.system.named_states(y.state.parts)
+        return sum(states[f"{name}.happened"] for name in context.system.events)
+
+    def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
+        def parted(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
+            begin, y, _ = now
+
+            def halved(_: Any, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
+                low, high = bounds
+                middle = 0.5 * (low + high)
+                is_true = happened(settled(begin + middle, step(begin, y, middle))) > happened(y)
+                return np.where(is_true, low, middle), np.where(is_true, middle, high)
+
+            _, share = fori_loop(50, halved, (np.zeros(()), end - begin))
+            there = settled(begin + share, step(begin, y, share))
+            return begin + share, there, settled(end, step(begin + share, there, end - begin - share))
+
+        return fori_loop(np.where(happened(now[2]) > happened(now[1]), 1, 0), parted, now)
+
+    return fori_loop(len(context.system.events), check, now)

@@ -8,6 +8,7 @@ import numpy as np
 
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
+from poinsot.control.events import When
 from poinsot.fuse.trace.purity import steady
 from poinsot.parts.structure import COMPONENTS, LATCHES, Limit
 from poinsot.run.compiled import Condition
@@ -77,13 +78,15 @@ def warn(system: System, y: Array) -> None:
 
 @memo
 def until(system: System, condition: Condition | None) -> Condition | None:
-    """The condition to stop at, including the limits that stop the run."""
-    names = tuple(name for name, e in system.description.elements.items() if isinstance(e, Limit) and e.then == "stop")
+    """The condition to stop at, including the limits and events that stop the run."""
+    elements = system.description.elements.items()
+    names = [f"{name}.latched" for name, e in elements if isinstance(e, Limit) and e.then == "stop"]
+    names += [f"{name}.happened" for name, e in elements if isinstance(e, When) and e.then == "stop"]
     if not names:
         return condition
 
     def passed(t: Scalar, scene: Any) -> Any:
-        load = sum(scene.states[f"{name}.latched"] for name in names) - 0.5
+        load = sum(scene.states[name] for name in names) - 0.5
         if condition is None:
             return load
         value = as_array(steady(condition, t, scene, role="until"))

@@ -22,6 +22,7 @@ from poinsot.run.stepper_options import StepperOptions, StepperState
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import whole_steps
 from poinsot.world import World
+from poinsot.world.sampling import require_whole_steps
 
 NEVER = 1e300  # steps
 
@@ -40,6 +41,7 @@ class WorldStepper:
         system = self._world.system(tuple(options.vary))
         self._episodes = Episodes(system, options.vary, options.batch, options.seed)
         self.batch, self.step_length = self._episodes.n, float(options.step)
+        require_whole_steps(system, self.step_length)
         period = options.step if options.control_period is None else options.control_period
         self.substeps = whole_steps("control_period", period, options.step)
         limit = NEVER if options.duration is None else whole_steps("duration", options.duration, options.step)

@@ -112,7 +112,8 @@ def entries(values: Mapping[str, Any]) -> list[str]:
 
 def _numbers_of(item: Any) -> list[str]:
     numbers = {name: x for name in _names_of(item) if _is_number(x := getattr(item, name))}
-    return [name for name, x in numbers.items() if is_traced(x) or np.all(np.isfinite(x))]
+    fixed = getattr(item, "structural", ())
+    return [name for name, x in numbers.items() if name not in fixed and (is_traced(x) or np.all(np.isfinite(x)))]
 
 
 def _names_of(item: Any) -> list[str]:

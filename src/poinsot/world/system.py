@@ -14,6 +14,7 @@ from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
+from poinsot.control.events import events_of, inputs_after, require_inputs
 from poinsot.fuse import fori_loop, is_traced
 from poinsot.mechanism import Closure, Mechanism, floating, kinematics
 from poinsot.mechanism.closures import count_of
@@ -22,7 +23,7 @@ from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
-from poinsot.world import initial, paths
+from poinsot.world import initial, paths, sampling
 from poinsot.world.description import Description, initial_states, own_states
 
 ASSEMBLY = 20  # steps of Newton's method that close loops at the start, where their numbers are left free
@@ -110,6 +111,8 @@ class System:
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
         self.loops = tuple(_loops(description))
+        self.events = tuple(events_of(description.elements))
+        require_inputs(description.elements, self.inputs)
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
         if self.letting_go:
             self._require_mass_apart()
@@ -118,7 +121,9 @@ class System:
             scene, _ = self.scene(0.0, self.start())
             for name, element in description.acting():
                 with about(name):
-                    _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
+                    _check_effect(f"{type(element).__name__} {name!r}", scene.effect(name), scene)
+            sampling.require_one_writer(scene)
+            self.sampled = sampling.order(scene)
 
     def _are_independent(self) -> bool:
         """Whether no row of the loops follows from the others at the start, or nearly."""
@@ -179,7 +184,9 @@ class System:
         mech = self._mechanism(description, states)
         free = {name: x for name, x in description.inputs.items() if x is not self.description.inputs[name]}
         values, elements = {**self.inputs, **(inputs or {}), **free}, dict(description.acting())
-        return Scene(mech, t, kinematics.normalize(mech, state.q), state.v, values, states, elements), description
+        values = inputs_after(elements, states, values) if self.events else values
+        q = kinematics.normalize(mech, state.q)
+        return Scene(mech, t, q, state.v, values, states, elements, self.solved), description
 
     def motion(
         self,
@@ -189,8 +196,11 @@ class System:
         inputs: Values | None = None,
     ) -> Motion:
         """All forces, and the accelerations that follow."""
-        scene, description = self.scene(t, state, parameters, inputs)
-        effects = {name: element.effect(scene) for name, element in description.acting() if name not in self.loops}
+        return self.solved(self.scene(t, state, parameters, inputs)[0])
+
+    def solved(self, scene: Scene) -> Motion:
+        """All forces in a scene, and the accelerations that follow."""
+        effects = {name: scene.effect(name) for name in scene.elements if name not in self.loops}
         mech = scene.mechanism
         tau = joint_forces(mech, scene.q, scene.v)
         wrenches: dict[str, Array] = {}
@@ -273,7 +283,11 @@ class System:
         inputs: Values | None = None,
     ) -> State:
         """The state after a step, with the latches of elements updated."""
-        owners = [name for name, e in self.description.acting() if e.latches]
+        if self.sampled or self.events:
+            state = State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
+        owners = [
+            name for name, e in self.description.acting() if e.latches and name not in (*self.sampled, *self.events)
+        ]
         if not owners:
             return state
         motion = self.motion(t, state, parameters, inputs)

@@ -1,0 +1,91 @@
+"""Events: located within the step to rounding, per instance; what they set, stop and release."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+
+G = 9.81
+
+
+def thrown(*events, speed=7.3):
+    """A stone thrown upwards, with an input that pushes it: RK4 is exact for its parabola."""
+    world = pt.World(gravity=(0, 0, -G))
+    world.add_input("push", 0.0)
+    world.add_particle("stone", 2.0, velocity=(0, 0, speed))
+    world.add_force("engine", "stone", lambda t, scene: np.array([0, 0, 1.0]) * scene.signal("push"))
+    for event in events:
+        world.add(event)
+    return world
+
+
+def falls(t, scene):
+    return -scene["stone"].velocity[2]
+
+
+def test_an_event_is_located_to_rounding_and_sets_an_input():
+    """From the top on the push carries the weight: the stone stays there, to rounding, in coarse steps."""
+    run = thrown(pt.When("top", falls, {"push": 2 * G})).simulate(2.0, 0.1, every=0.1)
+    assert run.data["top.happened"].values[[0, -1]].tolist() == [0, 1]
+    np.testing.assert_allclose(run.data["top.at"][-1], 7.3 / G, rtol=1e-14)
+    late = run.time > 7.3 / G
+    np.testing.assert_allclose(run.data.position[late, 0, 2], 7.3**2 / (2 * G), rtol=1e-13)
+    np.testing.assert_allclose(run.data.velocity[late, 0, 2], 0.0, atol=1e-13)
+
+
+def test_each_instance_of_a_batch_has_its_own_instant():
+    speeds = np.array([3.0, 5.0, 7.3, 30.0])
+    start = np.stack([0 * speeds, 0 * speeds, speeds], axis=1)
+    run = thrown(pt.When("top", falls, {"push": 2 * G})).simulate(2.0, 0.1, vary={"stone.velocity": start})
+    np.testing.assert_allclose(run.data["top.at"][-1], [*speeds[:3] / G, 0.0], rtol=1e-13)
+    assert run.data["top.happened"][-1].values.tolist() == [1, 1, 1, 0]
+
+
+def test_several_events_in_one_step_happen_in_their_order():
+    """A push of 1 N s in 10 ms within a step of 0.1 s: the last event that happened counts."""
+    on = pt.When("on", lambda t, scene: t >= 0.53, {"push": 100.0})
+    off = pt.When("off", lambda t, scene: t >= 0.54, {"push": 0.0})
+    run = thrown(off, on).simulate(1.0, 0.1)
+    np.testing.assert_allclose(run.data["on.at"][-1], 0.53, rtol=1e-13)
+    np.testing.assert_allclose(run.data["off.at"][-1], 0.54, rtol=1e-13)
+    np.testing.assert_allclose(run.data.velocity[-1, 0, 2], 7.3 - G + 100.0 * 0.01 / 2.0, rtol=1e-12)
+
+
+def test_a_signal_as_condition_and_stop():
+    run = thrown(pt.When("landed", pt.Signal("stone.position[2]", -1.0), "stop")).simulate(5.0, 0.1)
+    np.testing.assert_allclose(run.time[-1], 2 * 7.3 / G, rtol=1e-12)
+    np.testing.assert_allclose(run.data.velocity[-1, 0, 2], -7.3, rtol=1e-12)
+
+
+def test_release_of_a_joint():
+    """A rod that swings is released at the bottom: it then turns at a constant rate."""
+    world = pt.World(gravity=(0, 0, -G))
+    rod = pt.Pose(p=(0, 0, -0.5)) @ pt.Inertia.cylinder(mass=1.0, radius=0.02, height=1.0)
+    world.add_body("rod", rod, joint=pt.revolute((0, 1, 0)), placement=(0, 0, 5), q=1.0)
+    world.add(pt.When("cut", lambda t, scene: -scene.joint("rod")[0][0], release="rod"))
+    run = world.simulate(1.0, 1e-3)
+    at = float(run.data["cut.at"][-1])
+    after = run.time > at
+    w = run.data.angular_velocity[after, 0, 1].values
+    np.testing.assert_allclose(w, w[0], rtol=1e-9)
+    J = float(rod.moment[1, 1]) + 0.25
+    np.testing.assert_allclose(0.5 * J * w[0] ** 2, G * 0.5 * (1 - np.cos(1.0)), rtol=1e-9)
+
+
+def test_an_event_at_the_start_and_events_beside_samples():
+    law = pt.Controller("law", lambda t, on: 5.0 * on, {"on": "go.happened"}, sample=0.1)
+    run = thrown(pt.When("go", lambda t, scene: t >= 0.0), law).simulate(0.3, 0.05, every=0.05)
+    assert run.data["go.at"][-1] == 0
+    assert run.data["go.happened"][0] == 1
+    np.testing.assert_array_equal(run.data["law.out"], [0, 0, 5, 5, 5, 5, 5])
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="must be a dict of inputs, or 'stop', not 'stopp'"):
+        pt.When("e", "stone.position[2]", "stopp")
+    with pytest.raises(KeyError, match="there is no input 'pusch'; did you mean 'push'"):
+        thrown(pt.When("e", falls, {"pusch": 1.0})).system()
+    with pytest.raises(ValueError, match=r"sets the input 'push' of shape \(\)"):
+        thrown(pt.When("e", falls, {"push": [1.0, 2.0]})).system()
+    with pytest.raises(KeyError, match=r"no signal 'stone.positon'; did you mean 'stone.position'"):
+        thrown(pt.When("e", "stone.positon", "stop")).simulate(1.0)
