@@ -49,6 +49,9 @@ class ClosedLoop(Element):
                     object.__setattr__(self, name, getattr(self.relation, name))
                 elif own is not getattr(self.relation, name):
                     object.__setattr__(self, "relation", replace(self.relation, **{name: own}))
+        if self.b == WORLD:
+            raise FieldError(f"b of {self.name!r} is the world: let a be the world, and b a body.", "b", self.name)
+        self.closure()  # checks the ends
 
     def closure(self) -> Closure:
         """The same for a mechanism."""

@@ -346,6 +346,35 @@ class CompiledSystem:
         """The numbers of the inflows, which come last, among n numbers of x or y."""
         return range(n - len(self.inflow_indices), n)
 
+    def open_loops(self, y: Array, p: Array) -> str | None:
+        """Which loops of the first instance (..., ny) that has some are open, in words; None if there are none.
+
+        Without free numbers they are closed: the start of the system is that of every instance.
+        """
+        if not self.system.loops or not self.system.free or not y.size:
+            return None
+        found = np.flatnonzero(np.ravel(self._are_closed(y, p)) == 0)
+        if not len(found):
+            return None
+        numbers = self.free_numbers(np.broadcast_to(p, (*y.shape[:-1], self.np)).reshape(-1, self.np)[found[0]])
+        named = ", ".join(f"{path} = {np.asarray(x).tolist()}" for path, x in numbers.items())
+        where = f" of instance {found[0]}" if y.ndim > 1 else ""
+        try:
+            self.system.start(numbers)
+        except ValueError as error:
+            return f"{named}{where} cannot be: {error}"
+        return f"{named}{where} cannot be: the loops are not closed at the start."
+
+    @Shared
+    def _are_closed(self) -> Compiled:
+        """(y, p) -> 1 if all loops are closed, else 0."""
+
+        def are_closed(y: Array, p: Array) -> Array:
+            parameters = self.context(p, np.zeros(0, int)).parameters
+            return np.where(self.system.is_closed(self.unpack(y).state, parameters), 1.0, 0.0)
+
+        return Kernel(are_closed, f"({self.ny}),({self.np})->()").to("numpy")
+
     def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
 

@@ -42,6 +42,8 @@ class Simulation:
             self.y = np.asarray(self.compiled.start(self.p))
             self.x = np.asarray(self.compiled.to_stepped(self.y, self.p))
         self._require_finite_start()
+        if problem := self.compiled.open_loops(self.y, self.p):
+            raise ValueError(problem)
         self.done, self.interrupted = 0, False
         changes, steps = np.rint(self.inputs.changes() / self.grid.step).astype(int), self.grid.steps
         self.pauses = np.append(changes[changes < steps], steps)  # step numbers beyond which p does not hold

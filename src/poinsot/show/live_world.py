@@ -104,7 +104,7 @@ class Live:
         self.seen: deque[tuple[float, Array, Array]] = deque([(0.0, self.y, self._p())], maxlen=WINDOW)
         self.grabbed.clear()
         self.pushes.clear()
-        self.problem = ""
+        self.problem = self.compiled.open_loops(self.y, self._p()) or ""
 
     def _p(self) -> Array:
         return self.compiled.parameters(self.numbers, self.inputs)

@@ -14,10 +14,18 @@ from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
-from poinsot.fuse import fori_loop, is_traced
+from poinsot.fuse import is_traced
 from poinsot.mechanism import Closure, Mechanism, floating, kinematics
 from poinsot.mechanism.closures import count_of
-from poinsot.mechanism.constrained import Mobility, assembled, constrained_dynamics, mobility, projected
+from poinsot.mechanism.constrained import (
+    Mobility,
+    assembled,
+    constrained_dynamics,
+    is_closed,
+    mobility,
+    nearest,
+    projected,
+)
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
@@ -25,7 +33,6 @@ from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
 
-ASSEMBLY = 20  # steps of Newton's method that close loops at the start, where their numbers are left free
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
 
@@ -226,13 +233,19 @@ class System:
         return State(q, v, state.parts), energy
 
     def _assembled(self, description: Description, mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
-        """q and v nearby in which all loops are closed; for numbers that are not known, by so many steps of Newton."""
+        """q and v nearby in which all loops are closed; for numbers that are not known yet, if there are such."""
         closures = [loop.closure() for loop in _loops(description).values()]
         if is_traced(q, v) or mech.is_traced() or any(map(_is_open, closures)):
-            q = fori_loop(ASSEMBLY, lambda _, q: projected(mech, closures, q, np.zeros(mech.nv))[0], q)
+            q = nearest(mech, closures, q)
         else:
             q = assembled(mech, closures, q)
         return projected(mech, closures, q, v)[:2]
+
+    def is_closed(self, state: State, parameters: Values | None = None) -> Any:
+        """Whether all loops are closed in a state."""
+        description = self.described(parameters)
+        mech = self._mechanism(description, self.named_states(state.parts))
+        return is_closed(mech, [loop.closure() for loop in _loops(description).values()], state.q)
 
     def derivative(
         self,
