@@ -79,6 +79,8 @@ def _check(path: Path) -> None:
     """An error if there is no such file, or if it is damaged."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file '{path}'.")
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"'{path}' is not a file or folder, but a pipe, socket or device.")
     store_for(path).check(path)
 
 
@@ -172,7 +174,7 @@ class OnDisk:
 
     def __init__(self, variable: "Variable") -> None:
         self.variable = variable
-        self.shape, self.ndim, self.dtype = variable.shape, variable.ndim, variable.dtype
+        self.shape, self.ndim, self.dtype, self.size = variable.shape, variable.ndim, variable.dtype, variable.size
 
     def __len__(self) -> int:
         return int(self.shape[0])
