@@ -96,6 +96,21 @@ class Closure:
     placement_b: Pose = field(default_factory=Pose)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.relation, Relation):
+            raise FieldError(
+                f"{self.name!r} closes a loop by {self.relation!r}; it needs a joint such as pt.revolute(axis), "
+                "pt.coupling(ratio), pt.distance(length), pt.on_line(axis) or pt.on_plane(normal).",
+                "relation",
+                self.name,
+            )
+        for name in ("placement_a", "placement_b"):
+            if not isinstance(getattr(self, name), Pose):
+                raise FieldError(
+                    f"{name} of {self.name!r} must be a pt.Pose, not {getattr(self, name)!r}; pt.Pose(p=...) is at a "
+                    "position.",
+                    name,
+                    self.name,
+                )
         if self.b is None:
             raise FieldError(f"b of {self.name!r} is the world: let a be the world, and b a body.", "b", self.name)
         if self.a == self.b:
