@@ -167,3 +167,11 @@ def test_an_abandoned_run_leaves_nothing(name, tmp_path, monkeypatch):
         Writer(tmp_path / name, run.world, run.compiled, run.settings).finish(run.stop)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         Writer(tmp_path / "nowhere" / name, run.world, run.compiled, run.settings)
+
+
+@pytest.mark.parametrize("batch", [None, 3])
+def test_a_run_that_is_saved_as_it_goes_is_the_same_run(batch, tmp_path):
+    run = world().simulate(0.1, 1e-3, batch=batch)
+    streamed = world().simulate(0.1, 1e-3, batch=batch, save=tmp_path / "x.nc")
+    assert np.array_equal(streamed.y, run.y)
+    assert streamed.y.size == run.y.size

@@ -1,5 +1,7 @@
 """A damaged result file is one clear error, before HDF5 sees it; whole ones are read by everybody."""
 
+import os
+
 import h5netcdf
 import h5py
 import numpy as np
@@ -126,3 +128,12 @@ def test_streamed_files_are_sealed(run, tmp_path):
     path.write_bytes(raw)
     with pytest.raises(ValueError, match="is damaged"):
         pt.load_run(path, lazy=True)
+
+
+def test_a_pipe_or_folder_is_no_run(tmp_path):
+    os.mkfifo(tmp_path / "pipe.nc")
+    with pytest.raises(ValueError, match="a pipe, socket or device"):
+        pt.load_run(tmp_path / "pipe.nc")
+    (tmp_path / "folder.nc").mkdir()
+    with pytest.raises(ValueError, match="is a folder, not a run"):
+        pt.load_run(tmp_path / "folder.nc")

@@ -4,6 +4,7 @@ import functools
 import itertools
 import random
 import time
+import uuid
 
 import numpy as np
 import pytest
@@ -32,7 +33,35 @@ def nested():
     return inner
 
 
+TALLY = np.zeros(1)
+
+
+def tallied(x):
+    """A counter in an array outside."""
+    TALLY[0] += 1
+    return x * TALLY[0]
+
+
+def tallied_as_a_whole(x):
+    tally = TALLY
+    tally += 1
+    return x * float(tally[0])
+
+
+@functools.lru_cache
+def cached_noise(key):
+    return RNG.random()
+
+
 VARYING = {
+    "an array that changes": tallied,
+    "a whole array that changes": tallied_as_a_whole,
+    "an array that is an output": lambda x: x * float(np.add(TALLY, 1, out=TALLY)[0]),
+    "behind a cache": lambda x: x * cached_noise(object()),
+    "by name": lambda x: x * globals()["RNG"].random(),
+    "by a name that is put together": lambda x: x * getattr(np, "ran" + "dom").random(),
+    "in text": lambda x: x * eval("RNG.random()", {"RNG": RNG}),
+    "a module": lambda x: x * (uuid.uuid4().int % 1000),
     "a generator": lambda x: x + RNG.normal(size=3),
     "NumPy's old functions": lambda x: x + np.random.normal(),  # noqa: NPY002
     "Python's random numbers": lambda x: x * random.random(),

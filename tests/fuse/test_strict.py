@@ -25,6 +25,9 @@ ONE = {  # functions of one number that kernels simplify
     "x ** 0": lambda x: x**0,
     "x ** 2": lambda x: x**2,
     "x ** -1": lambda x: x**-1.0,
+    "sign": np.sign,
+    "x // x": lambda x: x // x,
+    "x // 0": lambda x: x // 0.0,
 }
 TWO = {  # functions of two numbers
     "x - y, y - x": lambda x, y: np.stack([x - y, y - x]),
@@ -35,6 +38,7 @@ TWO = {  # functions of two numbers
     "where": lambda x, y: np.where(x < y, x * 0.0, y / y),
     "fmod": np.fmod,
     "remainder": np.remainder,
+    "floor_divide": np.floor_divide,
 }
 SIGNATURES = {name: "(),()->(2)" if "," in name else "(),()->()" for name in TWO}
 

@@ -354,6 +354,10 @@ def test_couplings_are_between_single_coordinates():
         (lambda: pt.coupling("2"), "ratio must be a finite number"),
         (lambda: pt.on_line((0, 0, 0)), "must not be the zero vector"),
         (lambda: crank(pt.Closure("pin", "slyder", "rod", PIN)), "there is no link 'slyder'.*slider"),
+        (lambda: pt.Closure("pin", "slider", "rod", "revolute"), "'pin' closes a loop by 'revolute'"),
+        (lambda: pt.Closure("pin", "slider", "rod", PIN, (1, 0, 0)), "placement_a of 'pin' must be a pt.Pose"),
+        (lambda: pt.Closure("pin", "rod", "rod", PIN), "'pin' holds 'rod' to itself"),
+        (lambda: pt.Closure("pin", "rod", None, PIN), "b of 'pin' is the world"),
     ],
 )
 def test_bad_closures(make, message):

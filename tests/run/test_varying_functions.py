@@ -49,8 +49,8 @@ VARYING = {
     "the date": (lambda t: datetime.now().timestamp() * np.ones(3), "a clock"),
     "a counter": (lambda t, scene: next(COUNTER) * scene["box"].velocity + next(COUNTER), r"next\(\)"),
     "a global": (counting, "the variable 'calls' outside of it"),
-    "a dict": (remembering, "a list, dict or set outside of it"),
-    "a list": (lambda t: GUSTS.pop() * np.ones(3), "a list, dict or set outside of it"),
+    "a dict": (remembering, "an array, list, dict or set outside of it"),
+    "a list": (lambda t: GUSTS.pop() * np.ones(3), "an array, list, dict or set outside of it"),
     "a walk": (Walk(), "Walk"),
     "a partial function": (functools.partial(lambda rng, t: rng.normal(size=3), RNG), "random numbers"),
 }

@@ -1,5 +1,7 @@
 """Closed loops in worlds: against closed forms and equivalent trees, with ledger, batches, free numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -179,3 +181,70 @@ def test_what_cannot_be_closed_is_refused():
         misspelt.start()
     with pytest.raises(ValueError, match="adaptive"):
         crank().simulate(0.1, method="adaptive")
+
+
+def linkage(length=1.5, q=(0.4, 0.7), placement_a=(1, 0, 0), placement_b=(1, 0, 0)):
+    """Two pendulums, 2 m apart, and a rod between points of them."""
+    world = pt.World(gravity=(0, -9.81, 0))
+    arm = pt.Inertia(1.0, (0.5, 0, 0), np.diag([0.01, 0.1, 0.1]))
+    for k in range(2):
+        world.add_body(f"arm{k}", arm, joint=pt.revolute((0, 0, 1)), placement=(2.0 * k, 0, 0), q=q[k], v=1.0)
+    world.close("rod", "arm0", "arm1", pt.distance(length), placement_a, placement_b)
+    return world
+
+
+def test_numbers_that_are_free_give_the_start_of_a_fresh_world():
+    """From rough guesses, by the same damped steps: no other branch is taken."""
+    rng, world = np.random.default_rng(0), linkage()
+    lengths, q = rng.uniform(0.5, 3.0, 12), rng.uniform(-3, 3, (12, 2))
+    starts = [linkage(*numbers).start() for numbers in zip(lengths, q, strict=True)]
+    runs = world.simulate(1e-3, vary={"rod.length": lengths, "arm0.q": q[:, :1], "arm1.q": q[:, 1:]})
+    np.testing.assert_allclose(runs.data.q.values[0], [start.q for start in starts], rtol=0, atol=1e-12)
+    for path, value in (("rod.length", lengths[3]), ("arm0.q", q[3, 0]), ("arm1.q", q[3, 1])):
+        world[path] = value
+    np.testing.assert_allclose(world.simulate(1e-3).data.q.values[0], starts[3].q, rtol=0, atol=1e-12)
+
+
+def test_an_instance_whose_loops_cannot_be_closed_is_named():
+    with pytest.raises(ValueError, match=r"rod.length = 20.0 of instance 1 cannot be: the loops .*'rod' is open by 16"):
+        linkage().simulate(1e-3, vary={"rod.length": [1.5, 20.0]})
+
+
+def test_rows_that_say_nothing_leave_the_motion_alone():
+    """A rod between points that are at rest anyway: no row has a derivative."""
+    world = linkage(2.0, placement_a=(0, 0, 0), placement_b=(0, 0, 0))
+    assert world.mobility().degrees_of_freedom == 2
+    free = linkage()
+    free.description = replace(free.description, elements={})
+    np.testing.assert_allclose(world.simulate(0.1).data.q, free.simulate(0.1).data.q, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("ends", "relation", "message"),
+    [
+        (("arm0", "arm0"), pt.coupling(2.0), "'bad' holds 'arm0' to itself"),
+        (("arm0", "world"), pt.distance(1.0), "b of 'bad' is the world: let a be the world, and b a body"),
+        (("world", "world"), pt.fixed(), "b of 'bad' is the world"),
+    ],
+)
+def test_ends_that_cannot_be_held_together(ends, relation, message):
+    with pytest.raises(ValueError, match=message):
+        linkage().close("bad", *ends, relation)
+
+
+def test_a_rod_between_points_that_coincide_has_no_direction():
+    world = pt.World()
+    for name in ("one", "two"):
+        world.add_body(name, pt.Inertia.sphere(1.0, 0.1))
+    world.close("rod", "one", "two", pt.distance(2.0))
+    with pytest.raises(ValueError, match="cannot be closed: at best 'rod' is open by 2"):
+        world.start()
+
+
+def test_a_free_joint_holds_nothing():
+    world, free = linkage(), linkage()
+    world.close("nothing", "arm0", "arm1", pt.free())
+    np.testing.assert_array_equal(world.simulate(0.1).data.q, free.simulate(0.1).data.q)
+    free.description = world.description = replace(world.description, elements={})
+    world.close("nothing", "arm0", "arm1", pt.free())
+    np.testing.assert_allclose(world.simulate(0.1).data.q, free.simulate(0.1).data.q, rtol=0, atol=1e-14)

@@ -80,6 +80,8 @@ def _check(path: Path) -> None:
     """An error if there is no such file, or if it is damaged."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file '{path}'.")
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"'{path}' is not a file or folder, but a pipe, socket or device.")
     store_for(path).check(path)
 
 

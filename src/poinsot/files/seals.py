@@ -40,6 +40,8 @@ def seal(path: Path) -> None:
 
 def require_whole(path: Path) -> None:
     """ValueError if a file is not what was written, or if HDF5 cannot read it within a time limit."""
+    if path.is_dir():
+        raise ValueError(f"'{path}' is a folder, not a run saved by Poinsot; only .zarr is one.")
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - SEAL.size))

@@ -122,6 +122,27 @@ class Closure:
     placement_a: Pose = field(default_factory=Pose)
     placement_b: Pose = field(default_factory=Pose)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.relation, Relation):
+            raise FieldError(
+                f"{self.name!r} closes a loop by {self.relation!r}; it needs a joint such as pt.revolute(axis), "
+                "pt.coupling(ratio), pt.distance(length), pt.on_line(axis) or pt.on_plane(normal).",
+                "relation",
+                self.name,
+            )
+        for name in ("placement_a", "placement_b"):
+            if not isinstance(getattr(self, name), Pose):
+                raise FieldError(
+                    f"{name} of {self.name!r} must be a pt.Pose, not {getattr(self, name)!r}; pt.Pose(p=...) is at a "
+                    "position.",
+                    name,
+                    self.name,
+                )
+        if self.b is None:
+            raise FieldError(f"b of {self.name!r} is the world: let a be the world, and b a body.", "b", self.name)
+        if self.a == self.b:
+            raise FieldError(f"{self.name!r} holds {self.b!r} to itself: a and b must be two bodies.", "b", self.name)
+
 
 class Rows(NamedTuple):
     """The rows of closures: g (m,), J (m, nv) with g' = J v - rate, and J' v - rate' (m,).
@@ -258,9 +279,10 @@ def _apart(A: LoopFrame, B: LoopFrame, length: Any) -> Rows:
     """|r| - length."""
     r, rate = B.X.p - A.X.p, B.velocity - A.velocity
     now = np.sqrt(r @ r)
-    n = r / now
+    over = np.where(now > 0, now, 1.0)  # origins that coincide have no direction: a row of zeros
+    n = r / over
     along = n @ rate
-    bias = n @ (B.acceleration - A.acceleration) + (rate @ rate - along * along) / now
+    bias = n @ (B.acceleration - A.acceleration) + (rate @ rate - along * along) / over
     return Rows(now - length, n @ (B.J - A.J), bias, _force(n, B))
 
 

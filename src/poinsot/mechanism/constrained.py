@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import solve_spd
+from poinsot.fuse import fori_loop, solve_spd
 from poinsot.mechanism import dynamics, kinematics
 from poinsot.mechanism.book import External
 from poinsot.mechanism.closures import Closure, Rows, closing_rows
@@ -113,8 +113,11 @@ class Response:
 
 def _proximal(S: Array, b: Array, turns: int) -> Array:
     """x with S x = b for a symmetric, positive semidefinite S (m, m) and a b that it reaches."""
+    if not len(b):
+        return b
     own = np.diag(S)
-    regular = S + PROXIMAL[turns] * np.diag(own + np.sum(own) / len(b))  # also where a row is zero
+    mean = np.sum(own) / len(b)
+    regular = S + PROXIMAL[turns] * np.diag(own + np.where(mean > 0, mean, 1.0))  # also where rows are zero
     x: Array = solve_spd(regular, b)
     for _ in range(turns - 1):
         x = x + solve_spd(regular, b - S @ x)
@@ -151,41 +154,68 @@ def projected(
 def assembled(
     mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12, most: int = 200
 ) -> Array:
-    """The q (nq,) nearby at which all closures hold, by damped Newton; an error with what is open if there is none.
-
-    A step moves no coordinate by more than 0.5 rad or m.
-    """
+    """The q (nq,) nearby at which all closures hold, by damped Newton; an error with what is open if there is none."""
     (q,) = sized(mech, q=q)
-    at_rest = np.zeros(mech.nv)
-    rows = closing_rows(mech, closures, q, at_rest)
-    for _ in range(most):
-        if np.abs(rows.gap).max(initial=0.0) <= tolerance:
-            return q
-        weighted = Response(mech, q, rows)
-        S = weighted.Y.T @ weighted.Z
-        step = -weighted.moved_by(np.linalg.lstsq(S, rows.gap, rcond=RANK)[0])
-        step = step * min(1.0, 0.5 / max(np.abs(step).max(initial=0.0), 1e-300))
-        nearer = _nearer(mech, closures, q, step, rows)
-        if nearer is None:
-            break
-        q, rows = nearer
+    q = nearest(mech, closures, q, tolerance, most)
+    if is_closed(mech, closures, q, 10 * tolerance):
+        return q
     raise ValueError(
         f"the loops cannot be closed: at best {_open(closures, mech, q)}. Start nearer to a position in which they are "
         "closed, or check placements and lengths."
     )
 
 
-def _nearer(
-    mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, rows: Rows
-) -> tuple[Array, Rows] | None:
-    """q after the largest part of the step (a power of 1/2) that makes the gap smaller by a share of that part."""
-    now, at_rest = np.linalg.norm(rows.gap), np.zeros(mech.nv)
-    for part in 0.5 ** np.arange(16):
-        there = kinematics.integrate(mech, q, part * step)
-        new = closing_rows(mech, closures, there, at_rest)
-        if np.linalg.norm(new.gap) < (1 - 1e-3 * part) * now:
-            return there, new
-    return None
+def nearest(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12, most: int = 200) -> Array:
+    """The q (nq,) nearby at which all closures hold, or, if there is none, at which no step brings them nearer.
+
+    Damped Newton, also for numbers that are not known yet: a step moves no coordinate by more than 0.5 rad or m, and is
+    halved until it makes the gap smaller by a share of it.
+    """
+
+    def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        q = at[0]
+        rows = closing_rows(mech, closures, q, np.zeros(mech.nv))
+        response = Response(mech, q, rows)
+        step = -response.moved_by(response.solve(rows.gap, 3))
+        step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))
+        part = _part(mech, closures, q, step, np.sqrt(rows.gap @ rows.gap))
+        q = kinematics.integrate(mech, q, part * step)
+        return q, np.where(is_closed(mech, closures, q, tolerance) | (part == 0), 0.0, 1.0)
+
+    def move_if_open(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        moved: tuple[Array, Array] = fori_loop(np.where(at[1] > 0, 1, 0), move, at)
+        return moved
+
+    found: Array = fori_loop(most, move_if_open, (q, np.where(is_closed(mech, closures, q, tolerance), 0.0, 1.0)))[0]
+    return found
+
+
+def _part(mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, now: Array) -> Array:
+    """The largest power of 1/2 of a step by which the gap gets smaller than `now` by a share of it; 0 if none does."""
+
+    def is_worse(part: Array) -> Array:
+        gap = closing_rows(mech, closures, kinematics.integrate(mech, q, part * step), np.zeros(mech.nv)).gap
+        worse: Array = ~(np.sqrt(gap @ gap) < (1.0 - 1e-3 * part) * now)
+        return worse
+
+    def halve(_: Any, part: Array) -> Array:
+        halved: Array = np.where(is_worse(part), 0.5 * part, part)
+        return halved
+
+    part: Array = fori_loop(np.where(is_worse(np.ones(())), 16, 0), halve, np.ones(()))
+    return np.where(part > 0.5**16, part, 0.0)
+
+
+def is_closed(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-11) -> Any:
+    """Whether all gaps are within a tolerance, relative to coordinates that are larger than 1 m or rad."""
+    gap = closing_rows(mech, closures, q, np.zeros(mech.nv)).gap
+    return _largest(gap) <= tolerance * np.maximum(_largest(q), 1.0)
+
+
+def _largest(x: Array) -> Array:
+    """The largest size of a number in x (n,), 0 if there is none."""
+    largest: Array = np.max(np.abs(np.concatenate([np.zeros(1), x])))
+    return largest
 
 
 def _open(closures: Sequence[Closure], mech: Mechanism, q: Array) -> str:

@@ -8,8 +8,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.mechanism.closures import Closure, Coupling, Distance, Driven, Relation, carrier, rows_of
-from poinsot.mechanism.joint_types import Closing
+from poinsot.mechanism.closures import Closure, Coupling, Driven, Relation, carrier, rows_of
 from poinsot.mechanism.joints import Joint
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import WORLD, Scene
@@ -39,13 +38,6 @@ class ClosedLoop(Element):
     offset: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.relation, (Joint, Closing, Coupling, Distance, Driven)):
-            raise FieldError(
-                f"{self.name!r} closes a loop by {self.relation!r}; it needs a joint such as pt.revolute(axis), "
-                "pt.coupling(ratio), pt.distance(length), pt.on_line(axis) or pt.on_plane(normal).",
-                "relation",
-                self.name,
-            )
         for name in ("length", "ratio", "offset"):  # the numbers of the relation, as numbers of the element
             if hasattr(self.relation, name) and not isinstance(self.relation, Joint):
                 own = getattr(self, name)
@@ -53,6 +45,9 @@ class ClosedLoop(Element):
                     object.__setattr__(self, name, getattr(self.relation, name))
                 elif own is not getattr(self.relation, name):
                     object.__setattr__(self, "relation", replace(self.relation, **{name: own}))
+        if self.b == WORLD:
+            raise FieldError(f"b of {self.name!r} is the world: let a be the world, and b a body.", "b", self.name)
+        self.closure()  # checks the ends and the relation
 
     def closure(self) -> Closure:
         """The same for a mechanism."""

@@ -12,6 +12,7 @@ from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState, layout_of, require_together, resumed, with_memory
 from poinsot.run.inputs import Inputs
 from poinsot.run.interrupt import CtrlC
+from poinsot.run.open_loops import open_loops
 from poinsot.run.outcomes import Outcomes, first_breakdown, onset
 from poinsot.run.progress import Progress
 from poinsot.run.result import Stop
@@ -50,6 +51,8 @@ class Simulation:
         with np.errstate(all="ignore"):
             self._begin()
         self._require_finite_start()
+        if start is None and (problem := open_loops(self.compiled, self.y, self.p)):
+            raise ValueError(problem)
         changes = np.rint((self.inputs.changes() - self.origin) / h).astype(int)
         self.pauses = np.append(changes[changes < steps], steps)  # step numbers beyond which p does not hold
         self.kept, self.steps_kept = [self.y], [self.done]

@@ -11,6 +11,7 @@ import numpy as np
 from poinsot._types import Array, ArrayLike
 from poinsot.parts import Effect, Element, Scene
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.open_loops import open_loops
 from poinsot.run.stepping import choose_method
 from poinsot.show import server as web
 from poinsot.show.looks import look_of, looks_of
@@ -104,7 +105,7 @@ class Live:
         self.seen: deque[tuple[float, Array, Array]] = deque([(0.0, self.y, self._p())], maxlen=WINDOW)
         self.grabbed.clear()
         self.pushes.clear()
-        self.problem = ""
+        self.problem = open_loops(self.compiled, self.y, self._p()) or ""
 
     def _p(self) -> Array:
         return self.compiled.parameters(self.numbers, self.inputs)

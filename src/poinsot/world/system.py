@@ -15,10 +15,18 @@ from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_inputs
-from poinsot.fuse import fori_loop, is_traced
+from poinsot.fuse import is_traced
 from poinsot.mechanism import Closure, Mechanism, floating, kinematics
 from poinsot.mechanism.closures import count_of
-from poinsot.mechanism.constrained import Mobility, assembled, constrained_dynamics, mobility, projected
+from poinsot.mechanism.constrained import (
+    Mobility,
+    assembled,
+    constrained_dynamics,
+    is_closed,
+    mobility,
+    nearest,
+    projected,
+)
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
@@ -26,7 +34,6 @@ from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths, sampling
 from poinsot.world.description import Description, initial_states, own_states
 
-ASSEMBLY = 20  # steps of Newton's method that close loops at the start, where their numbers are left free
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
 
@@ -135,7 +142,7 @@ class System:
     def mobility(self, state: State | None = None) -> Mobility:
         """Degrees of freedom, rows of closures, redundant rows, in a state or at the start."""
         q = (state or self.start()).q
-        return mobility(self.mechanism, [loop.closure() for loop in _loops(self.description).values()], q)
+        return mobility(self.mechanism, _closures(self.description), q)
 
     # Sizes and names.
 
@@ -221,10 +228,8 @@ class System:
         """Enter the forces that keep all loops closed among the effects and wrenches; tau (nv,) with them, and vdot."""
         loops = {name: scene.elements[name] for name in self.loops}
         closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
-        mech, start = scene.mechanism, 0
-        vdot, f = constrained_dynamics(
-            mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent, scene.t
-        )
+        mech, q, v, start = scene.mechanism, scene.q, scene.v, 0
+        vdot, f = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
             end = start + count_of(closure.relation)
             effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
@@ -236,20 +241,26 @@ class System:
         """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        closures = [loop.closure() for loop in _loops(description).values()]
+        closures = _closures(description)
         q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
         return State(q, v, state.parts), energy
 
     def _assembled(self, description: Description, mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
-        """q and v nearby in which all loops are closed; for numbers that are not known, by so many steps of Newton."""
-        closures = [loop.closure() for loop in _loops(description).values()]
+        """q and v nearby in which all loops are closed; for numbers that are not known yet, if there are such."""
+        closures = _closures(description)
         if is_traced(q, v) or mech.is_traced() or any(map(_is_open, closures)):
-            q = fori_loop(ASSEMBLY, lambda _, q: projected(mech, closures, q, np.zeros(mech.nv))[0], q)
+            q = nearest(mech, closures, q)
         else:
             q = assembled(mech, closures, q)
         return projected(mech, closures, q, v)[:2]
+
+    def is_closed(self, state: State, parameters: Values | None = None) -> Any:
+        """Whether all loops are closed in a state."""
+        description = self.described(parameters)
+        mech = self._mechanism(description, self.named_states(state.parts))
+        return is_closed(mech, _closures(description), state.q)
 
     def derivative(
         self,
@@ -373,6 +384,10 @@ class System:
 
 def _loops(description: Description) -> dict[str, ClosedLoop]:
     return {name: e for name, e in description.acting() if isinstance(e, ClosedLoop)}
+
+
+def _closures(description: Description) -> list[Closure]:
+    return [loop.closure() for loop in _loops(description).values()]
 
 
 def _is_open(closure: Closure) -> bool:

@@ -6,6 +6,7 @@ it is traced or called twice, and both results must be the same.
 """
 
 import dis
+import functools
 import sys
 import time
 import types
@@ -20,8 +21,24 @@ from poinsot.fuse.trace.traced import Traced
 
 SAFE_PACKAGES = ("numpy", "poinsot", "math", "operator", "functools", "cmath")
 CLOCKS = {"time", "datetime"}
-UNSAFE_NAMES = {"random", "next", "input", "open", "id", "hash", "iter", "urandom", *CLOCKS}
-MUTATORS = {"append", "extend", "insert", "pop", "popleft", "popitem", "clear", "update", "add", "remove", "setdefault"}
+INDIRECT = {"exec", "eval", "compile", "globals", "vars", "getattr", "setattr", "__import__"}  # reach any name
+UNSAFE_NAMES = {"random", "next", "input", "open", "id", "hash", "iter", "urandom", *CLOCKS, *INDIRECT}
+MUTATORS = {
+    *("append", "extend", "insert", "pop", "popleft", "popitem", "clear", "update", "add", "remove", "discard"),
+    *(
+        "setdefault",
+        "reverse",
+        "sort",
+        "fill",
+        "put",
+        "place",
+        "putmask",
+        "copyto",
+        "resize",
+        "partition",
+        "__setitem__",
+    ),
+}
 SAFE_TYPES = (
     int,
     float,
@@ -99,13 +116,17 @@ def suspect(function: Callable[..., Any], seen: set[int] | None = None) -> str |
     if found := _first(map(_unsafe_code, _codes(code))):
         return found
     values = list(_values(function))
-    if any(map(_changes_items, _codes(code))) and any(isinstance(value, (list, dict, set)) for value in values):
-        return "a list, dict or set outside of it, which it changes"
+    if any(map(_changes_items, _codes(code))) and any(map(_is_changeable, values)):
+        return "an array, list, dict or set outside of it, which it changes"
     return _first(_unsafe(value, seen) for value in values)
 
 
 def _first(found: Any) -> str | None:
     return next((text for text in found if text is not None), None)
+
+
+def _is_changeable(value: Any) -> bool:
+    return isinstance(value, (list, dict, set)) or (isinstance(value, np.ndarray) and value.flags.writeable)
 
 
 def _unsafe(value: Any, seen: set[int]) -> str | None:
@@ -118,6 +139,8 @@ def _unsafe(value: Any, seen: set[int]) -> str | None:
         return _first(_unsafe(item, seen) for item in value)
     if isinstance(value, dict):
         return _first(_unsafe(item, seen) for item in value.values())
+    if isinstance(value, functools._lru_cache_wrapper):
+        return suspect(value.__wrapped__, seen)
     kind = value if isinstance(value, type) else type(value)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     if kind.__module__.startswith("numpy.random"):
@@ -146,7 +169,9 @@ def _unsafe_module(module: types.ModuleType) -> str | None:
     name = module.__name__
     if name in CLOCKS:
         return f"{CLOCK} (the module {name})"
-    return f"random numbers (the module {name})" if name in ("random", "numpy.random", "secrets") else None
+    if name in ("random", "numpy.random", "secrets", "uuid"):
+        return f"random numbers (the module {name})"
+    return None if name.split(".")[0] in SAFE_PACKAGES or _is_users(module) else f"the module {name}"
 
 
 def _is_from_safe_package(thing: Any) -> bool:
@@ -177,9 +202,14 @@ def _unsafe_code(code: types.CodeType) -> str | None:
 
 
 def _changes_items(code: types.CodeType) -> bool:
-    """Whether code may change what is in a list, dict or set."""
-    subscripts = any(instruction.opname == "STORE_SUBSCR" for instruction in dis.get_instructions(code))
-    return subscripts or bool(MUTATORS & {*code.co_names})
+    """Whether code may change what is in an array, list, dict or set: by x[i] = y, x += y, out=x, or a method."""
+    if MUTATORS & {*code.co_names} or any(isinstance(names, tuple) and "out" in names for names in code.co_consts):
+        return True
+    return any(
+        instruction.opname == "STORE_SUBSCR"
+        or (instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("="))
+        for instruction in dis.get_instructions(code)
+    )
 
 
 def _values(function: Any) -> Iterator[Any]:

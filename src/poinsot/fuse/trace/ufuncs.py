@@ -68,20 +68,33 @@ def _reciprocal(a: Value) -> Value:
 
 
 def _sign(a: Value) -> Value:
-    """1 or -1; a zero or NaN as it is."""
+    """1 or -1; NaN as it is, and a zero too, which loses its sign in a strict kernel, as in NumPy."""
     if type_of(a) == "u":
         return build("minimum", a, 1)
-    return build("where", build("less", 0, a), 1, build("where", build("less", a, 0), -1, a))
+    rest = build("where", build("equal", a, 0), 0.0, a) if is_strict() and type_of(a) == "f" else a
+    return build("where", build("less", 0, a), 1, build("where", build("less", a, 0), -1, rest))
 
 
 def _floor_divide(a: Value, b: Value) -> Value:
     """floor(a / b) from the remainder, which is exact; a / b where b is 0."""
     if _is_whole(a) and _is_whole(b):
         return build("floordiv", a, b)
+    if is_strict():
+        return _strict_floor_divide(a, b)
     whole = build("rint", build("div", build("sub", a, _remainder(a, b)), b))
     unbounded = build("equal", build("abs", b), math.inf)
     whole = build("where", unbounded, build("where", _opposite_signs(a, b), -1.0, 0.0), whole)
     return build("where", build("equal", b, 0), build("div", a, b), whole)
+
+
+def _strict_floor_divide(a: Value, b: Value) -> Value:
+    """floor(a / b) with NumPy's infinities, NaN and zeros: from the remainder with the sign of a, and one less where
+    that is not the sign of b."""
+    r, ratio = _fmod(a, b), build("div", a, b)
+    quotient = build("div", build("sub", a, r), b)
+    quotient = build("where", _opposite_signs(r, b), build("sub", quotient, 1.0), quotient)
+    whole = build("where", build("equal", quotient, 0), build("copysign", 0.0, ratio), build("rint", quotient))
+    return build("where", build("equal", b, 0), ratio, whole)
 
 
 def _opposite_signs(a: Value, b: Value) -> Value:

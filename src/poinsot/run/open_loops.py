@@ -1,0 +1,40 @@
+"""Loops that cannot be closed with the numbers of an instance, told before it moves."""
+
+import numpy as np
+
+from poinsot._memo import memo
+from poinsot._types import Array
+from poinsot.fuse import Kernel
+from poinsot.run.compiled import Compiled, CompiledSystem
+
+
+def open_loops(compiled: CompiledSystem, y: Array, p: Array) -> str | None:
+    """Which loops of the first instance (..., ny) that has some are open at the start, in words; None without any.
+
+    Without free numbers they are closed: the start of the system is that of every instance.
+    """
+    system = compiled.system
+    if not system.loops or not system.free or not y.size:
+        return None
+    found = np.flatnonzero(np.ravel(_are_closed(compiled.original)(y, p)) == 0)
+    if not len(found):
+        return None
+    numbers = compiled.free_numbers(np.broadcast_to(p, (*y.shape[:-1], compiled.np)).reshape(-1, compiled.np)[found[0]])
+    named = ", ".join(f"{path} = {np.asarray(x).tolist()}" for path, x in numbers.items())
+    where = f" of instance {found[0]}" if y.ndim > 1 else ""
+    try:
+        system.start(numbers)
+    except ValueError as error:
+        return f"{named}{where} cannot be: {error}"
+    return f"{named}{where} cannot be: the loops are not closed at the start."
+
+
+@memo
+def _are_closed(compiled: CompiledSystem) -> Compiled:
+    """(y, p) -> 1 if all loops are closed, else 0."""
+
+    def are_closed(y: Array, p: Array) -> Array:
+        parameters = compiled.context(p, np.zeros(0, int)).parameters
+        return np.where(compiled.system.is_closed(compiled.unpack(y).state, parameters), 1.0, 0.0)
+
+    return Kernel(are_closed, f"({compiled.ny}),({compiled.np})->()").to("numpy")
