@@ -3,7 +3,7 @@
 from poinsot.environment.airspeed import AirData, air_data
 from poinsot.environment.atmosphere import US76, Air, Atmosphere
 from poinsot.environment.earth import Earth
-from poinsot.environment.gravity import CentralGravity
+from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
@@ -15,6 +15,7 @@ __all__ = [
     "CentralGravity",
     "Contact",
     "Earth",
+    "EarthGravity",
     "Gust",
     "SteadyWind",
     "WindProfile",

@@ -3,6 +3,7 @@
 import re
 
 from poinsot._fields import units_of
+from poinsot.environment import Earth
 from poinsot.world import Description
 
 TORSIONAL = ("N m/rad", "N m")
@@ -33,7 +34,7 @@ def units_at(path: str, description: Description) -> tuple[str, ...]:
     if head == "gravity":
         return units_of(type(description.gravity)).get(key, ()) if key else ("m/s^2",)
     if head not in description.bodies:
-        return ()
+        return units_of(Earth).get(key, ()) if head == "earth" and description.earth is not None else ()
     name, parameters = key.rpartition(".")[2], description.bodies[head].hinge.type.parameters
     return (parameters[name],) if name in parameters else OF_BODIES.get(name, ("m",))
 

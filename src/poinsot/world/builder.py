@@ -10,7 +10,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.environment import CentralGravity, Contact
+from poinsot.environment import CentralGravity, Contact, Earth, EarthGravity
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Relation
 from poinsot.mechanism.constrained import Mobility
@@ -52,16 +52,13 @@ class BodyHandle:
 class World:
     """Bodies, joints, springs, forces, gravity: a system to be simulated.
 
-    `gravity`: (3,) [m/s^2], z up by default, or a `CentralGravity`.
+    gravity: (3,) [m/s^2], (0, 0, -9.81) by default: flat ground, z up; or a `CentralGravity`.
+    earth: a `pt.Earth`, instead of gravity. The axes of the world are then inertial (ECI): origin at the Earth's
+    centre, z to the north pole, equal to Earth-fixed ones (ECEF) at t = 0.
     """
 
-    def __init__(self, gravity: ArrayLike | CentralGravity = (0.0, 0.0, -9.81)) -> None:
-        if not isinstance(gravity, CentralGravity):
-            gravity = np.array(gravity, dtype=float)
-            if gravity.shape != (3,) or not np.all(np.isfinite(gravity)):
-                raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
-            gravity = read_only(gravity)
-        self.description = Description(gravity=gravity)
+    def __init__(self, gravity: ArrayLike | CentralGravity | None = None, earth: Earth | None = None) -> None:
+        self.description = Description(gravity=_gravity(gravity, earth))
 
     @property
     def description(self) -> Description:
@@ -361,6 +358,8 @@ class World:
         for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
             if name in taken:
                 raise FieldError(f"there is {what} called {name!r} already; every name can be used once.", "name", name)
+        if name == "earth" and d.earth is not None:
+            raise FieldError("'earth' is the Earth of this world already; give another name.", "name", name)
         if "." in name and name in self.paths():
             raise FieldError(f"{name!r} is a number of the world already; give the part another name.", "name", name)
         self.description = replace(d, **{kind: {**getattr(d, kind), name: item}})  # type: ignore[arg-type]
@@ -374,3 +373,19 @@ class World:
         except BaseException:
             self.description = before
             raise
+
+
+def _gravity(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
+    """The gravity of a world; an error if there are two."""
+    if earth is not None:
+        if gravity is not None:
+            raise FieldError(f"gravity={gravity!r} and earth={earth!r}: the Earth brings its own; give one.", "gravity")
+        return EarthGravity(earth=earth)
+    if isinstance(gravity, CentralGravity):
+        return gravity
+    if isinstance(gravity, Earth):
+        raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
+    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
+    if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
+        raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
+    return read_only(uniform)

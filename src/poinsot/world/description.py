@@ -10,7 +10,7 @@ import numpy as np
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
-from poinsot.environment import CentralGravity
+from poinsot.environment import CentralGravity, Earth, EarthGravity
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
 from poinsot.parts import WORLD, Element
@@ -129,21 +129,26 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """Bodies and elements by name, gravity (3,) [m/s^2] or a `CentralGravity`, inputs with their default values."""
+    """Bodies and elements by name, gravity (3,) [m/s^2] or an element, inputs with their default values."""
 
     bodies: Mapping[str, Body] = field(default_factory=dict)
     elements: Mapping[str, Element] = field(default_factory=dict)
-    gravity: Array | CentralGravity = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    gravity: Array | CentralGravity | EarthGravity = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     inputs: Mapping[str, Array] = field(default_factory=dict)
 
     @cached_property
     def field(self) -> Array:
         """The uniform gravity (3,) [m/s^2]."""
-        return np.zeros(3) if isinstance(self.gravity, CentralGravity) else as_array(self.gravity)
+        return np.zeros(3) if isinstance(self.gravity, Element) else as_array(self.gravity)
+
+    @property
+    def earth(self) -> Earth | None:
+        """The Earth, if the world is one around it: its axes are then inertial, equal to Earth-fixed ones at t = 0."""
+        return self.gravity.earth if isinstance(self.gravity, EarthGravity) else None
 
     def acting(self) -> Iterator[tuple[str, Element]]:
-        """All elements by name, central gravity among them."""
-        if isinstance(self.gravity, CentralGravity):
+        """All elements by name, gravity that is not uniform among them."""
+        if isinstance(self.gravity, Element):
             yield "gravity", self.gravity
         yield from self.elements.items()
 
