@@ -6,6 +6,7 @@ from poinsot.control import noise
 from poinsot.environment import (
     US76,
     AirData,
+    AirMass,
     Atmosphere,
     CentralGravity,
     Contact,
@@ -99,12 +100,13 @@ from poinsot.run import (
 from poinsot.spatial import Inertia, InertiaWarning, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
-from poinsot.world import State, World
+from poinsot.world import Start, State, World
 
 __all__ = [
     "PD",
     "US76",
     "AirData",
+    "AirMass",
     "Atmosphere",
     "Beam",
     "BodyState",
@@ -143,6 +145,7 @@ __all__ = [
     "Scene",
     "Spring",
     "Springs",
+    "Start",
     "State",
     "SteadyWind",
     "Table",

@@ -1,5 +1,6 @@
 """The environment of a world: gravity, ground, the Earth, air and wind."""
 
+from poinsot.environment.air_mass import AirMass
 from poinsot.environment.airspeed import AirData, air_data
 from poinsot.environment.atmosphere import US76, Air, Atmosphere
 from poinsot.environment.earth import Earth
@@ -11,6 +12,7 @@ __all__ = [
     "US76",
     "Air",
     "AirData",
+    "AirMass",
     "Atmosphere",
     "CentralGravity",
     "Contact",

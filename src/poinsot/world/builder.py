@@ -10,7 +10,8 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.environment import CentralGravity, Contact, Earth, EarthGravity
+from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity
+from poinsot.environment.air_mass import winds_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Relation
 from poinsot.mechanism.constrained import Mobility
@@ -21,6 +22,7 @@ from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
+from poinsot.world.flight_start import without_start
 from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 
@@ -55,10 +57,22 @@ class World:
     gravity: (3,) [m/s^2], (0, 0, -9.81) by default: flat ground, z up; or a `CentralGravity`.
     earth: a `pt.Earth`, instead of gravity. The axes of the world are then inertial (ECI): origin at the Earth's
     centre, z to the north pole, equal to Earth-fixed ones (ECEF) at t = 0.
+    air: an atmosphere, such as `pt.US76()`, for `scene.air(body)`. wind: a wind or several, or the velocity (3,) [m/s]
+    of a steady one: north, east, down. On flat ground north is x, east is -y, and the altitude is z.
     """
 
-    def __init__(self, gravity: ArrayLike | CentralGravity | None = None, earth: Earth | None = None) -> None:
+    def __init__(
+        self,
+        gravity: ArrayLike | CentralGravity | None = None,
+        earth: Earth | None = None,
+        air: Atmosphere | None = None,
+        wind: Any = None,
+    ) -> None:
         self.description = Description(gravity=_gravity(gravity, earth))
+        if air is not None:
+            self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
+        elif wind is not None:
+            raise FieldError(f"wind={wind!r} blows in no air; give air=pt.US76() as well.", "wind")
 
     @property
     def description(self) -> Description:
@@ -87,13 +101,13 @@ class World:
         parent: "str | BodyHandle | None" = None,
         joint: Joint | None = None,
         placement: Pose | ArrayLike | None = None,
-        **start: ArrayLike,
+        **start: Any,
     ) -> BodyHandle:
         """Add a body: free, or on a joint of its parent, or fixed to its parent.
 
         inertia: in the body's own frame. placement: X_PJ, the pose of the joint's frame in the parent's, or its
         position. Its initial state: position (3,) [m], orientation (4,) wxyz, velocity (3,) [m/s] in world axes,
-        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint.
+        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint; or start, a `pt.Start`, as a pilot says it.
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
@@ -108,7 +122,7 @@ class World:
             placement = Pose()
         elif not isinstance(placement, Pose):
             placement = Pose(p=placement)
-        body = Body(name, inertia, parent, joint, placement, **start)
+        body = Body(name, inertia, parent, joint, placement, **without_start(name, start, self.description))
         self._take("bodies", name, body)
         return BodyHandle(self, name)
 
