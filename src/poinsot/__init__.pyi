@@ -6,7 +6,6 @@ from poinsot.control import noise
 from poinsot.environment import (
     US76,
     AirData,
-    AirMass,
     Atmosphere,
     CentralGravity,
     Contact,
@@ -106,7 +105,6 @@ __all__ = [
     "PD",
     "US76",
     "AirData",
-    "AirMass",
     "Atmosphere",
     "Beam",
     "BodyState",
