@@ -43,14 +43,14 @@ class Pull(NamedTuple):
 def pull(planet: Planet, p: Array, z: Array, m: Scalar, I: Array) -> Pull:
     """The pull on a mass m [kg] with the moment I (3, 3) [kg m^2] about its centre of mass at p (3,) [m] from the
     planet's centre; z (3,): the planet's axis."""
-    r = np.sqrt(p @ p)
-    u = p / r
-    k = {n: planet.mu * J_n / r * (planet.radius / r) ** n for n, J_n in {0: -1.0, **planet.zonal}.items()}
+    near = 1 / np.sqrt(p @ p)  # 1/r: the only division
+    u = p * near
+    k = {n: planet.mu * J_n * near * (planet.radius * near) ** n for n, J_n in {0: -1.0, **planet.zonal}.items()}
     P = legendre(u @ z, max(k) + 3)
 
     def terms(shift: int, derivative: int, power: int) -> Any:
         """The sum of k_n/r^power times a derivative of P_(n + shift), the largest term last."""
-        return sum(k_n / r**power * P[n + shift][derivative] for n, k_n in reversed(k.items()))
+        return sum(k_n * near**power * P[n + shift][derivative] for n, k_n in reversed(k.items()))
 
     Iz, Iu, T = I @ z, I @ u, I[0, 0] + I[1, 1] + I[2, 2]
     A, B, C = z @ Iz, z @ Iu, u @ Iu
