@@ -126,3 +126,7 @@ def test_errors():
         pt.World(earth="wgs84")
     with pytest.raises(ValueError, match=r"'earth' is the Earth of this world already"):
         pt.World(earth=EARTH).add_body("earth", SMALL)
+    world = pt.World(earth=EARTH)
+    world.add_body("ball", SMALL)
+    with pytest.raises(ValueError, match=r"body 'ball' starts 6356752 m deep in the Earth"):
+        world.simulate(1.0)

@@ -25,6 +25,7 @@ from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths
 from poinsot.world.description import Description, initial_states, own_states
 
+DEEPEST_START = -1e4  # m, above the Earth's polar radius
 ASSEMBLY = 20  # steps of Newton's method that close loops at the start, where their numbers are left free
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
@@ -116,6 +117,7 @@ class System:
         self.independent = self._are_independent()
         with np.errstate(all="ignore"):
             scene, _ = self.scene(0.0, self.start())
+            _require_places(scene, description)
             for name, element in description.acting():
                 with about(name):
                     _check_effect(f"{type(element).__name__} {name!r}", element.effect(scene), scene)
@@ -399,6 +401,21 @@ def _with(x: Array, where: slice, part: Array) -> Array:
 
 def _same_link(a: Any, b: Any) -> bool:
     return all(getattr(a, name) is getattr(b, name) for name in ("inertia", "parent", "joint", "placement"))
+
+
+def _require_places(scene: Scene, description: Description) -> None:
+    """An error if a body with mass starts deep in the Earth of the world."""
+    earth = description.earth
+    for name in scene.bodies if earth is not None else ():
+        p = scene[name].position
+        if scene.inertia(name) is None or is_traced(p):
+            continue
+        above = np.linalg.norm(p) - earth.ellipsoid.b  # type: ignore[union-attr]
+        if above < DEEPEST_START:
+            words = f"body {name!r} starts {-above:.0f} m deep in the Earth, at {p.tolist()}"
+            raise FieldError(
+                f"{words}: give it start=pt.Start(...), or a position [m] from its centre.", "position", name
+            )
 
 
 def _check_effect(kind: str, effect: Effect, scene: Scene) -> None:
