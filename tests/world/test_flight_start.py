@@ -1,11 +1,14 @@
 """Starts as a pilot says them: places, attitudes, speeds and rates, there and back; NASA's figures."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import poinsot as pt
+from poinsot.files.described import describe, restore
 from poinsot.spatial import Pose, euler
 
 FOOT = 0.3048
@@ -157,3 +160,33 @@ def test_on_a_parent():
     world.add_body("drone", PLANE, "carrier", pt.mechanism.free(), Pose(p=(0, 0, -1)), start=start)
     np.testing.assert_allclose(world.scene()["drone"].position, (0, 0, 95), atol=1e-12)
     np.testing.assert_allclose(world.scene()["drone"].velocity, (40, 0, 0), atol=1e-12)
+
+
+def test_every_number_is_a_path():
+    """Read, set, left free: many aircraft from one world, each where its own numbers say."""
+    start = {**HERE, "heading": 0.3, "roll": 0.1, "mach": 0.5, "alpha": 0.1, "beta": 0.02, "flight_path": 0.05}
+    world = pt.World(earth=EARTH, air=pt.US76(), wind=WIND)
+    world.add_body("plane", PLANE, start=pt.Start(**start, rates=(0.1, 0.2, 0.3)))
+    numbers = {f"plane.start.{key}": value for key, value in start.items()}
+    assert {*numbers, "plane.start.rates"} <= set(world.paths())
+    assert all(world[path] == value for path, value in numbers.items())
+    assert not any(path.startswith(("plane.position", "plane.velocity")) for path in world.paths())
+    vary = {path: [value, value + 0.01] for path, value in numbers.items()}
+    run = world.simulate(0.01, 0.01, vary=vary)
+    for path, values in vary.items():
+        world[path] = values[1]
+    plane = world.scene()["plane"]
+    for name in ("position", "orientation", "velocity", "angular_velocity"):
+        got = np.asarray(getattr(run["plane"], name))[0, 1]
+        np.testing.assert_allclose(got, getattr(plane, name), rtol=1e-13, atol=1e-13)
+
+
+def test_a_start_is_kept_in_files():
+    world = pt.World(earth=EARTH)
+    world.add_body("plane", PLANE, start=pt.Start(**HERE, velocity_ned=(1, 2, 3)))
+    data = json.loads(json.dumps(describe(world.description)))
+    again = pt.World.of(restore(data))
+    np.testing.assert_array_equal(again.start().q, world.start().q)
+    world = pt.World()
+    world.add_body("plane", PLANE)
+    assert "start" not in describe(world.description)["bodies"]["plane"]  # files and hashes of others stay

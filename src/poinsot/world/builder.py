@@ -22,7 +22,6 @@ from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
-from poinsot.world.flight_start import without_start
 from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 
@@ -122,7 +121,8 @@ class World:
             placement = Pose()
         elif not isinstance(placement, Pose):
             placement = Pose(p=placement)
-        body = Body(name, inertia, parent, joint, placement, **without_start(name, start, self.description))
+        body = Body(name, inertia, parent, joint, placement, **start)
+        body.started(self.description.earth, self.description.elements.get("air"))  # an error now, not when it runs
         self._take("bodies", name, body)
         return BodyHandle(self, name)
 

@@ -1,24 +1,21 @@
-"""The start of a flight as a pilot says it, and the initial state of a body that it means."""
+"""The start of a flight as a pilot says it, and the initial state of a body that it means; it can be traced."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
-from poinsot._errors import FieldError, about
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import AirMass, Earth
 from poinsot.environment.air_mass import ground_velocity, height, level, turning
 from poinsot.environment.airspeed import air_velocity
 from poinsot.environment.geodesy import require_place, transport_rate
-from poinsot.parts.element import read_only
+from poinsot.fuse import is_traced
 from poinsot.spatial import euler, quaternion
-from poinsot.spatial.arrays import as_array
-from poinsot.world.description import Description
+from poinsot.spatial.arrays import as_array, vector
 
 RatesTo = Literal["ned", "earth", "inertial"]
-STATE = ("position", "orientation", "velocity", "angular_velocity", "q", "v")
 VECTORS = ("position", "velocity_ned", "rates")
 FASTEST = 0.1  # [rad/s] of north-east-down; only next to a pole is it faster
 
@@ -69,7 +66,8 @@ class Start:
                 if getattr(self, name) is not None:
                     raise FieldError(f"a start with {name}, but without a speed: give airspeed or mach.", name)
         for name in ("airspeed", "mach"):
-            if (value := getattr(self, name)) is not None and value < 0:
+            value = getattr(self, name)
+            if value is not None and not is_traced(value) and value < 0:
                 raise FieldError(f"{name}={value!r} of a start must be 0 or more.", name)
 
     def _one_of(self, name: str, *others: str) -> None:
@@ -87,7 +85,7 @@ class Start:
         v = ground if self.velocity_ned is None else ground + R_WN @ as_array(self.velocity_ned)
         if (V := self._airspeed(earth, air, p)) is not None:
             moved = ground if air is None else air.velocity(earth, 0.0, p)
-            v = moved + R_WB @ air_velocity(V, self.alpha or 0.0, self.beta or 0.0)
+            v = moved + R_WB @ air_velocity(V, _or_0(self.alpha), _or_0(self.beta))
         omega = as_array(self.rates)
         if self.rates_to != "inertial":
             omega = omega + R_WB.T @ turning(earth)
@@ -106,30 +104,31 @@ class Start:
             for name in ("latitude", "longitude"):
                 if place[name] is not None:
                     raise FieldError(f"flat ground has no {name}: give altitude, or pt.World(earth=...).", name)
-            p = np.array([0.0, 0.0, self.altitude or 0.0])
+            p = vector(0.0, 0.0, _or_0(self.altitude))
         elif missing := [name for name, value in place.items() if value is None]:
             raise FieldError(f"a start around the Earth needs {missing[0]}, or a position.", missing[0])
         else:
             p = earth.ecef(self.latitude, self.longitude, self.altitude)  # type: ignore[arg-type]
         top = np.inf if air is None else air.atmosphere.top
-        require_place(place["latitude"] or 0.0, place["longitude"] or 0.0, place["altitude"] or 0.0, top=top)
+        latitude, longitude, altitude = map(_or_0, place.values())
+        require_place(latitude, longitude, altitude, top=top)
         return p
 
-    def _pitch(self) -> float:
+    def _pitch(self) -> Any:
         """The pitch [rad]: that given, or that of the flight path gamma, from sin(gamma) = a sin(pitch) - b cos(pitch).
 
         Stevens, Lewis & Johnson, Aircraft Control and Simulation, section 3.6.
         """
         if self.flight_path is None:
-            return self.pitch or 0.0
-        alpha, beta, climb = self.alpha or 0.0, self.beta or 0.0, np.sin(self.flight_path)
+            return _or_0(self.pitch)
+        alpha, beta, climb = _or_0(self.alpha), _or_0(self.beta), np.sin(self.flight_path)
         a = np.cos(alpha) * np.cos(beta)
         b = np.sin(self.roll) * np.sin(beta) + np.cos(self.roll) * np.sin(alpha) * np.cos(beta)
-        steepest = np.hypot(a, b)
-        if np.abs(climb) > steepest:
+        steepest = np.sqrt(a * a + b * b)
+        if not is_traced(climb, steepest) and np.abs(climb) > steepest:
             words = f"flight_path={self.flight_path!r} rad cannot be reached with this roll, alpha and beta"
             raise FieldError(f"{words}: the steepest is {np.arcsin(steepest):.6g} rad.", "flight_path")
-        return float(np.arctan2(b, a) + np.arcsin(climb / steepest))
+        return np.arctan2(b, a) + np.arcsin(climb / steepest)
 
     def _airspeed(self, earth: Earth | None, air: AirMass | None, p: Array) -> Any:
         """The true airspeed [m/s], if one is given."""
@@ -143,12 +142,14 @@ class Start:
 def _transport_rate(earth: Earth, p: Array, v_N: Array) -> Array:
     """omega_EN_N (3,) [rad/s]; an error at the poles, where it has no bound."""
     rate = transport_rate(earth.geodetic(p).latitude, earth.height(p), v_N, earth.ellipsoid)
-    if np.abs(rate).max() > FASTEST:
+    if not is_traced(rate) and np.abs(rate).max() > FASTEST:
         raise FieldError("next to a pole north-east-down turns without bound: give rates_to='earth'.", "rates_to")
     return rate
 
 
 def _require_numbers(name: str, value: Any, shape: tuple[int, ...]) -> None:
+    if is_traced(value):
+        return
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -158,17 +159,5 @@ def _require_numbers(name: str, value: Any, shape: tuple[int, ...]) -> None:
         raise FieldError(f"{name}={value!r} of a start must be {what}.", name)
 
 
-def without_start(name: str, given: Mapping[str, Any], description: Description) -> dict[str, Any]:
-    """The initial state of a body as given, with a `Start` among it converted to the axes of the world."""
-    start, others = given.get("start"), {key: value for key, value in given.items() if key != "start"}
-    if start is None:
-        return others
-    if not isinstance(start, Start):
-        raise FieldError(f"start of body {name!r} must be a pt.Start, not {start!r}.", "start", name)
-    for key in others:
-        if key in STATE:
-            raise FieldError(f"body {name!r}: give either start or {key}, not both.", key, name)
-    air = description.elements.get("air")
-    with about(name):
-        state = start.state(description.earth, air if isinstance(air, AirMass) else None)
-    return others | {key: read_only(np.asarray(value, dtype=float)) for key, value in state.items()}
+def _or_0(value: Any) -> Any:
+    return 0.0 if value is None else value

@@ -2,6 +2,7 @@
 
 wing.mass, wing.radius     mass properties; a body made of one shape is made anew from its numbers
 wing.position, wing.q      the initial state of a body
+plane.start.altitude       the same, of a body with a start
 wing.joint.damping         its joint; also wing.damping
 wing.placement.p           where the joint sits on the parent
 strut.stiffness            an element
@@ -93,6 +94,8 @@ def known(description: Description) -> list[str]:
             names += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
             if len(body.inertia.solids) == 1:
                 names += [f"{name}.{key}" for key in _numbers_of(body.inertia.solids[0].shape)]
+        if body.start is not None:
+            names += [f"{name}.start.{key}" for key in _numbers_of(body.start)]
         names += [f"{name}.placement.p"]
         names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
     for name, element in description.elements.items():

@@ -163,7 +163,7 @@ class System:
         description = self.described(parameters)
         states = initial_states(description)
         mech = self._mechanism(description, states)
-        q, v = initial.start(description.bodies, mech)
+        q, v = initial.start(description.started(), mech)
         if self.loops:
             q, v = self._assembled(description, mech, q, v)
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
