@@ -189,4 +189,4 @@ def test_a_start_is_kept_in_files():
     np.testing.assert_array_equal(again.start().q, world.start().q)
     world = pt.World()
     world.add_body("plane", PLANE)
-    assert "start" not in describe(world.description)["bodies"]["plane"]  # files and hashes of others stay
+    assert "start" not in describe(world.description)["bodies"]["plane"]  # the data of others stay as they were

@@ -98,7 +98,7 @@ def describe(x: Any) -> Any:
 
 
 def _kept(x: Any, f: Field[Any]) -> bool:
-    """Whether a field is described: a younger one may say that it is only if it is given, so old hashes stay."""
+    """Whether a field is described: one may say that it is only if it is given."""
     return f.init and not (f.metadata.get("described") == "if given" and getattr(x, f.name) is None)
 
 
