@@ -117,7 +117,7 @@ from poinsot.run import (
 from poinsot.spatial import Inertia, InertiaWarning, Pose
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
-from poinsot.world import State, World
+from poinsot.world import Start, State, World
 
 __all__ = [
     "PD",
@@ -172,6 +172,7 @@ __all__ = [
     "Signal",
     "Spring",
     "Springs",
+    "Start",
     "State",
     "SteadyWind",
     "StepperState",

@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from poinsot.cli.screen import WIDE, Screen, short, vector
+from poinsot.environment import EarthGravity
 from poinsot.parts import Limit
 from poinsot.run.ledger import CONSERVED_QUANTITIES, UNITS, Ledger, magnitudes
 from poinsot.world import World
@@ -25,6 +26,8 @@ def tree(world: World) -> Tree:
     gravity = description.gravity
     if isinstance(gravity, np.ndarray):
         root.add(f"[dim]gravity {vector(gravity)} m/s^2[/]" if np.any(gravity) else "[dim]no gravity[/]")
+    elif isinstance(gravity, EarthGravity):
+        root.add(f"[dim]around {escape(str(gravity.earth))}[/]")
     else:
         root.add(f"[dim]central gravity, mu = {gravity.mu:g} m^3/s^2[/]")
     for name, value in description.inputs.items():

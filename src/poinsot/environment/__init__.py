@@ -1,9 +1,10 @@
 """The environment of a world: gravity, ground, the Earth, air and wind."""
 
+from poinsot.environment.air_mass import AirMass
 from poinsot.environment.airspeed import AirData, air_data
 from poinsot.environment.atmosphere import US76, Air, Atmosphere
 from poinsot.environment.earth import Earth
-from poinsot.environment.gravity import CentralGravity
+from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
@@ -11,10 +12,12 @@ __all__ = [
     "US76",
     "Air",
     "AirData",
+    "AirMass",
     "Atmosphere",
     "CentralGravity",
     "Contact",
     "Earth",
+    "EarthGravity",
     "Gust",
     "SteadyWind",
     "WindProfile",

@@ -21,10 +21,39 @@ class AirData:
 
     velocity: (..., 3) [m/s] of the point relative to the air, in aircraft axes: x forward, y right, z down.
     air: the air there. All quantities and their derivatives are finite at rest.
+    altitude: [m], geometric. rates: (..., 3) [rad/s], how the aircraft turns relative to the air, in its axes.
     """
 
     velocity: Annotated[Array, "m/s"]
     air: Air
+    altitude: Annotated[Any, "m"] = None
+    rates: Annotated[Any, "rad/s"] = None
+
+    @property
+    def temperature(self) -> Array:
+        """T [K]."""
+        return self.air.temperature
+
+    @property
+    def pressure(self) -> Array:
+        """The static pressure p [Pa]."""
+        return self.air.pressure
+
+    @property
+    def density(self) -> Array:
+        """rho [kg/m^3]."""
+        return self.air.density
+
+    @property
+    def speed_of_sound(self) -> Array:
+        """a [m/s]."""
+        return self.air.speed_of_sound
+
+    @property
+    def geopotential_altitude(self) -> Array:
+        """The geopotential height [m] that belongs to the altitude."""
+        result: Array = atmosphere.geopotential(self.altitude)
+        return result
 
     @cached_property
     def airspeed(self) -> Array:

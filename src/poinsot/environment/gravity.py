@@ -1,11 +1,14 @@
 """Gravity that is not uniform."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
+from poinsot.environment.earth import RADIUS, Earth
+from poinsot.environment.pull import Planet, pull
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
 from poinsot.parts.flow import gains
 from poinsot.parts.scene import Scene
@@ -56,4 +59,40 @@ class CentralGravity(Element):
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
                 dU = -self.mu / r * (1 + 0.5 / r**2 * (np.trace(dI) - 3 * (u @ dI @ u))) - f @ rho / m
                 power = power + gained * dU
+        return Effect(wrenches, stored=stored, power=power)
+
+
+@dataclass(frozen=True, eq=False)
+class EarthGravity(Element):
+    """The gravitation of the Earth on every body, in a world with inertial axes whose origin is the Earth's centre.
+
+    Energy, force and torque are those of `pull`: the gravity gradient acts on long bodies, and energy and the angular
+    momentum about the Earth's axis are conserved, with central gravity about its centre. The Earth does not move.
+    """
+
+    name: str = "gravity"
+    earth: Earth = field(default_factory=Earth)
+
+    internal: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.earth, Earth):
+            raise FieldError(f"earth={self.earth!r} must be a pt.Earth, such as pt.Earth(gravity='J2').", "earth")
+
+    def effect(self, scene: Scene) -> Effect:
+        planet = Planet(self.earth.mu, RADIUS, self.earth.zonal)
+        wrenches: dict[str, Array] = {}
+        stored, power = np.zeros(()), np.zeros(())
+        for link, X in zip(scene.mechanism.links, scene.poses, strict=True):
+            if link.inertia is None:
+                continue
+            m, c = link.inertia.mass, link.inertia.com
+            p_B, z_B = X.R.T @ (X @ c), X.R[2]
+            pulled = pull(planet, p_B, z_B, m, link.inertia.moment)
+            wrenches[link.name] = np.concatenate([pulled.torque + np.cross(c, pulled.force), pulled.force])
+            stored = stored + pulled.energy
+            for gained, layer in gains(scene, link.name):  # mass gained at rho brings its energy along
+                rho = layer.com - c
+                dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
+                power = power + gained * (pull(planet, p_B, z_B, 1.0, dI).energy - pulled.force @ rho / m)
         return Effect(wrenches, stored=stored, power=power)

@@ -55,15 +55,16 @@ def _harmonics(p: ArrayLike, mu: Scalar, a: float, J: Zonal) -> tuple[Array, tup
     r = np.sqrt(x * x + y * y + z * z)
     u = (x / r, y / r, z / r)
     k = {n: mu * J_n / r * (a / r) ** n for n, J_n in {0: -1.0, **J}.items()}
-    return r, u, k, _legendre(u[2], max(k) + 2)
+    return r, u, k, legendre(u[2], max(k) + 2)
 
 
-def _legendre(s: Array, order: int) -> list[tuple[Any, Any, Any]]:
-    """P_n, P'_n and P''_n at s, for n from 0 to an order."""
-    P: list[tuple[Any, Any, Any]] = [(1.0, 0.0, 0.0), (s, 1.0, 0.0)]
+def legendre(s: Array, order: int) -> list[tuple[Any, Any, Any, Any]]:
+    """P_n at s and its first three derivatives, for n from 0 to an order."""
+    P: list[tuple[Any, Any, Any, Any]] = [(1.0, 0.0, 0.0, 0.0), (s, 1.0, 0.0, 0.0)]
     for n in range(1, order):
-        (p, d, dd), before = P[n], P[n - 1][0]
-        P.append((((2 * n + 1) * s * p - n * before) / (n + 1), (n + 1) * p + s * d, (n + 2) * d + s * dd))
+        (p, d, dd, ddd), before = P[n], P[n - 1][0]
+        polynomial = ((2 * n + 1) * s * p - n * before) / (n + 1)
+        P.append((polynomial, (n + 1) * p + s * d, (n + 2) * d + s * dd, (n + 3) * dd + s * ddd))
     return P
 
 

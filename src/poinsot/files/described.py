@@ -16,7 +16,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -96,10 +96,15 @@ def describe(x: Any) -> Any:
             return {key: describe(value) for key, value in x.items()}
         return {"map": [[describe(key), describe(value)] for key, value in x.items()]}
     if is_dataclass(x) and not isinstance(x, type):
-        return {"class": _name(type(x)), **{f.name: describe(getattr(x, f.name)) for f in fields(x) if f.init}}
+        return {"class": _name(type(x)), **{f.name: describe(getattr(x, f.name)) for f in fields(x) if _kept(x, f)}}
     if callable(x) and hasattr(x, "__qualname__") and not inspect.ismethod(x):
         return _function(x)
     return {"opaque": f"{type(x).__module__}:{type(x).__qualname__}"}
+
+
+def _kept(x: Any, f: Field[Any]) -> bool:
+    """Whether a field is described: one may say that it is only if it is given."""
+    return f.init and not (f.metadata.get("described") == "if given" and getattr(x, f.name) is None)
 
 
 def _array(x: np.ndarray) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import re
 
 from poinsot._fields import units_of
-from poinsot.world import Description
+from poinsot.environment import Earth
+from poinsot.world import Description, Start
 
 TORSIONAL = ("N m/rad", "N m")
 LINEAR = ("N/m",)
@@ -33,7 +34,9 @@ def units_at(path: str, description: Description) -> tuple[str, ...]:
     if head == "gravity":
         return units_of(type(description.gravity)).get(key, ()) if key else ("m/s^2",)
     if head not in description.bodies:
-        return ()
+        return units_of(Earth).get(key, ()) if head == "earth" and description.earth is not None else ()
+    if key.startswith("start."):
+        return units_of(Start).get(key.removeprefix("start."), ())
     name, parameters = key.rpartition(".")[2], description.bodies[head].hinge.type.parameters
     return (parameters[name],) if name in parameters else OF_BODIES.get(name, ("m",))
 

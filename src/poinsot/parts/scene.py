@@ -11,6 +11,7 @@ import numpy as np
 from poinsot._errors import UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
+from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Inertia, Pose, motion
@@ -139,6 +140,21 @@ class Scene:
         """Coordinates and velocities of the joint that carries the body with this name."""
         k = self.mechanism.index(name)
         return self.q[self.mechanism.q_slices[k]], self.v[self.mechanism.v_slices[k]]
+
+    def air(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Any:
+        """The `AirData` of a point (3,) [m] of a body, whose axes are x forward, y right, z down; computed once."""
+        model: Any = self.elements.get("air")
+        if not hasattr(model, "met_by"):
+            raise UnknownNameError("the world has no air; make it with pt.World(air=pt.US76()).", "air")
+        key = (str(body), id(point) if is_traced(point) else tuple(np.ravel(point).tolist()))
+        if key not in self._met:
+            self._met[key] = point, model.met_by(self, str(body), as_array(point))
+        return self._met[key][1]
+
+    @cached_property
+    def _met(self) -> dict[Any, Any]:
+        """The points that have met the air, kept with what they met."""
+        return {}
 
     def element(self, name: str, body: str = "") -> "Element":
         """The element with this name, or with the name of a body in front of it."""

@@ -2,6 +2,7 @@
 
 from poinsot.world.builder import BodyHandle, World
 from poinsot.world.description import Body, Description
+from poinsot.world.flight_start import Start
 from poinsot.world.system import Motion, State, System
 
-__all__ = ["Body", "BodyHandle", "Description", "Motion", "State", "System", "World"]
+__all__ = ["Body", "BodyHandle", "Description", "Motion", "Start", "State", "System", "World"]

@@ -10,7 +10,8 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.environment import CentralGravity, Contact
+from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity
+from poinsot.environment.air_mass import winds_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Driven, Relation
 from poinsot.mechanism.constrained import Mobility
@@ -53,16 +54,25 @@ class BodyHandle:
 class World:
     """Bodies, joints, springs, forces, gravity: a system to be simulated.
 
-    `gravity`: (3,) [m/s^2], z up by default, or a `CentralGravity`.
+    gravity: (3,) [m/s^2], (0, 0, -9.81) by default: flat ground, z up; or a `CentralGravity`.
+    earth: a `pt.Earth`, instead of gravity. The axes of the world are then inertial (ECI): origin at the Earth's
+    centre, z to the north pole, equal to Earth-fixed ones (ECEF) at t = 0.
+    air: an atmosphere, such as `pt.US76()`, for `scene.air(body)`. wind: a wind or several, or the velocity (3,) [m/s]
+    of a steady one: north, east, down. On flat ground north is x, east is -y, and the altitude is z.
     """
 
-    def __init__(self, gravity: ArrayLike | CentralGravity = (0.0, 0.0, -9.81)) -> None:
-        if not isinstance(gravity, CentralGravity):
-            gravity = np.array(gravity, dtype=float)
-            if gravity.shape != (3,) or not np.all(np.isfinite(gravity)):
-                raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {gravity}.")
-            gravity = read_only(gravity)
-        self.description = Description(gravity=gravity)
+    def __init__(
+        self,
+        gravity: ArrayLike | CentralGravity | None = None,
+        earth: Earth | None = None,
+        air: Atmosphere | None = None,
+        wind: Any = None,
+    ) -> None:
+        self.description = Description(gravity=_gravity(gravity, earth))
+        if air is not None:
+            self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
+        elif wind is not None:
+            raise FieldError(f"wind={wind!r} blows in no air; give air=pt.US76() as well.", "wind")
 
     @property
     def description(self) -> Description:
@@ -91,13 +101,13 @@ class World:
         parent: "str | BodyHandle | None" = None,
         joint: Joint | None = None,
         placement: Pose | ArrayLike | None = None,
-        **start: ArrayLike,
+        **start: Any,
     ) -> BodyHandle:
         """Add a body: free, or on a joint of its parent, or fixed to its parent.
 
         inertia: in the body's own frame. placement: X_PJ, the pose of the joint's frame in the parent's, or its
         position. Its initial state: position (3,) [m], orientation (4,) wxyz, velocity (3,) [m/s] in world axes,
-        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint.
+        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint; or start, a `pt.Start`, as a pilot says it.
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
@@ -113,6 +123,7 @@ class World:
         elif not isinstance(placement, Pose):
             placement = Pose(p=placement)
         body = Body(name, inertia, parent, joint, placement, **start)
+        body.started(self.description.earth, self.description.elements.get("air"))  # an error now, not when it runs
         self._take("bodies", name, body)
         return BodyHandle(self, name)
 
@@ -384,6 +395,8 @@ class World:
         for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
             if name in taken:
                 raise FieldError(f"there is {what} called {name!r} already; every name can be used once.", "name", name)
+        if name == "earth" and d.earth is not None:
+            raise FieldError("'earth' is the Earth of this world already; give another name.", "name", name)
         if "." in name and name in self.paths():
             raise FieldError(f"{name!r} is a number of the world already; give the part another name.", "name", name)
         self.description = replace(d, **{kind: {**getattr(d, kind), name: item}})  # type: ignore[arg-type]
@@ -397,3 +410,19 @@ class World:
         except BaseException:
             self.description = before
             raise
+
+
+def _gravity(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
+    """The gravity of a world; an error if there are two."""
+    if earth is not None:
+        if gravity is not None:
+            raise FieldError(f"gravity={gravity!r} and earth={earth!r}: the Earth brings its own; give one.", "gravity")
+        return EarthGravity(earth=earth)
+    if isinstance(gravity, CentralGravity):
+        return gravity
+    if isinstance(gravity, Earth):
+        raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
+    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
+    if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
+        raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
+    return read_only(uniform)

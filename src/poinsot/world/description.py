@@ -10,7 +10,7 @@ import numpy as np
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
-from poinsot.environment import CentralGravity
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
 from poinsot.parts import WORLD, Element
@@ -18,8 +18,10 @@ from poinsot.parts.element import read_only
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.spatial.arrays import as_array
+from poinsot.world.flight_start import Start
 
 HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; the acceleration that remains is below rounding
+STATE = ("position", "orientation", "velocity", "angular_velocity", "q", "v")
 RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and sources of the ledger
 
 
@@ -30,7 +32,8 @@ class Body:
     As a `Link`: inertia in its own frame, parent, joint, placement. Without a joint it is free, or fixed to its parent
     if it has one. It starts at `position` (3,) [m] of its frame's origin, with `orientation` (4,) wxyz, the `velocity`
     (3,) [m/s] of that origin, in world axes, and the `angular_velocity` (3,) [rad/s] in body axes; or with the
-    coordinates `q` and velocities `v` of its joint. By default it is at rest in the joint's neutral position.
+    coordinates `q` and velocities `v` of its joint; or as a `start` says. By default it is at rest in the joint's
+    neutral position.
     """
 
     name: str
@@ -44,9 +47,11 @@ class Body:
     angular_velocity: ArrayLike | None = None
     q: ArrayLike | None = None
     v: ArrayLike | None = None
+    start: Start | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
         check_name("a body", self.name)
+        self._check_start()
         if self.joint is None:
             object.__setattr__(self, "joint", free() if self.parent is None else fixed())
         joint = self.hinge
@@ -79,8 +84,26 @@ class Body:
                 array = quaternion.normalize(array)
             object.__setattr__(self, name, array if is_traced(array) else read_only(array))
 
+    def _check_start(self) -> None:
+        """An error if there is something else than a `Start`, or anything else beside it."""
+        if self.start is not None and not isinstance(self.start, Start):
+            raise FieldError(f"start of body {self.name!r} must be a pt.Start, not {self.start!r}.", "start", self.name)
+        for key in STATE if self.start is not None else ():
+            if getattr(self, key) is not None:
+                raise FieldError(f"body {self.name!r}: give either start or {key}, not both.", key, self.name)
+
+    def started(self, earth: Earth | None, air: Element | None) -> "Body":
+        """The body with its start, if it has one, as a position, orientation and velocities in the world's axes."""
+        if self.start is None:
+            return self
+        with about(self.name, "start"):
+            state = self.start.state(earth, air if isinstance(air, AirMass) else None)
+        return replace(self, start=None, **state)  # type: ignore[arg-type]
+
     def _defaults(self) -> dict[str, Array]:
         """The initial state by default: at rest, in the neutral position."""
+        if self.start is not None:
+            return {}
         joint, default = self.hinge, {}  # type: Joint, dict[str, Array]
         as_body = self.parent is None and joint.type.position
         if as_body and self.q is None:
@@ -129,21 +152,30 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """Bodies and elements by name, gravity (3,) [m/s^2] or a `CentralGravity`, inputs with their default values."""
+    """Bodies and elements by name, gravity (3,) [m/s^2] or an element, inputs with their default values."""
 
     bodies: Mapping[str, Body] = field(default_factory=dict)
     elements: Mapping[str, Element] = field(default_factory=dict)
-    gravity: Array | CentralGravity = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    gravity: Array | CentralGravity | EarthGravity = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     inputs: Mapping[str, Array] = field(default_factory=dict)
 
     @cached_property
     def field(self) -> Array:
         """The uniform gravity (3,) [m/s^2]."""
-        return np.zeros(3) if isinstance(self.gravity, CentralGravity) else as_array(self.gravity)
+        return np.zeros(3) if isinstance(self.gravity, Element) else as_array(self.gravity)
+
+    @property
+    def earth(self) -> Earth | None:
+        """The Earth, if the world is one around it: its axes are then inertial, equal to Earth-fixed ones at t = 0."""
+        return self.gravity.earth if isinstance(self.gravity, EarthGravity) else None
+
+    def started(self) -> dict[str, Body]:
+        """The bodies by name, those with a `Start` with the initial state that it means in the world's axes."""
+        return {name: body.started(self.earth, self.elements.get("air")) for name, body in self.bodies.items()}
 
     def acting(self) -> Iterator[tuple[str, Element]]:
-        """All elements by name, central gravity among them."""
-        if isinstance(self.gravity, CentralGravity):
+        """All elements by name, gravity that is not uniform among them."""
+        if isinstance(self.gravity, Element):
             yield "gravity", self.gravity
         yield from self.elements.items()
 

@@ -2,11 +2,13 @@
 
 wing.mass, wing.radius     mass properties; a body made of one shape is made anew from its numbers
 wing.position, wing.q      the initial state of a body
+plane.start.altitude       the same, of a body with a start
 wing.joint.damping         its joint; also wing.damping
 wing.placement.p           where the joint sits on the parent
 strut.stiffness            an element
 plane.left.contents        a part on a body
 gravity, gravity[2]        an entry of an array
+earth.mu                   the Earth, in a world around it
 elevator                   an input, by its name
 wing.moment[0,1]           an entry of a matrix; both products of inertia of a pair of axes
 """
@@ -23,6 +25,7 @@ from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint
+from poinsot.parts import Element
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
 from poinsot.world.description import Body, Description
@@ -83,7 +86,7 @@ def _order(path: str) -> tuple[bool, bool, int, str]:
 
 def known(description: Description) -> list[str]:
     """All paths of finite numbers."""
-    names = ["gravity"] if not is_dataclass(description.gravity) else [f"gravity.{k}" for k in ("mu", "centre")]
+    names = _of_gravity(description)
     for name, body in description.bodies.items():
         solved = body.hinge.type.position or body.hinge.type.attitude  # coordinates follow from these without a search
         names += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
@@ -91,11 +94,21 @@ def known(description: Description) -> list[str]:
             names += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
             if len(body.inertia.solids) == 1:
                 names += [f"{name}.{key}" for key in _numbers_of(body.inertia.solids[0].shape)]
+        if body.start is not None:
+            names += [f"{name}.start.{key}" for key in _numbers_of(body.start)]
         names += [f"{name}.placement.p"]
         names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
     for name, element in description.elements.items():
         names += [f"{name}.{key}" for key in _numbers_of(element)]
     return [*names, *description.inputs]
+
+
+def _of_gravity(description: Description) -> list[str]:
+    if description.earth is not None:
+        return [f"earth.{key}" for key in _numbers_of(description.earth)]
+    if isinstance(description.gravity, Element):
+        return [f"gravity.{key}" for key in _numbers_of(description.gravity)]
+    return ["gravity"]
 
 
 def same_form(before: Description, after: Description, path: str) -> bool:
@@ -143,6 +156,8 @@ def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
         return description.bodies[head], _keys(path[len(head) :])
     if head == "gravity":
         return description, _keys("." + path)
+    if head == "earth" and description.earth is not None:
+        return description, ["gravity", *_keys("." + path)]
     if head in description.inputs:
         return description, ["inputs", *_keys("." + path)]
     raise KeyError(

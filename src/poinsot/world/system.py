@@ -33,6 +33,7 @@ from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths, sampling
 from poinsot.world.description import Description, initial_states, own_states
+from poinsot.world.start_checks import check_effect, require_places
 
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
@@ -126,9 +127,10 @@ class System:
         self.independent = self._are_independent()
         with np.errstate(all="ignore"):
             scene, _ = self.scene(0.0, self.start())
+            require_places(scene, description)
             for name, element in description.acting():
                 with about(name):
-                    _check_effect(f"{type(element).__name__} {name!r}", scene.effect(name), scene)
+                    check_effect(f"{type(element).__name__} {name!r}", scene.effect(name), scene)
             sampling.require_one_writer(scene)
             self.sampled = sampling.order(scene)
 
@@ -173,7 +175,7 @@ class System:
         description = self.described(parameters)
         states = initial_states(description)
         mech = self._mechanism(description, states)
-        q, v = initial.start(description.bodies, mech)
+        q, v = initial.start(description.started(), mech)
         if self.loops:
             q, v = self._assembled(description, mech, q, v)
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
@@ -435,20 +437,3 @@ def _with(x: Array, where: slice, part: Array) -> Array:
 
 def _same_link(a: Any, b: Any) -> bool:
     return all(getattr(a, name) is getattr(b, name) for name in ("inertia", "parent", "joint", "placement"))
-
-
-def _check_effect(kind: str, effect: Effect, scene: Scene) -> None:
-    """An error if the effect of an element at the start is malformed or not finite."""
-    for body, F in effect.wrenches.items():
-        if np.shape(F) != (6,):
-            raise ValueError(f"{kind} puts an array of shape {np.shape(F)} on {body!r}; a wrench has the shape (6,).")
-        if not is_traced(F) and not np.all(np.isfinite(F)):
-            raise ValueError(f"{kind} puts {F} on {body!r} at the start: every force must be finite.")
-    for body, tau in effect.joint_forces.items():
-        n = scene.joint(body)[1].shape
-        if np.shape(tau) != n:
-            raise ValueError(
-                f"{kind} puts an array of shape {np.shape(tau)} into the joint of {body!r}, which has the shape {n}."
-            )
-        if not is_traced(tau) and not np.all(np.isfinite(tau)):
-            raise ValueError(f"{kind} puts {tau} into the joint of {body!r} at the start: every force must be finite.")
