@@ -100,7 +100,7 @@ OF_WORDS = [
     lambda f, a, b, A, B, s, c: f([a < b], [words(a)], 7),
     lambda f, a, b, A, B, s, c: f(words(a), words(s), words(c)),
 ]
-COUNTS = set("repeat resize tile pad vander".split())  # for which a word would be the size of the result
+COUNTS = set("repeat resize tile pad vander tensordot".split())  # for which a word would be a size
 SIZE = 26
 POINTS = np.random.default_rng(0).normal(size=(4, SIZE)) * 1.7
 POINTS[1, :6] = [0.5, -0.5, 0.5, 0.5, -0.5, 2.0]  # equal entries

@@ -88,8 +88,29 @@ def _shift_right_logical(i: Any, k: Any) -> Any:
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
-    """a*b + c, rounded twice: NumPy has no fused multiply-add."""
-    return a * b + c
+    """a*b + c, with the rounding errors of product and sum added: NumPy has no fused multiply-add.
+
+    Dekker, Numer. Math. 18 (1971): two halves of each factor have products without rounding. Where these overflow, and
+    for integers, it is rounded twice.
+    """
+    product = np.multiply(a, b)
+    total = np.add(product, c)
+    digits = {"float64": 27, "float32": 12}.get(str(np.asarray(total).dtype))
+    if digits is None:
+        return total
+    with np.errstate(all="ignore"):
+        (a1, a2), (b1, b2) = (_halves(np.asarray(x, total.dtype), digits) for x in (a, b))
+        lost = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+        back = total - product
+        lost = lost + ((product - (total - back)) + (c - back))
+        return np.where(np.isfinite(lost), total + lost, total)[()]
+
+
+def _halves(x: Any, digits: int) -> tuple[Any, Any]:
+    """x as a sum of two numbers of half its digits."""
+    shifted = x * (2.0**digits + 1.0)
+    high = shifted - (shifted - x)
+    return high, x - high
 
 
 OPS: dict[str, Op] = {
