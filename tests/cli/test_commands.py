@@ -346,6 +346,7 @@ def test_a_sweep_names_its_device(capsys, monkeypatch):
     assert given == [None, None, "cuda"]
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_killed_goes_on(capsys, here):
     arguments = [
         "sweep",

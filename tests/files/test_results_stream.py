@@ -83,6 +83,7 @@ def test_a_streamed_run_can_be_repeated(run, tmp_path):
     assert pt.load_run(tmp_path / "x.nc").repeat().y.tobytes() == run.y.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_memory_is_bounded(name, tmp_path, monkeypatch):
     """40 MB of records, in pieces of 1 MB: what is made of a piece is a few times as large, the whole is not."""

@@ -227,6 +227,7 @@ def test_names_of_quantities_with_several_dimensions():
     assert pick(data, "grid.loads.1.2").values.tolist() == [5.0, 11.0]
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_bits_though_a_worker_dies(tmp_path):
     """Two processes; one of them is killed while it works. Its chunk is done by another; no finished one is lost."""
     distributed = pytest.importorskip("distributed")
