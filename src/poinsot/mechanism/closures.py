@@ -317,10 +317,16 @@ def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int
     return mech.q_slices[k].start, mech.v_slices[k].start
 
 
+def _carriers(mech: Mechanism, closure: Closure) -> tuple[list[int], list[int]]:
+    """The links that carry A, and those that carry B, from each inwards; none for the world."""
+    ends = (-1 if name is None else mech.index(name) for name in (closure.a, closure.b))
+    to_a, to_b = (list(kinematics.ancestors(mech, i)) for i in ends)
+    return to_a, to_b
+
+
 def carrier(mech: Mechanism, closure: Closure) -> int:
     """The nearest link that carries both ends of a closure; -1 for the world."""
-    ends = [-1 if name is None else mech.index(name) for name in (closure.a, closure.b)]
-    to_a, to_b = (list(kinematics.ancestors(mech, i)) for i in ends)
+    to_a, to_b = _carriers(mech, closure)
     return next((i for i in to_a if i in to_b), -1)
 
 
@@ -335,8 +341,7 @@ def frames(mech: Mechanism, closure: Closure, q: Array, v: Array) -> tuple[LoopF
     Only the joints between C and the two count. Directions are kept if they are all three, or those at right angles to
     an axis about which all joints between C and A turn: the rows may then be taken in C's axes, which is cheaper.
     """
-    ends = [-1 if name is None else mech.index(name) for name in (closure.a, closure.b)]
-    to_a, to_b = (list(kinematics.ancestors(mech, i)) for i in ends)
+    to_a, to_b = _carriers(mech, closure)
     own_a, own_b = [i for i in to_a if i not in to_b], [i for i in to_b if i not in to_a]
     A = _frame(mech, own_a[::-1], closure.placement_a, q, v)
     B = _frame(mech, own_b[::-1], closure.placement_b, q, v)

@@ -21,8 +21,8 @@ from poinsot._types import Array
 from poinsot.fuse import fori_loop, solve_spd
 from poinsot.mechanism import dynamics, kinematics
 from poinsot.mechanism.book import External
-from poinsot.mechanism.closures import Closure, Rows, closing_rows
-from poinsot.mechanism.form import canonical, screws, visits
+from poinsot.mechanism.closures import Closure, closing_rows
+from poinsot.mechanism.dynamics import Response
 from poinsot.mechanism.model import Mechanism, plain, sized
 
 PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
@@ -57,8 +57,8 @@ def constrained_dynamics(
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     free = dynamics.forward_dynamics(mech, q, v, tau, external)
     rows = closing_rows(mech, closures, q, v, t)
-    response = Response(mech, q, rows)
-    f = response.solve(-(rows.J @ free + rows.bias), 1 if independent else 3)
+    response = Response(mech, q, rows.J.T)
+    f = closing_forces(response, -(rows.J @ free + rows.bias), 1 if independent else 3)
     return free + response.moved_by(f), f
 
 
@@ -74,41 +74,9 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     return tau - J.T @ _proximal(J @ J.T, J @ tau, 3)
 
 
-class Response:
-    """How the tree answers to forces in the closures: Y and Z (nv, m) with J M^-1 J^T = Y^T Z, and M^-1 J^T f.
-
-    The columns of J^T go inwards as joint forces do in forward dynamics from rest, without gravity; what acts at each
-    joint is a row of Y, the acceleration that it causes there one of Z (see `dynamics.inverse_mass_factors`).
-    """
-
-    def __init__(self, mech: Mechanism, q: Array, rows: Rows) -> None:
-        self.T, columns = canonical.tree_of(mech), rows.J.T
-        IA = [body.G for body in self.T.bodies]
-        pA = [np.zeros((6, len(rows.gap))) for _ in self.T.bodies]
-        self.here = [body.at(q, np.zeros(mech.nv)) for body in self.T.bodies]
-        self.W: list[Any] = [None] * len(IA)
-        self.Y, self.Z = np.zeros(columns.shape), np.zeros(columns.shape)
-        for i, body in reversed(list(enumerate(self.T.bodies))):
-            here = self.here[i]
-            self.Y[body.v] = columns[body.v] - here.S.T @ pA[i]
-            self.W[i], u, Ia, pa = visits.inward(here, columns[body.v], IA[i], pA[i])
-            self.Z[body.v] = u.reshape(body.joint.nv, len(rows.gap))
-            if body.parent >= 0:
-                IA[body.parent] = IA[body.parent] + screws.inertia(here.moves, Ia)
-                pA[body.parent] = pA[body.parent] + screws.force(here.moves, pa)
-
-    def solve(self, change: Array, turns: int = 1) -> Array:
-        """f (m,) with J M^-1 J^T f = change."""
-        return _proximal(self.Y.T @ self.Z, change, turns)
-
-    def moved_by(self, f: Array) -> Array:
-        """M^-1 J^T f (nv,)."""
-        u, A = self.Z @ f, {-1: np.zeros(6)}
-        vdot: list[Array] = [np.zeros(0)]
-        for i, body in enumerate(self.T.bodies):
-            A[i], moved = visits.onward(self.here[i], A[body.parent], self.W[i], u[body.v])
-            vdot.append(moved)
-        return np.concatenate(vdot)
+def closing_forces(response: Response, change: Array, turns: int) -> Array:
+    """f (m,) with J M^-1 J^T f = change."""
+    return _proximal(response.Y.T @ response.Z, change, turns)
 
 
 def _proximal(S: Array, b: Array, turns: int) -> Array:
@@ -142,12 +110,12 @@ def projected(
     iterations = 1 if independent else 3
     for _ in range(turns):
         rows = closing_rows(mech, closures, q, v, t)
-        response = Response(mech, q, rows)
-        q = kinematics.integrate(mech, q, -response.moved_by(response.solve(rows.gap, iterations)))
+        response = Response(mech, q, rows.J.T)
+        q = kinematics.integrate(mech, q, -response.moved_by(closing_forces(response, rows.gap, iterations)))
     rows = closing_rows(mech, closures, q, v, t)
-    response = Response(mech, q, rows)
+    response = Response(mech, q, rows.J.T)
     rate = rows.J @ v - rows.rate
-    f = response.solve(rate, iterations)
+    f = closing_forces(response, rate, iterations)
     return q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate)
 
 
@@ -175,8 +143,8 @@ def nearest(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: f
     def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
         q = at[0]
         rows = closing_rows(mech, closures, q, np.zeros(mech.nv))
-        response = Response(mech, q, rows)
-        step = -response.moved_by(response.solve(rows.gap, 3))
+        response = Response(mech, q, rows.J.T)
+        step = -response.moved_by(closing_forces(response, rows.gap, 3))
         step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))
         part = _part(mech, closures, q, step, np.sqrt(rows.gap @ rows.gap))
         q = kinematics.integrate(mech, q, part * step)
@@ -248,7 +216,7 @@ def mobility(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Mobility
     rows = closing_rows(mech, closures, q, np.zeros(mech.nv))
     if not len(rows.gap):
         return Mobility(mech.nv, 0, 0, 1.0)
-    response = Response(mech, q, rows)
+    response = Response(mech, q, rows.J.T)
     S = plain(response.Y.T @ response.Z)
     length = np.sqrt(np.maximum(np.diag(S), 1e-300))
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(S / np.outer(length, length)), 0.0))

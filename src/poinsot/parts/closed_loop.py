@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.mechanism.closures import Closure, Coupling, Driven, Relation, carrier, rows_of
+from poinsot.mechanism.closures import Closure, Coupling, Driven, Relation, carrier, count_of, rows_of
 from poinsot.mechanism.joints import Joint
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import WORLD, Scene
@@ -62,10 +62,7 @@ class ClosedLoop(Element):
 
     def effect(self, scene: Scene) -> Effect:
         """None on its own: its forces follow from all others."""
-        return self.closing_effect(scene, np.zeros(self.rows(scene)))
-
-    def rows(self, scene: Scene) -> int:
-        return len(rows_of(scene.mechanism, self.closure(), scene.q, scene.v).gap)
+        return self.closing_effect(scene, np.zeros(count_of(self.relation)))
 
     def closing_effect(self, scene: Scene, f: Array) -> Effect:
         """The effect of the closing forces f (m,) of its rows."""
