@@ -1,59 +1,24 @@
 """Runs that go on: to the same bits as one long run, with the records that it would have."""
 
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+import run_worlds
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from run_worlds import RATES, STAIRS, breaking, rocket, slow
 
 import poinsot as pt
 from poinsot.fuse import kernels
 
 RECORDS = ("time", "y", "p")
+RISING = (0, 0, 2)
+tumbling, machine = partial(run_worlds.tumbling, RISING), partial(run_worlds.machine, RISING)
 
 
-def tumbling() -> pt.World:
-    world = pt.World()
-    world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), velocity=(0, 0, 2), angular_velocity=(3, 0.2, 0.3))
-    return world
-
-
-def machine() -> pt.World:
-    """A body that tumbles, and an arm with a motor."""
-    world = tumbling()
-    world.add_body("arm", pt.Inertia.cylinder(1, 0.05, 1), joint=pt.revolute((0, 1, 0)))
-    world.add_input("torque", 0.0)
-    world.add_motor("motor", "arm", pt.Input("torque"))
-    return world
-
-
-def breaking() -> pt.World:
-    """A pendulum whose root gives way when it swings through."""
-    world = pt.World()
-    rod = pt.Pose(p=(0, 0, -0.5)) @ pt.Inertia.cylinder(1.0, 0.05, 1.0)
-    body = world.add_body("rod", rod, joint=pt.revolute((0, 1, 0)), placement=(0, 0, 3), q=1.2)
-    body.add(pt.Cut("root"))
-    body.add(pt.Limit("pin", cut="root", axial=15.0, then="part"))
-    return world
-
-
-def rocket() -> pt.World:
-    """Its thrust grows with its speed, until no number can hold it; how fast depends on an input."""
-    world = pt.World(gravity=(0, 0, 0))
-    world.add_particle("rocket", 1.0, velocity=(1.0, 0, 0))
-    world.add_input("rate", 60.0)
-    world.add_force("thrust", "rocket", lambda t, scene: scene.input("rate") * scene["rocket"].velocity ** 3)
-    return world
-
-
-def slow(t: Any, scene: Any) -> Any:
-    return scene["box"].velocity[2] < 1.5
-
-
-STAIRS = {"torque": ([0.0, 0.0333, 0.0701], [0.0, 1.0, -2.0])}
-RATES = {"rate": np.array([0.1, 90.0, 60.0])}
 WAVE = {"torque": lambda t: np.sin(30 * t)}
 MASSES = {"box.mass": pt.Normal(2.0, 0.1)}
 FALLS = {"box.velocity[2]": [1.0, 2.0, 1.9]}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_worlds import RATES, STAIRS, machine, rocket, slow, tumbling
 
 import poinsot as pt
 from poinsot.run import simulation
@@ -13,37 +14,6 @@ from poinsot.run.outcomes import onset
 from poinsot.run.time_grid import time_grid
 from poinsot.run.uncompiled import UncompiledWarning
 
-
-def tumbling() -> pt.World:
-    world = pt.World()
-    world.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(3, 0.2, 0.3))
-    return world
-
-
-def machine() -> pt.World:
-    """A body that tumbles, and an arm with a motor."""
-    world = tumbling()
-    world.add_body("arm", pt.Inertia.cylinder(1, 0.05, 1), joint=pt.revolute((0, 1, 0)))
-    world.add_input("torque", 0.0)
-    world.add_motor("motor", "arm", pt.Input("torque"))
-    return world
-
-
-def rocket() -> pt.World:
-    """Its thrust grows with its speed, until no number can hold it; how fast depends on an input."""
-    world = pt.World(gravity=(0, 0, 0))
-    world.add_particle("rocket", 1.0, velocity=(1.0, 0, 0))
-    world.add_input("rate", 60.0)
-    world.add_force("thrust", "rocket", lambda t, scene: scene.input("rate") * scene["rocket"].velocity ** 3)
-    return world
-
-
-def slow(t: Any, scene: Any) -> Any:
-    return scene["box"].velocity[2] < 1.5
-
-
-STAIRS = {"torque": ([0.0, 0.0333, 0.0701], [0.0, 1.0, -2.0])}
-RATES = {"rate": np.array([0.1, 90.0, 60.0])}
 RUNS: dict[str, tuple[Callable[[], pt.World], dict[str, Any]]] = {
     "single": (machine, {"every": 0.007}),
     "free": (tumbling, {"every": 0.007}),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import run_worlds
 
 import poinsot as pt
 from poinsot.fuse import kernels
@@ -34,11 +35,7 @@ def free_box() -> pt.World:
 
 def breaking() -> pt.World:
     """A pendulum whose root gives way, and a force that depends on time."""
-    world = pt.World()
-    rod = pt.Pose(p=(0, 0, -0.5)) @ pt.Inertia.cylinder(1.0, 0.05, 1.0)
-    body = world.add_body("rod", rod, joint=pt.revolute((0, 1, 0)), placement=(0, 0, 3), q=1.2)
-    body.add(pt.Cut("root"))
-    body.add(pt.Limit("pin", cut="root", axial=15.0, then="part"))
+    world = run_worlds.breaking()
     world.add_input("wind", 0.0)
     world.add_force("gust", "rod", lambda t, scene: np.stack([scene.input("wind") * np.sin(5 * t), 0, 0]))
     return world
