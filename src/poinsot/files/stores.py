@@ -11,6 +11,7 @@ import numpy as np
 from poinsot._atomic import reserve
 from poinsot._optional import require
 from poinsot._owned import require_owned
+from poinsot._zarr import open_zarr
 from poinsot.files.seals import require_whole, seal
 
 if TYPE_CHECKING:
@@ -155,10 +156,7 @@ def _close_zarr(path: Path) -> None:
 
 
 def _read_zarr(path: Path, group: str | None) -> "Dataset":
-    import xarray
-
-    dataset = xarray.open_dataset(path, group=group, engine="zarr", consolidated=False, chunks=None)
-    return _renamed(dataset, "\N{DIVISION SLASH}", "/")
+    return _renamed(open_zarr(path, group), "\N{DIVISION SLASH}", "/")
 
 
 STORES: dict[str, Store] = {

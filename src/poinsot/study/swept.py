@@ -10,6 +10,7 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot._types import Array
+from poinsot._zarr import open_zarr
 from poinsot.study.quantities import pick
 
 FORMAT = 1  # of the store
@@ -114,14 +115,12 @@ def _ranks(x: Array) -> Array:
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
     """A sweep from its store; arrays are read when they are needed."""
-    import xarray
-
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file '{path}'.")
     require("zarr", "zarr", "A sweep")
     try:
-        data = xarray.open_dataset(path, engine="zarr", consolidated=False, chunks=None)
+        data = open_zarr(path)
     except Exception as error:
         raise ValueError(f"'{path}' is not a sweep that was saved by Poinsot: {error}") from error
     if data.attrs.get("kind") != "sweep":
