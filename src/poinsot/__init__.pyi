@@ -2,6 +2,7 @@
 
 from poinsot import environment, fuse, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
+from poinsot.contact.law import Material
 from poinsot.control import (
     PID,
     Actuator,
@@ -24,8 +25,10 @@ from poinsot.environment import (
     CentralGravity,
     Contact,
     Earth,
+    Ground,
     Gust,
     SteadyWind,
+    Touch,
     WindProfile,
     air_data,
 )
@@ -142,6 +145,7 @@ __all__ = [
     "Flow",
     "Force",
     "GainSchedule",
+    "Ground",
     "Gust",
     "Inertia",
     "InertiaWarning",
@@ -155,6 +159,7 @@ __all__ = [
     "LimitWarning",
     "Link",
     "LogNormal",
+    "Material",
     "Mechanism",
     "Motor",
     "MultivariateNormal",
@@ -181,6 +186,7 @@ __all__ = [
     "Tank",
     "Thruster",
     "Torque",
+    "Touch",
     "TraceError",
     "Triangular",
     "Truncated",
