@@ -49,7 +49,7 @@ def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
         needed = needed or f.name == "name" or (f.name == owner and kind not in OWNERLESS)
-        keys[f.name] = (_type_of(f.name, types[f.name], f.default), ... if needed else None)
+        keys[f.name] = (type_of(f.name, types[f.name], f.default), ... if needed else None)
     return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
 
 
@@ -57,7 +57,7 @@ def first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _type_of(name: str, kind: FieldType, default: Any) -> KeyType:
+def type_of(name: str, kind: FieldType, default: Any) -> KeyType:
     """The reader for a field of an element, by its type."""
     choices = set(get_args(kind.bare)) if get_origin(kind.bare) in (Union, UnionType) else {kind.bare}
     choices -= {NoneType}
