@@ -7,7 +7,7 @@ from typing import Any
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
-from poinsot.files import cross_checks, flight_tables, kinds, making, readers
+from poinsot.files import cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
@@ -284,7 +284,7 @@ class Builder:
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**entries)
+        element = cls(**vehicle_tables.made(cls, entries))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []

@@ -23,10 +23,10 @@ def _is_formula(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not is_quantity(value)
 
 
-def _value(value: object, units: Sequence[str], context: Context) -> Any:
+def value_in(value: object, units: Sequence[str], context: Context) -> Any:
     """A constant, a formula, {times, values}, {input, factor}, {signal, factor}, or "module:function"."""
     if isinstance(value, dict):
-        text = _look_up(value, context)
+        text = look_up(value, context)
         return _formula(text, context) if text else _table(value, units)
     if _is_formula(value):
         return _computed(value, context)
@@ -41,7 +41,7 @@ def _listed(value: object, units: Sequence[str]) -> str:
     return f"[{', '.join(x if _is_formula(x) else repr(number_of(x, units)) for x in value)}]"
 
 
-def _look_up(value: object, context: Context) -> str:
+def look_up(value: object, context: Context) -> str:
     """{ table = "CL" } as a formula, a [[table]] of what its axes are called; "" if it is something else."""
     if not isinstance(value, dict) or set(value) != {"table"}:
         return ""
@@ -105,7 +105,7 @@ def value(*units: str) -> KeyType:
     """A constant, or a value that changes with time and state."""
     expected = f"{wanted(units)}, a formula, or a table over time"
     schema = {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}, {"type": "object"}]}
-    return typed(lambda x, context: _value(x, units, context), expected, schema)
+    return typed(lambda x, context: value_in(x, units, context), expected, schema)
 
 
 def condition() -> KeyType:
@@ -128,7 +128,7 @@ def law(arguments: tuple[str, ...], *units: str, shape: tuple[int, ...] = ()) ->
     def read(value: object, context: Context) -> Any:
         if isinstance(value, str) and FUNCTION.fullmatch(value):
             return _code(value, context)
-        text = value if _is_formula(value) else _listed(value, units) or _look_up(value, context)
+        text = value if _is_formula(value) else _listed(value, units) or look_up(value, context)
         if text:
             return Law(text, arguments, constants_in(text, context), tables_in(text, context))
         if not units or isinstance(value, dict):
