@@ -72,6 +72,7 @@ from poinsot.mechanism import (
 from poinsot.particles import Particles, Springs
 from poinsot.parts import (
     PD,
+    Aero,
     Beam,
     BodyState,
     ClosedLoop,
@@ -124,6 +125,7 @@ __all__ = [
     "PID",
     "US76",
     "Actuator",
+    "Aero",
     "AirData",
     "Atmosphere",
     "Beam",

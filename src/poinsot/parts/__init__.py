@@ -1,5 +1,6 @@
 """Elements that act on bodies: forces, springs, motors, and the parts of vehicles."""
 
+from poinsot.parts.aerodynamics import Aero
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
@@ -16,6 +17,7 @@ from poinsot.parts.thruster import Thruster
 __all__ = [
     "PD",
     "WORLD",
+    "Aero",
     "Beam",
     "BodyState",
     "ClosedLoop",
