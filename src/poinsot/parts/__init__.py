@@ -4,6 +4,7 @@ from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
+from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
@@ -26,6 +27,7 @@ __all__ = [
     "Flow",
     "Force",
     "Input",
+    "Jet",
     "JointStop",
     "Limit",
     "Motor",
@@ -37,6 +39,7 @@ __all__ = [
     "Tank",
     "Thruster",
     "Torque",
+    "afterburning_spool",
     "beyond",
     "pulse",
     "rpm",
