@@ -5,6 +5,7 @@ from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
+from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
@@ -28,6 +29,7 @@ __all__ = [
     "Flow",
     "Force",
     "Input",
+    "Jet",
     "JointStop",
     "Limit",
     "Motor",
@@ -39,6 +41,7 @@ __all__ = [
     "Tank",
     "Thruster",
     "Torque",
+    "afterburning_spool",
     "beyond",
     "pulse",
     "rpm",

@@ -122,6 +122,12 @@ class Flow(Element):
             rate = np.minimum(rate, (to.capacity - to.of(scene)) / _fading(scene, to, 1))
         return np.maximum(rate, 0.0)
 
+    def share(self, scene: Scene) -> Array:
+        """The share of the rate that its tanks allow: 1, and less where one is nearly empty or full."""
+        asked = value_of(self.rate, scene, (), "rate", f"flow {self.name!r}")
+        flows = asked > 0
+        return np.where(flows, self._commanded(scene, *self.ends(scene)) / np.where(flows, asked, 1.0), 1.0)
+
     def _check(self, scene: Scene, source: Tank, r: Array) -> None:
         """The source must hold enough for the initial flow."""
         left = source.of(scene)
