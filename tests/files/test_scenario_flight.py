@@ -153,3 +153,107 @@ def test_constants_keep_their_names_beside_quantities_of_the_air():
     text = "[constants]\ndensity = 2\n[inputs]\nbeta = 3\n[air]\n" + PLANE + force
     world = read_scenario(RUN + text).world
     assert world.motion().effects["plane.f"].wrenches["plane"][3] == 6.0
+
+
+AERO = (
+    """[constants]
+k = 0.8
+[inputs]
+stick = -0.05
+[air]
+[[table]]
+name = "lift"
+axes = { alpha = { points = [-10, 0, 10, 20], unit = "deg" }, mach = [0, 0.8] }
+values = [[-0.5, -0.6], [0.3, 0.4], [1.1, 1.3], [1.2, 1.0]]
+[[table]]
+name = "push"
+axes = { altitude = ["0 m", "10 km"], mach = [0, 1] }
+values = [[1000, 500], [800, 400]]
+"""
+    + PLANE
+    + """start = { altitude = 1000, airspeed = 55, alpha = "2 deg", beta = "1 deg" }
+[[body.aero]]
+name = "aero"
+axes = "wind"
+area = "16.2 m^2"
+span = "10.9 m"
+chord = "1.5 m"
+inputs = { elevator = "stick", flap = "0.1*cos(t)" }
+[body.aero.coefficients]
+CL = { table = "lift" }
+CLq = 3.9
+CD = "0.03 + k*alpha**2 + 0.1*flap"
+CY_beta = -0.4
+Cm0 = 0.05
+Cm_alpha = "-0.9 1/rad"
+Cmq = -12
+Cm_elevator = -1.2
+[[body.jet]]
+name = "engine"
+thrust = { table = "push" }
+throttle = 0.6
+spool = "2 s"
+"""
+)
+
+
+def test_aerodynamics_and_a_jet_are_those_of_the_same_world_in_python():
+    world = read_scenario(RUN + AERO).world
+    lift = pt.Table((np.radians([-10, 0, 10, 20]), [0.0, 0.8]), np.array([[-5, -6], [3, 4], [11, 13], [12, 10]]) / 10)
+    push = pt.Table(([0.0, 1.0], [0.0, 1e4]), np.array([[1000.0, 800.0], [500.0, 400.0]]))
+    same = pt.World(air=pt.US76())
+    same.add_input("stick", -0.05)
+    start = pt.Start(altitude=1000.0, airspeed=55.0, alpha=np.radians(2.0), beta=np.radians(1.0))
+    plane = same.add_body("plane", pt.Inertia(900, np.zeros(3), np.diag([1000, 1500, 2200])), start=start)
+    coefficients = {
+        "CL": (lift, "alpha", "mach"), "CLq": 3.9, "CD": lambda alpha, flap: 0.03 + 0.8 * alpha**2 + 0.1 * flap,
+        "CY_beta": -0.4, "Cm0": 0.05, "Cm_alpha": -0.9, "Cmq": -12.0, "Cm_elevator": -1.2,
+    }  # fmt: skip
+    inputs = {"elevator": "stick", "flap": lambda t: 0.1 * np.cos(t)}
+    plane.add(pt.Aero("aero", "", coefficients, 16.2, 10.9, 1.5, axes="wind", inputs=inputs))
+    plane.add(pt.Jet("engine", thrust=push, throttle=0.6, spool=2.0))
+    one, other = world.motion(t=0.3), same.motion(t=0.3)
+    for name in ("plane.aero", "plane.engine"):
+        got, want = one.effects[name].wrenches["plane"], other.effects[name].wrenches["plane"]
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+    assert other.effects["plane.engine"].shown["thrust"] > 500
+    world["plane.aero.coefficients.CLq"] = 4.5  # every number has a path
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('axes = "wind"', 'axes = "winds"'), 'aero[0].axes = "winds": expected one of'),
+        (('CD = "0.03', 'CT = "0.03'), "aero[0].coefficients: coefficients of aero 'plane.aero': 'CT'"),
+        (("+ 0.1*flap", "+ 0.1*flaps"), "asks for 'flaps', which is neither a variable nor an input; did you mean"),
+        (('"-0.9 1/rad"', '"-0.9 m"'), "Cm_alpha: that is a length; expected a number [1 or 1/rad]"),
+        (('table = "lift"', 'table = "lifft"'), "CL: there is no table 'lifft'; did you mean 'lift'?"),
+        (('area = "16.2 m^2"\n', ""), "needs its area"),
+        (('elevator = "stick"', 'elevator = "stik"'), "there is no signal 'stik'; did you mean 'stick'?"),
+        (("k*alpha**2", "k*exp(alpha"), "CD: the formula cannot be parsed"),
+        (("throttle = 0.6", "throttle = 6"), "throttle of jet 'plane.engine' must be between 0 and 1"),
+        (('name = "aero"', 'name = "aero"\ndaveml = "no.dml"'), "there is no file"),
+    ],
+)
+def test_errors_of_aerodynamics(change, message):
+    assert change[0] in AERO
+    found = messages(RUN + AERO.replace(*change))
+    assert len(found) == 1
+    assert message in found[0]
+    assert found[0].startswith("x.toml:")
+
+
+def test_a_model_of_a_file_gives_the_coefficients(tmp_path):
+    (tmp_path / "lift.dml").write_text("""<DAVEfunc xmlns="http://daveml.org/2010/DAVEML">
+  <variableDef name="angleOfAttack" varID="alpha" units="deg"><isInput/></variableDef>
+  <variableDef name="elevatorDeflection" varID="de" units="degg" initialValue="0"><isInput/></variableDef>
+  <variableDef name="liftCoefficient" varID="CL" units="nd"><calculation><math><apply><plus/>
+    <apply><times/><cn>0.1</cn><ci>alpha</ci></apply><apply><times/><cn>0.01</cn><ci>de</ci></apply></apply></math>
+    </calculation><isOutput/></variableDef></DAVEfunc>""")
+    start = 'start = { altitude = 1000, airspeed = 55, alpha = "2 deg" }\n'
+    model = 'daveml = { file = "lift.dml", units = { degg = "deg" } }\n'
+    aero = (
+        f'[[body.aero]]\nname = "aero"\naxes = "wind"\narea = 1\n{model}inputs = {{ elevatorDeflection = "3 deg" }}\n'
+    )
+    world = read_scenario(RUN + "[air]\n" + PLANE + start + aero, folder=tmp_path).world
+    assert world.motion().effects["plane.aero"].shown["CL"] == pytest.approx(0.23)

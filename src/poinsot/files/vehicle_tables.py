@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from poinsot.files import computed, readers
@@ -97,4 +98,12 @@ def made(cls: type, entries: dict[str, Any]) -> dict[str, Any]:
     return entries if make is None else make(entries)
 
 
-MADE: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"aero": _aero}
+def _jet(entries: dict[str, Any]) -> dict[str, Any]:
+    """A table of thrust over Mach number and altitude is that at full power."""
+    thrust = entries.get("thrust")
+    if isinstance(thrust, Law) and re.fullmatch(r"\w+\([\w, ]+\)", thrust.text) and "power" not in thrust.text:
+        entries["thrust"] = replace(thrust, text=f"power*{thrust.text}")
+    return entries
+
+
+MADE: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"aero": _aero, "jet": _jet}
