@@ -32,6 +32,7 @@ EarthTable = table(
     gravity=readers.choice(*GRAVITY),
     rotating=readers.flag(),
     mu=readers.number("m^3/s^2"),
+    gradient=readers.flag(),
 )
 WindTable = table(
     "WindTable",
