@@ -1,7 +1,9 @@
-"""NASA's check cases 1-5, 9, 10: spheres and bricks that fall, tumble and are shot, against SIM 04 for 30 s."""
+"""NASA's check cases: spheres and bricks that fall, tumble and are shot (1-5, 9, 10), and a trimmed F-16 (11)."""
 
+import numpy as np
 import pytest
 from nesc_cases import CASES, REFERENCE, columns, reference, world_of, worst
+from nesc_f16 import EARTH, f16, models, start_of, trim
 
 # What is reached: altitude [ft], velocity relative to the Earth [ft/s], angles [deg], rates [deg/s].
 WITHIN = {
@@ -54,3 +56,21 @@ def test_damping_by_the_rates_relative_to_the_air_is_that_of_another_tool():
     world = world_of("03", inputs={})
     ours = columns(world.simulate(30.0, 0.01, every=0.5), world.description.earth)
     assert worst(ours, reference("03", "05"), "eulerAngle_deg") < 3e-4
+
+
+@pytest.mark.skipif(REFERENCE is None, reason="NASA's models of the F-16 are not here")
+def test_an_f16_flies_for_three_minutes_from_its_own_trim():
+    """Case 11: models of NASA's files, controls fixed, against two tools; SIM 04 holds the pitch alone at the start."""
+    parts = models()
+    (pitch, throttle, stick), left = trim(parts)
+    np.testing.assert_allclose(left, 0.0, atol=1e-12)
+    np.testing.assert_allclose([np.degrees(pitch), throttle, stick], [2.638936, 0.138738, 0.129310], atol=1e-6)
+    world = f16(parts, start_of(pitch), throttle, stick)
+    run = world.simulate(180.0, 0.01, every=1.0)
+    ours = columns(run, EARTH, "f16")
+    for sim, feet, degrees in (("05", 0.01, 2e-5), ("04", 0.2, 5e-3)):
+        theirs = reference("11", sim)
+        assert worst(ours, theirs, "altitudeMsl_ft") < feet
+        assert worst(ours, theirs, "eulerAngle_deg") < degrees
+    assert worst(ours, reference("11", "05"), "eiPosition_ft") < 0.01
+    assert run.ledger.relative_residual.max() < 1e-12
