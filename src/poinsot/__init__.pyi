@@ -29,7 +29,7 @@ from poinsot.environment import (
     WindProfile,
     air_data,
 )
-from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_table, load_urdf
+from poinsot.files import load_daveml, load_eng, load_mjcf, load_run, load_scenario, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -90,11 +90,13 @@ from poinsot.parts import (
     Rotor,
     Scene,
     Signal,
+    SolidMotor,
     Spring,
     Tabulated,
     Tank,
     Thruster,
     Torque,
+    afterburning_spool,
     beyond,
     pulse,
     rpm,
@@ -174,6 +176,7 @@ __all__ = [
     "Scene",
     "Sensor",
     "Signal",
+    "SolidMotor",
     "Spring",
     "Springs",
     "Start",
@@ -194,6 +197,7 @@ __all__ = [
     "WindProfile",
     "World",
     "WorldStepper",
+    "afterburning_spool",
     "air_data",
     "beyond",
     "coupling",
@@ -214,6 +218,7 @@ __all__ = [
     "jvp",
     "kernel",
     "load_daveml",
+    "load_eng",
     "load_mjcf",
     "load_run",
     "load_scenario",

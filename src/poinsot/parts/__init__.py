@@ -9,6 +9,7 @@ from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
+from poinsot.parts.solid_motor import SolidMotor
 from poinsot.parts.spring import Spring
 from poinsot.parts.stops import JointStop
 from poinsot.parts.structure import Cut, Limit, beyond
@@ -36,6 +37,7 @@ __all__ = [
     "Rotor",
     "Scene",
     "Signal",
+    "SolidMotor",
     "Spring",
     "Tabulated",
     "Tank",
