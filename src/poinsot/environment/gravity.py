@@ -68,6 +68,7 @@ class EarthGravity(Element):
 
     Energy, force and torque are those of `pull`: the gravity gradient acts on long bodies, and energy and the angular
     momentum about the Earth's axis are conserved, with central gravity about its centre. The Earth does not move.
+    With `gradient=False` of the Earth every body is pulled like a point at its centre of mass.
     """
 
     name: str = "gravity"
@@ -80,7 +81,7 @@ class EarthGravity(Element):
             raise FieldError(f"earth={self.earth!r} must be a pt.Earth, such as pt.Earth(gravity='J2').", "earth")
 
     def effect(self, scene: Scene) -> Effect:
-        planet = Planet(self.earth.mu, RADIUS, self.earth.zonal)
+        planet, extent = Planet(self.earth.mu, RADIUS, self.earth.zonal), float(self.earth.gradient)
         wrenches: dict[str, Array] = {}
         stored, power = np.zeros(()), np.zeros(())
         for link, X in zip(scene.mechanism.links, scene.poses, strict=True):
@@ -88,13 +89,13 @@ class EarthGravity(Element):
                 continue
             m, c = link.inertia.mass, link.inertia.com
             p_B, z_B = X.R.T @ (X @ c), X.R[2]
-            pulled = pull(planet, p_B, z_B, m, link.inertia.moment)
+            pulled = pull(planet, p_B, z_B, m, extent * link.inertia.moment)
             wrenches[link.name] = np.concatenate([pulled.torque + np.cross(c, pulled.force), pulled.force])
             stored = stored + pulled.energy
             for gained, layer in gains(scene, link.name):  # mass gained at rho brings its energy along
                 rho = layer.com - c
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
-                power = power + gained * (pull(planet, p_B, z_B, 1.0, dI).energy - pulled.force @ rho / m)
+                power = power + gained * (pull(planet, p_B, z_B, 1.0, extent * dI).energy - pulled.force @ rho / m)
         return Effect(wrenches, stored=stored, power=power)
 
 

@@ -94,6 +94,7 @@ class Element:
     needs_implicit: ClassVar[bool] = False  # it cannot be stepped by a method that takes its forces at instants
     follows: ClassVar[bool] = False  # its forces follow from all others, together with the accelerations
     structural: ClassVar[tuple[str, ...]] = ()  # numbers that decide its form, and cannot be left free
+    tabled: ClassVar[tuple[str, ...]] = ()  # fields that are dicts, in which numbers have paths, "name.field.key"
 
     def __init_subclass__(cls) -> None:
         """Let every kind of element own its numbers: they are copied before its own `__post_init__` sees them."""
