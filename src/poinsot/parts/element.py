@@ -234,13 +234,14 @@ def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, own
     raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
 
 
-def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -> Any:
+def called(function: Callable[..., Any], scene: Scene, field: str, owner: str, clock: Any = None) -> Any:
     """The value of a function (t, scene), or of (t) alone; a second argument with a default, as in `lambda t, u=u`, is
-    the user's own, unless it is called scene."""
+    the user's own, unless it is called scene. t is the time of the scene, or of a `clock` [s] of its own."""
+    t = scene.t if clock is None else clock
     try:
         known = signature(function).parameters.values()
     except (TypeError, ValueError):  # a function in C
-        return steady(function, scene.t, scene, role=f"{field} of {owner}")
+        return steady(function, t, scene, role=f"{field} of {owner}")
     places = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p for p in places if p.default is p.empty]
     many = any(p.kind is p.VAR_POSITIONAL for p in known)
@@ -251,7 +252,7 @@ def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -
             field,
         )
     with_scene = many or len(needed) == 2 or any(p.name == "scene" for p in places[1:2])
-    return steady(function, *((scene.t, scene) if with_scene else (scene.t,)), role=f"{field} of {owner}")
+    return steady(function, *((t, scene) if with_scene else (t,)), role=f"{field} of {owner}")
 
 
 def require_finite(owner: str, **numbers: Any) -> None:
