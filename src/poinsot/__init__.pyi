@@ -1,6 +1,6 @@
 # What a user reaches from `import poinsot as pt`. `__init__.py` reads this list, and imports what is used when it is.
 
-from poinsot import environment, fuse, mechanism, particles, spatial
+from poinsot import environment, fuse, learn, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
 from poinsot.contact.law import Material
 from poinsot.control import (
@@ -49,6 +49,7 @@ from poinsot.fuse import (
     threads,
     vjp,
 )
+from poinsot.learn import bridge
 from poinsot.mechanism import (
     Closure,
     Joint,
@@ -208,6 +209,7 @@ __all__ = [
     "afterburning_spool",
     "air_data",
     "beyond",
+    "bridge",
     "coupling",
     "cylindrical",
     "distance",
@@ -225,6 +227,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "learn",
     "load_daveml",
     "load_eng",
     "load_mjcf",
