@@ -261,12 +261,12 @@ class World:
         return ground
 
     def collide(self, a: str | BodyHandle, b: str | BodyHandle, surface: Material | str | None = None) -> None:
-        """Let a body and a ground touch, with a material of their own."""
+        """Let two bodies touch each other, or a body and a ground, with a material of their own; see `PairTouch`."""
         law = None if surface is None else material_of(surface, self._surfaces)
         self.description = colliding(self.description, str(a), str(b), law)
 
     def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
-        """Let a body pass through a ground."""
+        """Let two bodies, or a body and a ground, pass through each other."""
         self.description = ignoring(self.description, str(a), str(b))
 
     def _add_touches(self) -> None:
