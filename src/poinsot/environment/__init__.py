@@ -6,6 +6,7 @@ from poinsot.environment.atmosphere import US76, Air, Atmosphere
 from poinsot.environment.earth import Earth
 from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
+from poinsot.environment.terrain import Terrain
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "EarthGravity",
     "Gust",
     "SteadyWind",
+    "Terrain",
     "WindProfile",
     "air_data",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity
+from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity, Terrain
 from poinsot.environment.air_mass import winds_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Driven, Relation
@@ -59,6 +59,8 @@ class World:
     centre, z to the north pole, equal to Earth-fixed ones (ECEF) at t = 0.
     air: an atmosphere, such as `pt.US76()`, for `scene.air(body)`. wind: a wind or several, or the velocity (3,) [m/s]
     of a steady one: north, east, down. On flat ground north is x, east is -y, and the altitude is z.
+    ground: its height [m], a number, a `Table` or a function of x and y [m], around the Earth of latitude and longitude
+    [rad]; by default z = 0, or the Earth's figure.
     """
 
     def __init__(
@@ -67,8 +69,11 @@ class World:
         earth: Earth | None = None,
         air: Atmosphere | None = None,
         wind: Any = None,
+        ground: Any = None,
     ) -> None:
         self.description = Description(gravity=_gravity(gravity, earth))
+        if ground is not None:
+            self.add(ground if isinstance(ground, Terrain) else Terrain(heights=ground))
         if air is not None:
             self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
         elif wind is not None:
