@@ -7,6 +7,7 @@ from poinsot.environment.earth import Earth
 from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
 from poinsot.environment.pair_touch import PairTouch
+from poinsot.environment.terrain import Terrain
 from poinsot.environment.touch import Ground, Touch
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
@@ -24,6 +25,7 @@ __all__ = [
     "Gust",
     "PairTouch",
     "SteadyWind",
+    "Terrain",
     "Touch",
     "WindProfile",
     "air_data",

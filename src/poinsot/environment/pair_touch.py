@@ -71,7 +71,7 @@ class PairTouch(Element):
         shown = self._shown(scene, F[3:])
         return Effect(dict(zip((self.a, self.b), wrenches, strict=True)), stored=energy, power=power, shown=shown)
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
         ends, kept = self._ends(scene), []
         F, K, C = [np.zeros(6), np.zeros(6)], [np.zeros((6, 6)), np.zeros((6, 6))], np.zeros((6, 6))
         for one in self._met(scene):

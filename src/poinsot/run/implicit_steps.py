@@ -64,7 +64,7 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
         tau = gathered(mech, effect, wrenches, tau)
     tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
     touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
-    laws: dict[str, Any] = {name: e.resistance for name, e in resisting.items()}
+    laws: dict[str, Any] = {name: e.resisting for name, e in resisting.items()}
     if _joints_resist(scene):
         laws[JOINTS] = joint_resistance
 
