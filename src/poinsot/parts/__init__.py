@@ -10,9 +10,11 @@ from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.spring import Spring
 from poinsot.parts.stops import JointStop
+from poinsot.parts.strip import Section, Strip
 from poinsot.parts.structure import Cut, Limit, beyond
 from poinsot.parts.tank import Tank
 from poinsot.parts.thruster import Thruster
+from poinsot.parts.wing import Wing
 
 __all__ = [
     "PD",
@@ -33,12 +35,15 @@ __all__ = [
     "Motor",
     "Rotor",
     "Scene",
+    "Section",
     "Signal",
     "Spring",
+    "Strip",
     "Tabulated",
     "Tank",
     "Thruster",
     "Torque",
+    "Wing",
     "beyond",
     "pulse",
     "rpm",
