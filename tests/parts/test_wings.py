@@ -99,9 +99,11 @@ def test_ailerons_roll_and_flaps_lift():
     """Trailing edge down on the right and up on the left; only where the aileron is."""
     level, on = (0, 0, 0, SPEED, 0, 0), {"flap": 0.25, "deflection": 0.1, "chord": 1.2}
     F, shown, _ = rigid(level, **on, aileron=(0.5, 1.0))
-    assert np.all(shown["lift"][:3] == 0) and np.all(shown["lift"][3:6] > 0)
+    assert np.all(shown["lift"][:3] == 0)
+    assert np.all(shown["lift"][3:6] > 0)
     np.testing.assert_allclose(shown["lift"][6:], -shown["lift"][:6], rtol=1e-12, atol=1e-9)
-    assert F[0] < -100 and abs(F[5]) < 1e-9
+    assert F[0] < -100
+    assert abs(F[5]) < 1e-9
     assert rigid(level, **on, together=True)[0][5] < -100  # up
     part = rigid(level, **on, aileron=(0.25, 1.0))[1]["lift"]
     assert part[1] == pytest.approx(part[2] / 2, rel=1e-12)  # the aileron begins in the middle of the second strip

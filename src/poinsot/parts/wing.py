@@ -1,5 +1,6 @@
 """Wings: strips along the span of a rigid body, or of a beam whose bending and twist change their lift."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -116,7 +117,7 @@ class Wing(Element):
         if self.beam is None:
             return np.linspace(0.0, 1.0, self.strips + 1)
         ends = self.beam.ends / self.beam.length
-        pieces = [np.linspace(a, b, self.strips + 1)[:-1] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        pieces = [np.linspace(a, b, self.strips + 1)[:-1] for a, b in itertools.pairwise(ends)]
         return np.concatenate([*pieces, [1.0]])
 
     def bodies(self) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ class Wing(Element):
         """All strips, root first, the right side first."""
         span, edges, patches = self._span, self.edges, []
         for side in self._sides:
-            for a, b in zip(edges[:-1], edges[1:], strict=True):
+            for a, b in itertools.pairwise(edges):
                 eta = 0.5 * (a + b)
                 delta, c = self._deflected(deflection, a, b, side), _along(self.chord, eta, span)
                 body, p, axes, c, width = self._placed(side, eta, c, (b - a) * span)
