@@ -14,6 +14,14 @@ from poinsot.spatial.arrays import as_array, components, matrix, vector
 STILL = 1e-9  # [m/s]: below this speed the flow has no direction, alpha and beta are 0
 ROUNDS = 6  # of Newton, for calibrated airspeeds beyond the speed of sound: exact to rounding up to Mach 10
 
+# The numbers of `AirData`, with their units: the same names in formulas and in records.
+AIR_QUANTITIES = {
+    "airspeed": "m/s", "mach": "1", "alpha": "rad", "beta": "rad", "dynamic_pressure": "Pa", "impact_pressure": "Pa",
+    "equivalent_airspeed": "m/s", "calibrated_airspeed": "m/s", "altitude": "m", "geopotential_altitude": "m",
+    "pressure_altitude": "m", "density_altitude": "m", "temperature": "K", "pressure": "Pa", "density": "kg/m^3",
+    "speed_of_sound": "m/s", "reynolds_per_metre": "1/m",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class AirData:

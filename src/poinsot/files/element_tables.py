@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from poinsot._fields import FieldType, field_types
 from poinsot.environment import AirMass, CentralGravity, EarthGravity
-from poinsot.files import computed, readers
+from poinsot.files import computed, readers, vehicle_tables
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
@@ -43,13 +43,15 @@ def owner_of(cls: Any) -> str | None:
 def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
     """The keys of an element; `inside` a body, it sits on that body."""
     kind, keys = table_name(cls), {}  # type: str, dict[str, Any]
-    owner, types = owner_of(cls), field_types(cls)
+    owner, types, own = owner_of(cls), field_types(cls), vehicle_tables.KEYS.get(kind, {})
     for f in fields(cls):
         if inside and f.name == owner:
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
         needed = needed or f.name == "name" or (f.name == owner and kind not in OWNERLESS)
-        keys[f.name] = (_type_of(f.name, types[f.name], f.default), ... if needed else None)
+        reader = own.get(f.name) or type_of(f.name, types[f.name], f.default)
+        keys[f.name] = (reader, ... if needed else None)
+    keys = {name: (reader, None) for name, reader in own.items()} | keys
     return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
 
 
@@ -57,7 +59,7 @@ def first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _type_of(name: str, kind: FieldType, default: Any) -> KeyType:
+def type_of(name: str, kind: FieldType, default: Any) -> KeyType:
     """The reader for a field of an element, by its type."""
     choices = set(get_args(kind.bare)) if get_origin(kind.bare) in (Union, UnionType) else {kind.bare}
     choices -= {NoneType}

@@ -5,9 +5,11 @@ from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
+from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
+from poinsot.parts.solid_motor import SolidMotor
 from poinsot.parts.spring import Spring
 from poinsot.parts.stops import JointStop
 from poinsot.parts.strip import Section, Strip
@@ -30,6 +32,7 @@ __all__ = [
     "Flow",
     "Force",
     "Input",
+    "Jet",
     "JointStop",
     "Limit",
     "Motor",
@@ -37,6 +40,7 @@ __all__ = [
     "Scene",
     "Section",
     "Signal",
+    "SolidMotor",
     "Spring",
     "Strip",
     "Tabulated",
@@ -44,6 +48,7 @@ __all__ = [
     "Thruster",
     "Torque",
     "Wing",
+    "afterburning_spool",
     "beyond",
     "pulse",
     "rpm",
