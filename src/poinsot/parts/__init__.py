@@ -1,12 +1,14 @@
 """Elements that act on bodies: forces, springs, motors, and the parts of vehicles."""
 
 from poinsot.parts.aerodynamics import Aero
+from poinsot.parts.barrowman import Barrowman, Fins, Nose, Transition
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.flow import Flow, pulse
 from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
+from poinsot.parts.parachute import Parachute
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.solid_motor import SolidMotor
@@ -22,12 +24,14 @@ __all__ = [
     "PD",
     "WORLD",
     "Aero",
+    "Barrowman",
     "Beam",
     "BodyState",
     "ClosedLoop",
     "Cut",
     "Effect",
     "Element",
+    "Fins",
     "Flexure",
     "Flow",
     "Force",
@@ -36,6 +40,8 @@ __all__ = [
     "JointStop",
     "Limit",
     "Motor",
+    "Nose",
+    "Parachute",
     "Rotor",
     "Scene",
     "Section",
@@ -47,6 +53,7 @@ __all__ = [
     "Tank",
     "Thruster",
     "Torque",
+    "Transition",
     "Wing",
     "afterburning_spool",
     "beyond",
