@@ -14,6 +14,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import Mechanism
+from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.inertia import Solid
@@ -26,6 +27,7 @@ OF_BODIES = (
     "position", "orientation", "velocity", "angular_velocity", "momentum", "angular_momentum", "kinetic_energy",
     "q", "v",
 )  # fmt: skip
+OF_ACCELERATIONS = {"specific_force": specific_force, "load_factor": load_factor}
 MOUNT = ".mount"  # the end of the names of links that are not bodies: the mounts of joints that may separate
 
 
@@ -181,6 +183,14 @@ class Scene:
         turning = np.array([0.0, 0.0, earth.rate])
         return Footing(earth.height(p), -earth.ned(p)[:, 2], earth.ground_velocity(p), turning)
 
+    def specific_force(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """The acceleration of a point (3,) [m] of a body less gravity (3,) [m/s^2], in body axes: not for forces."""
+        return specific_force(self.dynamics, str(body), point)
+
+    def load_factor(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """-f_z/g_0 of the specific force f at a point of a body with aircraft axes: 1 in level flight."""
+        return load_factor(self.dynamics, str(body), point)
+
     @cached_property
     def _met(self) -> dict[Any, Any]:
         """The points that have met the air, kept with what they met."""
@@ -229,6 +239,8 @@ class Scene:
                 return as_array(value(self.dynamics) if callable(value) else value)
         elif owner in self.bodies and key in OF_BODIES:
             return self.joint(owner)["qv".index(key)] if key in ("q", "v") else as_array(getattr(self[owner], key))
+        elif owner in self.bodies and key in OF_ACCELERATIONS:
+            return OF_ACCELERATIONS[key](self.dynamics, owner)
         elif name in self.inputs:
             return self.inputs[name]
         raise UnknownNameError(f"there is no signal {name!r}{hint(name, self.signals(owner, key))}.", name)
@@ -282,5 +294,6 @@ class Scene:
     def signals(self, owner: str, key: str) -> list[str]:
         """The names of signals that may be meant by this owner and key."""
         known = [*self.states, *self.inputs, *(f"{body}.{k}" for body in self.bodies for k in OF_BODIES)]
+        known += [f"{body}.{k}" for body in self.bodies for k in OF_ACCELERATIONS]
         known += [f"{name}.{k}" for name, effect in self._effects.items() for k in effect.shown]
         return known + [f"{name}.{key}" for name in self.elements if name != owner]
