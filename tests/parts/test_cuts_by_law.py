@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from instants import SEEDS, Instant, at_start, body, two_bodies
+from scipy.integrate import quad
 
 import poinsot as pt
 from poinsot.parts.beam import Beam
