@@ -4,9 +4,11 @@ from poinsot.parts.aerodynamics import Aero
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
+from poinsot.parts.engines import ElectricMotor, PistonEngine
 from poinsot.parts.flow import Flow, pulse
 from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
+from poinsot.parts.propeller import Propeller
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.solid_motor import SolidMotor
@@ -25,6 +27,7 @@ __all__ = [
     "ClosedLoop",
     "Cut",
     "Effect",
+    "ElectricMotor",
     "Element",
     "Flexure",
     "Flow",
@@ -34,6 +37,8 @@ __all__ = [
     "JointStop",
     "Limit",
     "Motor",
+    "PistonEngine",
+    "Propeller",
     "Rotor",
     "Scene",
     "Signal",
