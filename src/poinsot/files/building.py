@@ -19,7 +19,7 @@ from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
 from poinsot.files.toml_lines import Path as Place
-from poinsot.parts import WORLD, Input
+from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
 from poinsot.world import World
@@ -36,6 +36,7 @@ class Builder:
         self.world = World()
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
         self.outputs: dict[str, OutcomeFormula] = {}
+        self.beams: dict[str, Beam] = {}
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -219,6 +220,8 @@ class Builder:
         elif table is not None and not again:
             with self.file.within(place):
                 making.OTHERS[kind](self.world, table)
+                if kind == "beam":
+                    self.beams[table.name] = making.beam_in(table)
         self.lost = self.lost or (kind in SETS and len(self.problems) > count)
 
     def _one_body(self, table: Any, place: Place, again: bool) -> None:
@@ -284,7 +287,7 @@ class Builder:
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**vehicle_tables.made(cls, entries))
+        element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []

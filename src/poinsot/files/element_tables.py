@@ -1,13 +1,14 @@
 """The tables of elements, such as [[spring]] and [[body.tank]]: their keys are the fields of their classes."""
 
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
-from pydantic import create_model
+from pydantic import AfterValidator, create_model
+from pydantic import Field as Key
 
 from poinsot._fields import FieldType, field_types
 from poinsot.environment import AirMass, CentralGravity, EarthGravity
@@ -17,13 +18,14 @@ from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.files.shape_tables import Piece
 from poinsot.files.size_limits import COUNT
+from poinsot.fuse import Table
 from poinsot.parts import ClosedLoop, Element
 from poinsot.spatial import Inertia
 
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
 # Elements that are written in another way: gravity = {...} and [[close]]; or not in scenarios.
 OTHERWISE = (AirMass, CentralGravity, ClosedLoop, EarthGravity)
-OWNERLESS = ("flow", "limit")  # elements that may do without, as they name tanks or cuts in full
+OWNERLESS = ("flow", "limit", "wing")  # elements that may do without, as they name tanks, cuts or beams in full
 
 
 @cache
@@ -55,6 +57,24 @@ def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
     return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
 
 
+@cache
+def _within(cls: Any) -> KeyType:
+    """A dataclass that is a field of an element, such as the section of a wing, as a table."""
+    types = field_types(cls)
+    keys: dict[str, Any] = {
+        f.name: (type_of(f.name, types[f.name], f.default), ... if f.default is MISSING else None) for f in fields(cls)
+    }
+    model = create_model(f"{cls.__name__}Table", __base__=ScenarioTable, __doc__=first_line(cls), **keys)
+
+    def make(table: ScenarioTable) -> Any:
+        try:
+            return cls(**table.entries())
+        except ValueError as error:
+            raise readers.problem(str(error).rstrip(".")) from None
+
+    return Annotated[model, AfterValidator(make), Key(description=f"a table {{ {', '.join(keys)} }}")]
+
+
 def first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
@@ -65,6 +85,10 @@ def type_of(name: str, kind: FieldType, default: Any) -> KeyType:
     choices -= {NoneType}
     if name == "name":
         return readers.name("box")
+    if Table in choices:
+        return computed.grid()
+    if len(choices) == 1 and is_dataclass(bare := next(iter(choices))) and bare is not Inertia:
+        return _within(bare)  # type: ignore[arg-type]
     if get_origin(kind.bare) is Literal:
         return readers.choice(*get_args(kind.bare))
     if kind.arguments:
