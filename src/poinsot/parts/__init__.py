@@ -14,9 +14,11 @@ from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.solid_motor import SolidMotor
 from poinsot.parts.spring import Spring
 from poinsot.parts.stops import JointStop
+from poinsot.parts.strip import Section, Strip
 from poinsot.parts.structure import Cut, Limit, beyond
 from poinsot.parts.tank import Tank
 from poinsot.parts.thruster import Thruster
+from poinsot.parts.wing import Wing
 
 __all__ = [
     "PD",
@@ -41,13 +43,16 @@ __all__ = [
     "Propeller",
     "Rotor",
     "Scene",
+    "Section",
     "Signal",
     "SolidMotor",
     "Spring",
+    "Strip",
     "Tabulated",
     "Tank",
     "Thruster",
     "Torque",
+    "Wing",
     "afterburning_spool",
     "beyond",
     "pulse",
