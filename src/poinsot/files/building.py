@@ -287,6 +287,8 @@ class Builder:
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
+        if self.lost and entries.get("beam") is not None:
+            return  # the beam is a problem of its own
         element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
