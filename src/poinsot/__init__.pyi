@@ -1,7 +1,8 @@
 # What a user reaches from `import poinsot as pt`. `__init__.py` reads this list, and imports what is used when it is.
 
-from poinsot import environment, fuse, mechanism, particles, spatial
+from poinsot import environment, fuse, learn, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
+from poinsot.contact.law import Material
 from poinsot.control import (
     PID,
     Actuator,
@@ -11,6 +12,7 @@ from poinsot.control import (
     Lead,
     Notch,
     QuaternionFeedback,
+    Release,
     Sensor,
     Washout,
     When,
@@ -24,8 +26,10 @@ from poinsot.environment import (
     CentralGravity,
     Contact,
     Earth,
+    Ground,
     Gust,
     SteadyWind,
+    Touch,
     WindProfile,
     air_data,
 )
@@ -45,11 +49,14 @@ from poinsot.fuse import (
     threads,
     vjp,
 )
+from poinsot.learn import bridge
 from poinsot.mechanism import (
     Closure,
+    Goal,
     Joint,
     Link,
     Mechanism,
+    PoseSolution,
     coupling,
     cylindrical,
     distance,
@@ -65,6 +72,7 @@ from poinsot.mechanism import (
     planar,
     prismatic,
     revolute,
+    solve_pose,
     spherical,
     translation,
     universal,
@@ -154,6 +162,8 @@ __all__ = [
     "Flow",
     "Force",
     "GainSchedule",
+    "Goal",
+    "Ground",
     "Gust",
     "Inertia",
     "InertiaWarning",
@@ -168,6 +178,7 @@ __all__ = [
     "LimitWarning",
     "Link",
     "LogNormal",
+    "Material",
     "Mechanism",
     "Motor",
     "MultivariateNormal",
@@ -177,8 +188,10 @@ __all__ = [
     "PhysicalMoment",
     "PistonEngine",
     "Pose",
+    "PoseSolution",
     "Propeller",
     "QuaternionFeedback",
+    "Release",
     "Rotor",
     "Run",
     "RunState",
@@ -199,6 +212,7 @@ __all__ = [
     "Tank",
     "Thruster",
     "Torque",
+    "Touch",
     "TraceError",
     "Triangular",
     "Truncated",
@@ -212,6 +226,7 @@ __all__ = [
     "afterburning_spool",
     "air_data",
     "beyond",
+    "bridge",
     "coupling",
     "cylindrical",
     "distance",
@@ -229,6 +244,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "kernel",
+    "learn",
     "load_daveml",
     "load_eng",
     "load_mjcf",
@@ -252,6 +268,7 @@ __all__ = [
     "rpm",
     "set_threads",
     "simulate",
+    "solve_pose",
     "solve_spd",
     "spatial",
     "spherical",

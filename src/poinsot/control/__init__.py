@@ -6,6 +6,7 @@ from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, Quaterni
 from poinsot.control.controller import Block, Controller
 from poinsot.control.events import When
 from poinsot.control.regulator import lqr
+from poinsot.control.release import Release
 from poinsot.control.sensor import Sensor
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Lead",
     "Notch",
     "QuaternionFeedback",
+    "Release",
     "Sensor",
     "Washout",
     "When",

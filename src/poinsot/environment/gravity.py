@@ -1,7 +1,7 @@
 """Gravity that is not uniform."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.environment.earth import RADIUS, Earth
 from poinsot.environment.pull import Planet, pull
-from poinsot.parts.element import Effect, Element, require_not_negative, require_points
+from poinsot.parts.element import Effect, Element, read_only, require_not_negative, require_points
 from poinsot.parts.flow import gains
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
@@ -61,6 +61,11 @@ class CentralGravity(Element):
                 power = power + gained * dU
         return Effect(wrenches, stored=stored, power=power)
 
+    def field(self, p: Array) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+        d = p - as_array(self.centre)
+        return -self.mu / (d @ d) ** 1.5 * d
+
 
 @dataclass(frozen=True, eq=False)
 class EarthGravity(Element):
@@ -97,3 +102,23 @@ class EarthGravity(Element):
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
                 power = power + gained * (pull(planet, p_B, z_B, 1.0, extent * dI).energy - pulled.force @ rho / m)
         return Effect(wrenches, stored=stored, power=power)
+
+    def field(self, p: Array) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+        return self.earth.gravitation(p)
+
+
+def gravity_of(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
+    """The gravity of a world; an error if there are two."""
+    if earth is not None:
+        if gravity is not None:
+            raise FieldError(f"gravity={gravity!r} and earth={earth!r}: the Earth brings its own; give one.", "gravity")
+        return EarthGravity(earth=earth)
+    if isinstance(gravity, CentralGravity):
+        return gravity
+    if isinstance(gravity, Earth):
+        raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
+    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
+    if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
+        raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
+    return read_only(uniform)

@@ -65,6 +65,12 @@ OF_PLACES: dict[str, Callable[[Scene, BodyState], Any]] = {
     "altitude": lambda scene, b: height(earth_of(scene), b.position),
 }
 
+# What follows from the accelerations of a body, at its origin; not for forces, on which these depend.
+OF_MOTIONS: dict[str, Callable[[Scene, str], Any]] = {
+    "specific_force": Scene.specific_force,
+    "load_factor": Scene.load_factor,
+}
+
 # Coordinates and velocities of the joint of a body, numbers if it has one degree of freedom.
 OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
 
@@ -78,7 +84,7 @@ OF_AIR: dict[str, Callable[[Any], Any]] = {
     "rates": attrgetter("rates"),
 }
 
-OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_JOINTS)  # bodies that exist in every world have these
+OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_MOTIONS, *OF_JOINTS)  # bodies that exist in every world have these
 RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_ALL, *OF_STATES)
 
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -356,6 +362,8 @@ def _quantity(name: str, owner: str, scene: Scene) -> Any:
         return OF_BODIES[name](scene[owner])
     if name in OF_PLACES:
         return OF_PLACES[name](scene, scene[owner])
+    if name in OF_MOTIONS:
+        return OF_MOTIONS[name](scene, owner)
     if name in OF_AIR:
         return OF_AIR[name](scene.air(owner))
     x = scene.joint(owner)[OF_JOINTS[name]]

@@ -9,9 +9,10 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._fields import Arguments
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.mechanism import Link, spherical, universal
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
+from poinsot.parts.resisting import Later, Resistance, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia, Pose, rotation
 from poinsot.spatial.arrays import as_array
@@ -42,6 +43,29 @@ class Flexure(Element):
         return (self.joint,)
 
     def effect(self, scene: Scene) -> Effect:
+        phi, pull, C_v = self._bent(scene)
+        v = scene.joint(self.joint)[1]
+        shown = {"bent": phi, "torque": -pull - C_v}
+        stored = 0.5 * (phi @ (as_array(self.stiffness) * phi))
+        return Effect(joint_forces={self.joint: -pull - C_v}, stored=stored, power=-(v @ C_v), shown=shown)
+
+    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+        phi, pull, C_v = self._bent(scene)
+        K, v = as_array(self.stiffness), scene.joint(self.joint)[1]
+        slope = as_array(self.damping) + h * K + np.zeros(v.shape)
+        tau = -pull - h * K * v - C_v
+        return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope}, kept=phi)
+
+    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
+        joint, phi, K = scene.mechanism.link(self.joint).joint, used.kept, as_array(self.stiffness)
+        q = joint.type.integrate(joint, scene.joint(self.joint)[0], later.h * later.velocity(self.joint))
+        end = joint.type.difference(joint, joint.type.neutral(joint), q)
+        stored, shown = 0.5 * (phi @ (K * phi)), {"bent": phi, "torque": used.joint_forces[self.joint]}
+        power = used.power(later) + (0.5 * (end @ (K * end)) - stored) / later.h
+        return Effect(joint_forces=used.joint_forces, stored=stored, power=power, shown=shown)
+
+    def _bent(self, scene: Scene) -> tuple[Array, Array, Array]:
+        """The displacement phi, the force J^-1 K phi of the spring, and C v of the damper."""
         joint = scene.mechanism.link(self.joint).joint
         if joint.type.is_group and not joint.type.is_rotation:
             raise FieldError(
@@ -51,9 +75,7 @@ class Flexure(Element):
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
         K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
-        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi
-        shown = {"bent": phi, "torque": -pull - C_v}
-        return Effect(joint_forces={self.joint: -pull - C_v}, stored=0.5 * (phi @ K_phi), power=-(v @ C_v), shown=shown)
+        return phi, rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi, C_v
 
     def units(self) -> dict[str, str]:
         return {"bent": "rad, m", "torque": "N m, N"}

@@ -14,6 +14,7 @@ from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
+from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
 from poinsot.world import Motion, System
@@ -66,6 +67,10 @@ def _met(name: str) -> Callable[[Motion], Array]:
     return lambda m: np.stack([getattr(m.scene.air(body), name) for body in m.scene.bodies])
 
 
+def _accelerations(of: Callable[[Motion, str], Array]) -> Callable[[Motion], Array]:
+    return lambda m: np.stack([of(m, name) for name in m.scene.bodies])
+
+
 ORIGIN = "of the body frame's origin, world axes"
 OBSERVABLES: dict[str, Observable] = {
     "position": Observable(_each(lambda b: b.position), ("body", "axis"), "m", ORIGIN),
@@ -93,6 +98,12 @@ OBSERVABLES: dict[str, Observable] = {
     "reaction": Observable(
         lambda m: np.stack([m.reaction(name) for name in m.scene.bodies]), ("body", "spatial"), "N m, N",
         "wrench on the body through its joint, about its origin, body axes",
+    ),
+    "specific_force": Observable(
+        _accelerations(specific_force), ("body", "axis"), "m/s^2", "acceleration of the origin less gravity, body axes"
+    ),
+    "load_factor": Observable(
+        _accelerations(load_factor), ("body",), "1", "specific force along -z of the body, by 9.80665 m/s^2"
     ),
 }  # fmt: skip
 OBSERVABLES |= {  # in a world with air
