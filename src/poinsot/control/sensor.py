@@ -11,6 +11,7 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.control import noise
 from poinsot.control.controller import TAKEN, Answer, Block
+from poinsot.control.gusts import Dryden
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Element, require_not_negative, require_points
 from poinsot.parts.load_factor import G_0
@@ -104,8 +105,9 @@ class Sensor(Block):
 
 
 def sources_of_noise(elements: Mapping[str, Element]) -> list[str]:
-    """The names of the sensors that have noise, or may have."""
-    return [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
+    """The names of the sensors that have noise, or may have, and of turbulence."""
+    kinds = (Sensor, Dryden)
+    return [name for name, e in elements.items() if isinstance(e, kinds) and e.sample is not None]
 
 
 def may_be(x: Any) -> bool:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, create_model
 from pydantic import Field as Key
 
 from poinsot._fields import FieldType, field_types
-from poinsot.environment import AirMass, CentralGravity, EarthGravity
+from poinsot.environment import AirMass, CentralGravity, EarthGravity, Terrain
 from poinsot.files import computed, readers, vehicle_tables
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
@@ -24,7 +24,7 @@ from poinsot.spatial import Inertia
 
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
 # Elements that are written in another way: gravity = {...} and [[close]]; or not in scenarios.
-OTHERWISE = (AirMass, CentralGravity, ClosedLoop, EarthGravity)
+OTHERWISE = (AirMass, CentralGravity, ClosedLoop, EarthGravity, Terrain)
 OWNERLESS = ("flow", "limit", "wing")  # elements that may do without, as they name tanks, cuts or beams in full
 
 

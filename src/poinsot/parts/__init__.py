@@ -6,6 +6,7 @@ from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.engines import ElectricMotor, PistonEngine
 from poinsot.parts.flow import Flow, pulse
+from poinsot.parts.gear import Gear
 from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.propeller import Propeller
@@ -34,6 +35,7 @@ __all__ = [
     "Flexure",
     "Flow",
     "Force",
+    "Gear",
     "Input",
     "Jet",
     "JointStop",

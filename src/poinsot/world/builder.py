@@ -11,7 +11,8 @@ from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.contact.law import Material
-from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, Ground
+from poinsot.control import Dryden
+from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, Ground, Terrain
 from poinsot.environment.air_mass import winds_of
 from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
@@ -61,7 +62,10 @@ class World:
     earth: a `pt.Earth`, instead of gravity. The axes of the world are then inertial (ECI): origin at the Earth's
     centre, z to the north pole, equal to Earth-fixed ones (ECEF) at t = 0.
     air: an atmosphere, such as `pt.US76()`, for `scene.air(body)`. wind: a wind or several, or the velocity (3,) [m/s]
-    of a steady one: north, east, down. On flat ground north is x, east is -y, and the altitude is z.
+    of a steady one: north, east, down; `pt.Dryden(...)` is turbulence. On flat ground north is x, east is -y, and the
+    altitude is z.
+    ground: its height [m], a number, a `Table` or a function of x and y [m], around the Earth of latitude and longitude
+    [rad]; by default z = 0, or the Earth's figure.
     """
 
     def __init__(
@@ -70,11 +74,17 @@ class World:
         earth: Earth | None = None,
         air: Atmosphere | None = None,
         wind: Any = None,
+        ground: Any = None,
     ) -> None:
         self.description = Description(gravity=gravity_of(gravity, earth))
         self._surfaces: dict[str, Material] = {}
+        if ground is not None:
+            self.add(ground if isinstance(ground, Terrain) else Terrain(heights=ground))
         if air is not None:
-            self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
+            blowing, turbulent = _winds(wind)
+            self.add(AirMass(atmosphere=air, winds=winds_of(blowing)))
+            for element in turbulent:
+                self.add(element)
         elif wind is not None:
             raise FieldError(f"wind={wind!r} blows in no air; give air=pt.US76() as well.", "wind")
 
@@ -445,3 +455,12 @@ class World:
         except BaseException:
             self.description = before
             raise
+
+
+def _winds(wind: Any) -> tuple[Any, list[Dryden]]:
+    """The winds that are functions of time and place, and turbulence, which has states."""
+    if isinstance(wind, Dryden):
+        return None, [wind]
+    if not isinstance(wind, (tuple, list)) or not any(isinstance(x, Dryden) for x in wind):
+        return wind, []
+    return [x for x in wind if not isinstance(x, Dryden)] or None, [x for x in wind if isinstance(x, Dryden)]
