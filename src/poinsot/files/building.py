@@ -6,7 +6,7 @@ from typing import Any
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
 from poinsot.files import cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
@@ -151,6 +151,10 @@ class Builder:
             with self.file.within(("air",)):
                 winds = flight_tables.winds_in(entries)
                 self.world.add(AirMass(atmosphere=flight_tables.atmosphere_of(entries), winds=winds))
+                for turbulence in flight_tables.turbulence_in(entries):
+                    self.world.add(turbulence)
+        if tables["terrain"] is not None:
+            self.world.add(Terrain(heights=tables["terrain"].heights))
 
     def _gravity(self) -> None:
         value = self.file.data.get("gravity", ABSENT)

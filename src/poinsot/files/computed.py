@@ -152,17 +152,22 @@ def condition() -> KeyType:
     return typed(read, expected, {"type": "string"})
 
 
+def law_in(value: object, arguments: tuple[str, ...], units: Sequence[str], context: Context) -> Any:
+    """The function of these arguments that a formula, a table over some of them or "module:function" is, or None."""
+    if isinstance(value, str) and FUNCTION.fullmatch(value):
+        return _code(value, context)
+    text = value if _is_formula(value) else _listed(value, units) or look_up(value, context)
+    return Law(text, arguments, constants_in(text, context), tables_in(text, context)) if text else None
+
+
 def law(arguments: tuple[str, ...], *units: str, shape: tuple[int, ...] = ()) -> KeyType:
     """Numbers of this shape, or a formula in these arguments, a table over some of them, or "module:function"."""
     numbers = f"{wanted(units)}{f' ({shape[0]} of them)' if shape else ''}, or " if units else ""
     expected = f"{numbers}a formula in {', '.join(arguments)}"
 
     def read(value: object, context: Context) -> Any:
-        if isinstance(value, str) and FUNCTION.fullmatch(value):
-            return _code(value, context)
-        text = value if _is_formula(value) else _listed(value, units) or look_up(value, context)
-        if text:
-            return Law(text, arguments, constants_in(text, context), tables_in(text, context))
+        if (found := law_in(value, arguments, units, context)) is not None:
+            return found
         if not units or isinstance(value, dict):
             raise ValueError(f"expected {expected}")
         numbers = array_of(value, units) if shape else number_of(value, units)
