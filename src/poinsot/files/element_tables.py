@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
-from pydantic import AfterValidator, create_model
+from pydantic import AfterValidator, BeforeValidator, create_model
 from pydantic import Field as Key
 
 from poinsot._fields import FieldType, field_types
@@ -20,12 +20,15 @@ from poinsot.files.shape_tables import Piece
 from poinsot.files.size_limits import COUNT
 from poinsot.fuse import Table
 from poinsot.parts import ClosedLoop, Element
+from poinsot.parts.barrowman import Fins, Transition
 from poinsot.spatial import Inertia
 
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
 # Elements that are written in another way: gravity = {...} and [[close]]; or not in scenarios.
 OTHERWISE = (AirMass, CentralGravity, ClosedLoop, EarthGravity, Terrain)
 OWNERLESS = ("flow", "limit", "wing")  # elements that may do without, as they name tanks, cuts or beams in full
+
+SEVERAL: dict[tuple[str, str], Any] = {("barrowman", "fins"): Fins, ("barrowman", "transitions"): Transition}
 
 
 @cache
@@ -51,10 +54,19 @@ def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
         needed = needed or f.name == "name" or (f.name == owner and kind not in OWNERLESS)
-        reader = own.get(f.name) or type_of(f.name, types[f.name], f.default)
+        reader = own.get(f.name) or _several(kind, f.name) or type_of(f.name, types[f.name], f.default)
         keys[f.name] = (reader, ... if needed else None)
     keys = {name: (reader, None) for name, reader in own.items()} | keys
     return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
+
+
+def _several(kind: str, name: str) -> KeyType | None:
+    """One or more dataclasses that are a field of an element, such as the fins of a rocket, as tables."""
+    if (kind, name) not in SEVERAL:
+        return None
+    one = _within(SEVERAL[kind, name])
+    alone = BeforeValidator(lambda x: [x] if isinstance(x, dict) else x)
+    return Annotated[list[one], alone, Key(description="a table, or a list of tables")]  # type: ignore[valid-type]
 
 
 @cache

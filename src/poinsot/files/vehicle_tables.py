@@ -83,6 +83,7 @@ KEYS: dict[str, dict[str, KeyType]] = {
         "outputs": _named(_word, "a name of the model"),
         "daveml": readers.wrapped(DaveFile, "file", str),
     },
+    "barrowman": {"drag": computed.law(("mach",), "1")},
     "solid_motor": {"eng": readers.wrapped(EngFile, "file", str)},
     "wing": {
         "beam": readers.text("the name of a beam"),

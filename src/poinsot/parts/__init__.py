@@ -1,6 +1,7 @@
 """Elements that act on bodies: forces, springs, motors, and the parts of vehicles."""
 
 from poinsot.parts.aerodynamics import Aero
+from poinsot.parts.barrowman import Barrowman, Fins, Nose, Transition
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
@@ -9,6 +10,7 @@ from poinsot.parts.flow import Flow, pulse
 from poinsot.parts.gear import Gear
 from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
+from poinsot.parts.parachute import Parachute
 from poinsot.parts.propeller import Propeller
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
@@ -25,6 +27,7 @@ __all__ = [
     "PD",
     "WORLD",
     "Aero",
+    "Barrowman",
     "Beam",
     "BodyState",
     "ClosedLoop",
@@ -32,6 +35,7 @@ __all__ = [
     "Effect",
     "ElectricMotor",
     "Element",
+    "Fins",
     "Flexure",
     "Flow",
     "Force",
@@ -41,6 +45,8 @@ __all__ = [
     "JointStop",
     "Limit",
     "Motor",
+    "Nose",
+    "Parachute",
     "PistonEngine",
     "Propeller",
     "Rotor",
@@ -54,6 +60,7 @@ __all__ = [
     "Tank",
     "Thruster",
     "Torque",
+    "Transition",
     "Wing",
     "afterburning_spool",
     "beyond",
