@@ -6,7 +6,7 @@ from typing import Any
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
 from poinsot.files import cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
@@ -19,7 +19,7 @@ from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
 from poinsot.files.toml_lines import Path as Place
-from poinsot.parts import WORLD, Input
+from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
 from poinsot.world import World
@@ -36,6 +36,7 @@ class Builder:
         self.world = World()
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
         self.outputs: dict[str, OutcomeFormula] = {}
+        self.beams: dict[str, Beam] = {}
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -150,6 +151,10 @@ class Builder:
             with self.file.within(("air",)):
                 winds = flight_tables.winds_in(entries)
                 self.world.add(AirMass(atmosphere=flight_tables.atmosphere_of(entries), winds=winds))
+                for turbulence in flight_tables.turbulence_in(entries):
+                    self.world.add(turbulence)
+        if tables["terrain"] is not None:
+            self.world.add(Terrain(heights=tables["terrain"].heights))
 
     def _gravity(self) -> None:
         value = self.file.data.get("gravity", ABSENT)
@@ -219,6 +224,8 @@ class Builder:
         elif table is not None and not again:
             with self.file.within(place):
                 making.OTHERS[kind](self.world, table)
+                if kind == "beam":
+                    self.beams[table.name] = making.beam_in(table)
         self.lost = self.lost or (kind in SETS and len(self.problems) > count)
 
     def _one_body(self, table: Any, place: Place, again: bool) -> None:
@@ -284,7 +291,9 @@ class Builder:
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**vehicle_tables.made(cls, entries))
+        if self.lost and entries.get("beam") is not None:
+            return  # the beam is a problem of its own
+        element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []

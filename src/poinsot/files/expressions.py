@@ -187,7 +187,7 @@ def parse(text: str) -> ast.expr:
     if _depth(text) > FORMULA_DEPTH:
         raise ValueError(f"the brackets of the formula are nested too deeply; the limit is {FORMULA_DEPTH}")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text.strip().replace("\n", " "), mode="eval").body  # it may go over several lines
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None)
         raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
