@@ -116,7 +116,7 @@ def test_errors_that_are_zero_can_be_varied():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="kind of sensor 's' is 'giro'; did you mean 'gyro'"):
+    with pytest.raises(ValueError, match="there is no kind 'giro' of sensor, for 's'; did you mean 'gyro'"):
         pt.Sensor("s", "giro")
     with pytest.raises(ValueError, match="has noise, but no sample time"):
         pt.Sensor("s", "gyro", "craft", noise=1.0)

@@ -5,7 +5,7 @@ from poinsot.control.actuator import Actuator
 from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, QuaternionFeedback, Washout
 from poinsot.control.controller import Block, Controller
 from poinsot.control.events import When
-from poinsot.control.regulator import lqr
+from poinsot.control.regulator import StateFeedback, lqr
 from poinsot.control.release import Release
 from poinsot.control.sensor import Sensor
 
@@ -21,6 +21,7 @@ __all__ = [
     "QuaternionFeedback",
     "Release",
     "Sensor",
+    "StateFeedback",
     "Washout",
     "When",
     "lqr",

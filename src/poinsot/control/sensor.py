@@ -51,9 +51,8 @@ class Sensor(Block):
         super().__post_init__()
         owner = f"sensor {self.name!r}"
         if self.kind not in SENSORS:
-            raise FieldError(
-                f"kind of {owner} is {self.kind!r}{hint(self.kind, SENSORS)}; there are {', '.join(SENSORS)}.", "kind"
-            )
+            near = hint(str(self.kind), SENSORS) or f"; there are {', '.join(SENSORS)}"
+            raise FieldError(f"there is no kind {self.kind!r} of sensor, for {self.name!r}{near}.", "kind")
         require_points(owner, point=self.point, field=self.field)
         require_not_negative(owner, noise=self.noise, random_walk=self.random_walk, quantum=self.quantum)
         if self.sample is None and (may_be(self.noise) or may_be(self.random_walk)):
@@ -167,6 +166,11 @@ class SensorKind(NamedTuple):
     combined: Callable[..., Array]
     unit: str
     meaning: str
+
+    @property
+    def error_unit(self) -> str:
+        """The unit of its errors: the reading's own, but an angle for an attitude."""
+        return "rad" if self.combined is _rotated else self.unit
 
 
 SENSORS: dict[str, SensorKind] = {

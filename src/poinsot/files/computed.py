@@ -11,6 +11,7 @@ from poinsot.files.readers import NUMBER_OR_TEXT, Context, KeyType, array_of, nu
 from poinsot.files.units import is_quantity, wanted
 from poinsot.parts import Input, Signal, Tabulated
 
+SIGNAL = re.compile(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+(\[\d+\])*")  # law.out, wing.position[2]
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -24,7 +25,7 @@ def _value(value: object, units: Sequence[str], context: Context) -> Any:
     if isinstance(value, dict):
         return _table(value, units)
     if _is_formula(value):
-        return _computed(value, context)
+        return Signal(value) if SIGNAL.fullmatch(value) else _computed(value, context)
     if isinstance(value, list) and any(map(_is_formula, value)):
         texts = [x if _is_formula(x) else repr(number_of(x, units)) for x in value]
         return _formula(f"[{', '.join(texts)}]", context)
@@ -38,6 +39,11 @@ def _computed(text: str, context: Context) -> Callable[..., Any]:
 def _formula(text: str, context: Context) -> Expression:
     inputs = tuple(name for name in context.inputs if _names(text, name))
     return Expression(text, constants_in(text, context), inputs, context.body)
+
+
+def value_of(value: object, units: Sequence[str], context: Context) -> Any:
+    """What `value` reads."""
+    return _value(value, units, context)
 
 
 def constants_in(text: str, context: Context) -> dict[str, float]:
@@ -56,7 +62,9 @@ def _table(value: dict[str, Any], units: Sequence[str]) -> Any:
         return Input(str(value["input"]), number_of(value.get("factor", 1.0), ()))
     if "signal" in value and set(value) <= {"signal", "factor"}:
         return Signal(str(value["signal"]), number_of(value.get("factor", 1.0), ()))
-    raise ValueError('expected { times = [...], values = [...] } or { input = "name", factor = 1.0 }')
+    raise ValueError(
+        'expected { times = [...], values = [...] }, { input = "name", factor = 1.0 } or { signal = "name" }'
+    )
 
 
 def _code(text: str, context: Context) -> Callable[..., Any]:

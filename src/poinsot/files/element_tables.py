@@ -10,8 +10,10 @@ import numpy as np
 from pydantic import create_model
 
 from poinsot._fields import FieldType, field_types
+from poinsot.control import Block, Controller, Sensor, When
+from poinsot.control.blocks import LinearBlock
 from poinsot.environment import AirMass, CentralGravity, EarthGravity
-from poinsot.files import computed, readers
+from poinsot.files import computed, control_tables, readers
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
@@ -21,15 +23,15 @@ from poinsot.parts import ClosedLoop, Element
 from poinsot.spatial import Inertia
 
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
-# Elements that are written in another way: gravity = {...} and [[close]]; or not in scenarios.
-OTHERWISE = (AirMass, CentralGravity, ClosedLoop, EarthGravity)
+# Elements that are written in another way: gravity = {...}, [[close]], [[controller]], [[event]]; or not in scenarios.
+OTHERWISE = (AirMass, Block, CentralGravity, ClosedLoop, Controller, EarthGravity, LinearBlock, When)
 OWNERLESS = ("flow", "limit")  # elements that may do without, as they name tanks or cuts in full
 
 
 @cache
 def elements() -> dict[str, Any]:
     """All kinds of elements, by the names of their tables: "spring", "joint_stop", ..."""
-    ours = ("poinsot.parts.", "poinsot.environment.")
+    ours = ("poinsot.parts.", "poinsot.environment.", "poinsot.control.")
     classes = [c for c in subclasses(Element) if c.__module__.startswith(ours) and c not in OTHERWISE]
     return {table_name(cls): cls for cls in sorted(classes, key=lambda c: c.__name__.lower())}
 
@@ -49,7 +51,9 @@ def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
         needed = needed or f.name == "name" or (f.name == owner and kind not in OWNERLESS)
-        keys[f.name] = (_type_of(f.name, types[f.name], f.default), ... if needed else None)
+        is_error = cls is Sensor and f.name in control_tables.ERRORS
+        kind_of = control_tables.error_of_sensor(f.name) if is_error else _type_of(f.name, types[f.name], f.default)
+        keys[f.name] = (kind_of, ... if needed else None)
     return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
 
 
