@@ -22,7 +22,7 @@ from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.control import Controller, Release, StateFeedback, When, lqr
-from poinsot.control.sensor import SENSORS
+from poinsot.control.sensor_kinds import SENSORS
 from poinsot.files import computed, readers
 from poinsot.files.expressions import FUNCTIONS, OF_BODIES, OF_JOINTS, OF_STATES, FormulaLaw, Law, parse, rewritten
 from poinsot.files.readers import Context, KeyType, ScenarioTable
