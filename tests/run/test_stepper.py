@@ -374,3 +374,54 @@ def test_states_of_other_worlds_and_closed_steppers_are_refused():
         sim.step(np.ones((2, 1)))
     with pytest.raises(ValueError, match="was closed"):
         sim.reset()
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A gyro at rest, whose noise is observed, and pushed by what it reads."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("craft", pt.Inertia.sphere(mass=1.0, radius=0.1))
+    world.add_input("push", 0.0)
+    world.add(pt.Sensor("gyro", "gyro", "craft", sample=0.02, noise=1e-3, random_walk=1e-4))
+    world.add_torque("torque", "craft", lambda t, scene: scene.signal("gyro.out") * 1e-3 * (1 + scene.signal("push")))
+    return world
+
+
+def noisy_stepper(world, batch, **options):
+    sim = world.stepper(
+        batch=batch,
+        step=0.01,
+        control_period=0.02,
+        observe=["gyro.out", "craft.angular_velocity"],
+        duration=0.1,
+        **options,
+    )
+    return sim, sim.reset(seed=5)
+
+
+def test_noise_differs_between_instances_and_is_that_of_runs(noisy):
+    """The same bits alone, in a batch, and in world.simulate with the same seed; other ones in every instance."""
+    sim, first = noisy_stepper(noisy, 3)
+    seen = np.array([first, sim.step(), sim.step()])
+    assert len(np.unique(seen[0, :, :3])) == 9
+    run = noisy.simulate(0.04, 0.01, batch=3, seed=5, every=0.02)
+    np.testing.assert_array_equal(seen[:, :, :3], run.data["gyro.out"].values)
+    np.testing.assert_array_equal(seen[1:, :, 3:], run.data.angular_velocity.values[1:, :, 0])
+    one, start = noisy_stepper(noisy, None)
+    np.testing.assert_array_equal([start, one.step(), one.step()], seen[:, 0])
+    shared, _ = noisy_stepper(noisy, 3, threads=2)
+    np.testing.assert_array_equal(shared.step(), seen[1])
+    again = sim.copy()
+    np.testing.assert_array_equal(sim.step(), again.step())
+
+
+def test_noise_differs_between_episodes(noisy):
+    sim, first = noisy_stepper(noisy, 2, autoreset=True)
+    for _ in range(5):
+        second = sim.step()
+    assert np.all(sim.done)
+    assert not np.any(second[:, :3] == first[:, :3])
+    by_hand, _ = noisy_stepper(noisy, 2)
+    np.testing.assert_array_equal(by_hand.reset(), second)
+    np.testing.assert_array_equal(by_hand.reset(seed=5), first)
+    np.testing.assert_array_equal(by_hand.reset(where=np.array([True, False]))[1], first[1])

@@ -1,6 +1,6 @@
 """Sensors: what is measured of the motion, with bias, noise, quantisation, sampling and delay."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -122,9 +122,15 @@ class Sensor(Block):
         return quaternion.to_matrix(quaternion.normalize(as_array(self.mounting))).T @ x
 
 
-def sources_of_noise(elements: Mapping[str, Element]) -> list[str]:
-    """The names of the sensors that have noise, or may have."""
-    return [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
+def noise_paths(elements: Mapping[str, Element], known: Sequence[str]) -> tuple[str, ...]:
+    """The paths of the numbers by which the noise of sensors differs: between instances of a batch, and by the seed.
+
+    Those that are `known` already are left out. They are always free: a constant would be rounded elsewhere, and single
+    runs not have the bits of batches.
+    """
+    noisy = [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
+    paths = (f"{name}.{number}" for name in noisy for number in ("instance", "seed"))
+    return tuple(path for path in paths if path not in known)
 
 
 def may_be(x: Any) -> bool:

@@ -1,7 +1,7 @@
 """The kinds of sensors: what each measures of the motion, without errors."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,8 @@ def _specific_force(sensor: "Sensor", scene: Scene) -> Array:
 
 def _gravity(scene: Scene, p: Array) -> Array:
     """The acceleration of free fall (3,) [m/s^2] at p (3,) [m], in world axes."""
-    central, earth = scene.elements.get("gravity"), earth_of(scene)  # type: Any, Any
+    central: Any = scene.elements.get("gravity")
+    earth = earth_of(scene)
     if earth is not None:
         pull: Array = earth.gravitation(p)
         return pull

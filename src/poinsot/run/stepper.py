@@ -9,6 +9,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
+from poinsot.control.sensor import noise_paths
 from poinsot.fuse import Kernel, parallel
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.llvm import jit
@@ -38,8 +39,9 @@ class WorldStepper:
 
     def __init__(self, world: World, options: StepperOptions) -> None:
         self.options, self._world = options, World.of(world.description)
-        system = self._world.system(tuple(options.vary))
-        self._episodes = Episodes(system, options.vary, options.batch, options.seed)
+        self._noisy = noise_paths(world.description.elements, tuple(options.vary))
+        system = self._world.system((*options.vary, *self._noisy))
+        self._episodes = Episodes(system, options.vary, options.batch, options.seed, self._noisy)
         self.batch, self.step_length = self._episodes.n, float(options.step)
         require_whole_steps(system, self.step_length)
         period = options.step if options.control_period is None else options.control_period
@@ -82,7 +84,7 @@ class WorldStepper:
             raise ValueError("a seed is for all instances: reset(seed=...), or reset(where=...).")
         mask = self._mask(where)
         if seed is not None:
-            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, int(seed))
+            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, int(seed), self._noisy)
             self._episode[...] = 0
         else:
             self._episode[mask] += int(self._begun)
@@ -194,7 +196,7 @@ class WorldStepper:
     def _begin_next(self, over: Array) -> None:
         """After episodes ended: their numbers, and prepared starts for those that follow."""
         self._episode[over] += 1
-        if self._episodes.random:
+        if self._episodes.are_new:
             here: Any = over if self._many else ...
             for array, value in zip(self._next, self._starts(self._episode + 1, over), strict=True):
                 array[here] = self._xp.asarray(value)
@@ -277,7 +279,8 @@ class WorldStepper:
         self._origin[...], self._episode[...] = self._xp.asarray(state.origin), state.episodes
         action[..., : len(self._places)] = p[..., self._places]
         if state.seed != self._episodes.seed:
-            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, state.seed)
+            numbers = self.options.vary, self.batch, state.seed, self._noisy
+            self._episodes = Episodes(self._compiled.system, *numbers)
         if self.options.autoreset:
             everyone = np.ones(self._many, dtype=bool)
             self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))
