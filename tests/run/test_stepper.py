@@ -308,6 +308,11 @@ def test_a_period_that_does_not_fit_the_step_is_refused_with_the_nearest():
         world.stepper(control_period=-1.0)
 
 
+def test_a_sample_that_does_not_fit_the_step_is_refused_with_the_nearest(noisy):
+    with pytest.raises(ValueError, match=r"sample of Sensor 'gyro' is 0\.02 s, .* the nearest is 0\.018 s"):
+        noisy.stepper(step=6e-3)
+
+
 def test_actions_that_are_wrong_are_named_and_nothing_steps():
     sim = cart_pole().stepper(batch=3)
     sim.reset()
@@ -323,6 +328,11 @@ def test_actions_that_are_wrong_are_named_and_nothing_steps():
         ({"pus": 1.0}, "did you mean 'push'"),
         ({"push": [1.0, 2.0]}, r"input 'push' takes values of shape \(3,\), or \(\) for all"),
         ({"push": np.inf}, "push of instance 0 is inf"),
+        ("push", "an action must be real numbers, not 'push'. Nothing was stepped"),
+        (np.ones((3, 1), complex), "an action must be real numbers"),
+        ({"push": ["a", "b", "c"]}, "input 'push' must be real numbers"),
+        (lambda t: t, "an action must be real numbers"),
+        ([[1.0], [2.0, 3.0], [4.0]], "an action must be real numbers"),
     ):
         with pytest.raises(ValueError, match=match):
             sim.step(action)

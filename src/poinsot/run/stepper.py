@@ -175,7 +175,7 @@ class WorldStepper:
             if action is not None and np.shape(action) != (*self._many, 0):
                 raise ValueError("this stepper has no inputs to set; call step() without an action.")
             return
-        if type(action) is self._xp.ndarray and action.shape == acted.shape:
+        if type(action) is self._xp.ndarray and action.shape == acted.shape and action.dtype == acted.dtype:
             acted[...] = action
             return
         if action is None or isinstance(action, Mapping):
@@ -184,13 +184,24 @@ class WorldStepper:
                 columns = self._columns(name)
                 acted[..., columns] = self._column_values(name, value)
             return
-        given = self._xp.asarray(self._own(action), dtype=float)
+        given = self._numbers_in(action, "an action")
         if given.shape != acted.shape:
             raise ValueError(
                 f"an action has the shape {acted.shape}, for {', '.join(self.action_labels) or 'no inputs'}; not "
                 f"{given.shape}. Nothing was stepped."
             )
         acted[...] = given
+
+    def _numbers_in(self, value: Any, what: str) -> Any:
+        """An array of floats, from an array of any library, or from lists."""
+        try:
+            given = self._xp.asarray(self._own(value))
+        except (TypeError, ValueError):
+            given = None
+        if given is None or given.dtype.kind not in "fiub":
+            shown = repr(value) if len(repr(value)) < 80 else f"a {type(value).__name__}"
+            raise ValueError(f"{what} must be real numbers, not {shown}. Nothing was stepped.")
+        return self._xp.asarray(given, dtype=float)
 
     def _columns(self, name: str) -> list[int]:
         if name not in self.inputs:
@@ -199,7 +210,7 @@ class WorldStepper:
 
     def _column_values(self, name: str, value: Any) -> Any:
         core = self._compiled.parameter_shapes[f"{INPUT}{name}"]
-        value = self._xp.asarray(self._own(value), dtype=float)
+        value = self._numbers_in(value, f"input {name!r}")
         if value.shape not in (core, (*self._many, *core)):
             raise ValueError(
                 f"input {name!r} takes values of shape {(*self._many, *core)}, or {core} for all instances; not "
