@@ -6,6 +6,7 @@ from poinsot.environment.atmosphere import US76, Air, Atmosphere
 from poinsot.environment.earth import Earth
 from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
+from poinsot.environment.touch import Ground, Touch
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Contact",
     "Earth",
     "EarthGravity",
+    "Ground",
     "Gust",
     "SteadyWind",
+    "Touch",
     "WindProfile",
     "air_data",
 ]

@@ -6,13 +6,14 @@ from typing import Any
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot.environment import CentralGravity
-from poinsot.files import control_tables, cross_checks, kinds, making, readers
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
+from poinsot.files import control_tables, cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
 from poinsot.files.element_tables import OWNERS, elements, owner_of
 from poinsot.files.expressions import RESERVED, Expression
+from poinsot.files.flight_tables import NamedTable
 from poinsot.files.outcome_formulas import EXPECTED, OutcomeFormula, read_outputs
 from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
@@ -46,7 +47,8 @@ class Builder:
         """All of it, in order: names, bodies, elements, options."""
         self._top()
         self.context = replace(self.context, constants=self._constants(), inputs=self._input_names())
-        self._gravity()
+        self.context = replace(self.context, tables=self._tables())
+        self._surroundings()
         self._inputs()
         self._names()
         self._bodies()
@@ -117,6 +119,39 @@ class Builder:
             with self.file.within(("inputs", name)):
                 self.world.add_input(name, readers.array_of(value, ()))
 
+    def _tables(self) -> dict[str, NamedTable]:
+        """The tables [[table]], by name, which formulas may call."""
+        tables: dict[str, NamedTable] = {}
+        for k, item in self.file.items("table"):
+            table = self.file.read(kinds.lists()["table"], item, ("table", k), self.context)
+            if table is None:
+                continue
+            taken = (*RESERVED, *self.context.constants, *self.context.inputs, *tables)
+            if not table.name.isidentifier():
+                self.file.note(("table", k, "name"), "a name in formulas may have letters, digits and _ only")
+            elif table.name in taken:
+                self.file.note(("table", k, "name"), "this name has a meaning in formulas already; choose another")
+            else:
+                with self.file.within(("table", k)):
+                    tables[table.name] = flight_tables.table_of_numbers(table.entries())
+        return tables
+
+    def _surroundings(self) -> None:
+        """Gravity, or the Earth, and the air."""
+        self._gravity()
+        tables = {key: self._table(key, model) for key, model in kinds.SURROUNDINGS.items()}
+        if tables["earth"] is not None:
+            with self.file.within(("earth",)):
+                if "gravity" in self.file.data:
+                    raise ValueError("the Earth brings its own gravity; leave the key gravity at the top out")
+                earth = EarthGravity(earth=Earth(**tables["earth"].entries()))
+                self.world = World.of(replace(self.world.description, gravity=earth))
+        if tables["air"] is not None:
+            entries = tables["air"].entries()
+            with self.file.within(("air",)):
+                winds = flight_tables.winds_in(entries)
+                self.world.add(AirMass(atmosphere=flight_tables.atmosphere_of(entries), winds=winds))
+
     def _gravity(self) -> None:
         value = self.file.data.get("gravity", ABSENT)
         if value is ABSENT:
@@ -137,7 +172,7 @@ class Builder:
         for kind in kinds.lists():
             for k, item in self.file.items(kind):
                 name = item.get("name")
-                if not isinstance(name, str) or kind in SETS:
+                if not isinstance(name, str) or kind in (*SETS, "table"):
                     continue
                 if name in self.places:
                     self.file.note((kind, k, "name"), f"{dotted(self.places[name])} already has this name")
@@ -266,7 +301,7 @@ class Builder:
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**entries)
+        element = cls(**vehicle_tables.made(cls, entries))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []
@@ -275,6 +310,10 @@ class Builder:
                     near = hint(name, [*self.world.description.bodies, *self.places])
                     self.file.note((*place, key), f"there is no body {name!r}{near}")
                     return
+            if isinstance(value, Expression) and value.asks_air() and "air" not in self.world.description.elements:
+                words = f"{value.asks_air()} is that of the air; give the world some"
+                self.file.note((*place, key), f'{words}: [air] model = "us76"')
+                return
             if isinstance(value, Input) and value.name not in self.context.inputs:
                 near = hint(value.name, self.context.inputs) or "; define it under [inputs]"
                 self.file.note((*place, key), f"there is no input {value.name!r}{near}")

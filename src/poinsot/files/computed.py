@@ -5,10 +5,14 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
+import numpy as np
+
+from poinsot._hints import hint
 from poinsot.files.described import imported
 from poinsot.files.expressions import Expression, Law
 from poinsot.files.readers import NUMBER_OR_TEXT, Context, KeyType, array_of, number_of, typed
 from poinsot.files.units import is_quantity, wanted
+from poinsot.fuse import Table
 from poinsot.parts import Input, Signal, Tabulated
 
 SIGNAL = re.compile(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+(\[\d+\])*")  # law.out, wing.position[2]
@@ -20,16 +24,32 @@ def _is_formula(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not is_quantity(value)
 
 
-def _value(value: object, units: Sequence[str], context: Context) -> Any:
+def value_in(value: object, units: Sequence[str], context: Context) -> Any:
     """A constant, a formula, {times, values}, {input, factor}, {signal, factor}, or "module:function"."""
     if isinstance(value, dict):
-        return _table(value, units)
+        text = look_up(value, context)
+        return _formula(text, context) if text else _table(value, units)
     if _is_formula(value):
         return Signal(value) if SIGNAL.fullmatch(value) else _computed(value, context)
-    if isinstance(value, list) and any(map(_is_formula, value)):
-        texts = [x if _is_formula(x) else repr(number_of(x, units)) for x in value]
-        return _formula(f"[{', '.join(texts)}]", context)
-    return array_of(value, units)
+    text = _listed(value, units)
+    return _formula(text, context) if text else array_of(value, units)
+
+
+def _listed(value: object, units: Sequence[str]) -> str:
+    """The formula of a list that has formulas in it; "" if it has none."""
+    if not isinstance(value, list) or not any(map(_is_formula, value)):
+        return ""
+    return f"[{', '.join(x if _is_formula(x) else repr(number_of(x, units)) for x in value)}]"
+
+
+def look_up(value: object, context: Context) -> str:
+    """{ table = "CL" } as a formula, a [[table]] of what its axes are called; "" if it is something else."""
+    if not isinstance(value, dict) or set(value) != {"table"}:
+        return ""
+    name = str(value["table"])
+    if name not in context.tables:
+        raise ValueError(f"there is no table {name!r}{hint(name, context.tables) or '; write it as a [[table]]'}")
+    return str(context.tables[name].formula(name))
 
 
 def _computed(text: str, context: Context) -> Callable[..., Any]:
@@ -38,16 +58,16 @@ def _computed(text: str, context: Context) -> Callable[..., Any]:
 
 def _formula(text: str, context: Context) -> Expression:
     inputs = tuple(name for name in context.inputs if _names(text, name))
-    return Expression(text, constants_in(text, context), inputs, context.body)
-
-
-def value_of(value: object, units: Sequence[str], context: Context) -> Any:
-    """What `value` reads."""
-    return _value(value, units, context)
+    return Expression(text, constants_in(text, context), inputs, context.body, tables_in(text, context))
 
 
 def constants_in(text: str, context: Context) -> dict[str, float]:
     return {name: number for name, number in context.constants.items() if _names(text, name)}
+
+
+def tables_in(text: str, context: Context) -> dict[str, Table] | None:
+    """The tables that a formula calls, by name."""
+    return {name: named.table for name, named in context.tables.items() if _names(text, name)} or None
 
 
 def _names(text: str, name: str) -> bool:
@@ -88,7 +108,7 @@ def value(*units: str) -> KeyType:
     """A constant, or a value that changes with time and state."""
     expected = f"{wanted(units)}, a formula, or a table over time"
     schema = {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}, {"type": "object"}]}
-    return typed(lambda x, context: _value(x, units, context), expected, schema)
+    return typed(lambda x, context: value_in(x, units, context), expected, schema)
 
 
 def condition() -> KeyType:
@@ -103,18 +123,22 @@ def condition() -> KeyType:
     return typed(read, expected, {"type": "string"})
 
 
-def law(arguments: tuple[str, ...], *units: str) -> KeyType:
-    """A number, or a formula in these arguments, or "module:function"."""
-    numbers = f"{wanted(units)}, or " if units else ""
+def law(arguments: tuple[str, ...], *units: str, shape: tuple[int, ...] = ()) -> KeyType:
+    """Numbers of this shape, or a formula in these arguments, a table over some of them, or "module:function"."""
+    numbers = f"{wanted(units)}{f' ({shape[0]} of them)' if shape else ''}, or " if units else ""
     expected = f"{numbers}a formula in {', '.join(arguments)}"
 
     def read(value: object, context: Context) -> Any:
         if isinstance(value, str) and FUNCTION.fullmatch(value):
             return _code(value, context)
-        if _is_formula(value):
-            return Law(value, arguments, constants_in(value, context))
-        if not units:
+        text = value if _is_formula(value) else _listed(value, units) or look_up(value, context)
+        if text:
+            return Law(text, arguments, constants_in(text, context), tables_in(text, context))
+        if not units or isinstance(value, dict):
             raise ValueError(f"expected {expected}")
-        return number_of(value, units)
+        numbers = array_of(value, units) if shape else number_of(value, units)
+        if np.shape(numbers) != shape:
+            raise ValueError(f"expected {shape[0]} numbers, or formulas")
+        return numbers
 
-    return typed(read, expected, {"anyOf": NUMBER_OR_TEXT})
+    return typed(read, expected, {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}, {"type": "object"}]})

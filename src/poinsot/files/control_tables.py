@@ -12,7 +12,7 @@ sample = "100 ms"
 import ast
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from poinsot._types import Array
 from poinsot.control import Controller, Release, StateFeedback, When, lqr
 from poinsot.control.sensor_kinds import SENSORS
 from poinsot.files import computed, readers
-from poinsot.files.expressions import FUNCTIONS, OF_BODIES, OF_JOINTS, OF_STATES, FormulaLaw, Law, parse, rewritten
+from poinsot.files.expressions import FUNCTIONS, OF_AIR, OF_ALL, OF_STATES, FormulaLaw, Law, parse, rewritten
 from poinsot.files.readers import Context, KeyType, ScenarioTable
 from poinsot.files.shape_tables import table
+from poinsot.parts import Signal, SolidMotor, Thruster
 from poinsot.study.linear import linearise
 from poinsot.world import State, World
 
@@ -70,7 +71,7 @@ OutcomeTable = table(
     {},
     set=NUMBERS,
     release=readers.wrapped(ReleaseTable, "body", str),
-    ignite=readers.text("the name of a thruster"),
+    ignite=readers.text("the name of a thruster or solid motor"),
     stop=readers.flag(),
 )
 THEN = '"stop", or a table { set, release, ignite, stop }'
@@ -101,7 +102,7 @@ def error_of_sensor(key: str) -> KeyType:
     """A number that describes the errors of a sensor, or three, in units that its `kind` decides."""
 
     def validate(value: object, info: ValidationInfo) -> Any:
-        kind = SENSORS.get(info.data.get("kind") or "gyro")
+        kind = SENSORS[info.data["kind"] or "gyro"] if "kind" in info.data else None  # None: it is another problem
         units = [ERRORS[key].format(unit) for unit in (kind.error_unit.split(", ") if kind and kind.error_unit else ())]
         try:
             return readers.array_of(value, units)
@@ -110,6 +111,12 @@ def error_of_sensor(key: str) -> KeyType:
 
     schema = WithJsonSchema({"anyOf": [*readers.NUMBER_OR_TEXT, {"type": "array"}]})
     return Annotated[Any, BeforeValidator(validate), schema, Field(description="a number, or a list of them")]
+
+
+# The keys of blocks that are not read by the types of their fields.
+KEYS: dict[str, dict[str, KeyType]] = {
+    "sensor": {"kind": readers.choice(*SENSORS), **{key: error_of_sensor(key) for key in ERRORS}}
+}
 
 
 # Laws.
@@ -143,7 +150,8 @@ def _formulas(found: "_Quantities", key: str, texts: Mapping[str, str]) -> dict[
         with about(field=f"{key}.{name}"):
             tree = rewritten(parse(text), found)
             arguments = ("t", *found.inputs, *found.states)
-            laws[name] = Law(ast.unparse(tree), arguments, computed.constants_in(text, found.context))
+            known = computed.constants_in(text, found.context), computed.tables_in(text, found.context)
+            laws[name] = Law(ast.unparse(tree), arguments, *known)
     used = ("t", *found.inputs, *found.states)
     return {name: replace(law, arguments=used) for name, law in laws.items()}
 
@@ -165,20 +173,20 @@ class _Quantities(ast.NodeTransformer):
         return self._input(text) if re.fullmatch(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+", text) else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Name) and node.func.id in (*OF_BODIES, *OF_JOINTS, *OF_STATES):
+        if isinstance(node.func, ast.Name) and node.func.id in (*OF_ALL, *OF_AIR, *OF_STATES):
             return self._input(ast.unparse(node))
         node.args = [self.visit(argument) for argument in node.args]
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        own = {*self.inputs, *self.states, *FUNCTIONS}
-        known = {*self.context.inputs, *OF_BODIES, *OF_JOINTS}
+        own = {*self.inputs, *self.states, *self.context.constants, *FUNCTIONS}
+        known = {*self.context.inputs, *OF_ALL, *OF_AIR}
         return self._input(node.id) if node.id in known - own else node
 
     def _input(self, text: str) -> ast.expr:
         if text not in self.found:
             name = self.found[text] = f"signal{len(self.found)}"
-            self.inputs[name] = computed.value_of(text, (), self.context)
+            self.inputs[name] = computed.value_in(text, (), self.context)
         return ast.Name(self.found[text], ast.Load())
 
 
@@ -246,11 +254,12 @@ def _release(world: World, numbers: dict[str, Any]) -> Release:
 def _ignite(world: World, name: str, event: str) -> None:
     """The world, with an element whose clock starts at an event."""
     description = world.description
-    able = [key for key, e in description.elements.items() if "ignition" in {f.name for f in fields(e)}]
+    able = [key for key, e in description.elements.items() if isinstance(e, (SolidMotor, Thruster))]
     if name not in able:
         listed = hint(name, able) or (f"; there are {', '.join(able)}" if able else "; there is none at all")
-        raise FieldError(f"there is no thruster {name!r}{listed}", "then.ignite")
-    lit: Any = replace(description.elements[name], ignition=event)  # type: ignore[call-arg]
+        raise FieldError(f"there is no thruster or motor {name!r}{listed}", "then.ignite")
+    engine: Any = description.elements[name]
+    lit = replace(engine, ignition=event if isinstance(engine, Thruster) else Signal(f"{event}.happened"))
     world.description = replace(description, elements={**description.elements, name: lit})
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from pydantic import create_model
 
 from poinsot._fields import FieldType, field_types
-from poinsot.control import Block, Controller, Sensor, When
+from poinsot.control import Block, Controller, When
 from poinsot.control.blocks import LinearBlock
 from poinsot.environment import AirMass, CentralGravity, EarthGravity
-from poinsot.files import computed, control_tables, readers
+from poinsot.files import computed, control_tables, readers, vehicle_tables
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
@@ -46,14 +46,15 @@ def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
     """The keys of an element; `inside` a body, it sits on that body."""
     kind, keys = table_name(cls), {}  # type: str, dict[str, Any]
     owner, types = owner_of(cls), field_types(cls)
+    own = (vehicle_tables.KEYS | control_tables.KEYS).get(kind, {})
     for f in fields(cls):
         if inside and f.name == owner:
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
         needed = needed or f.name == "name" or (f.name == owner and kind not in OWNERLESS)
-        is_error = cls is Sensor and f.name in control_tables.ERRORS
-        kind_of = control_tables.error_of_sensor(f.name) if is_error else _type_of(f.name, types[f.name], f.default)
-        keys[f.name] = (kind_of, ... if needed else None)
+        reader = own.get(f.name) or type_of(f.name, types[f.name], f.default)
+        keys[f.name] = (reader, ... if needed else None)
+    keys = {name: (reader, None) for name, reader in own.items()} | keys
     return create_model(cls.__name__, __base__=ScenarioTable, __doc__=first_line(cls), **keys)
 
 
@@ -61,7 +62,7 @@ def first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _type_of(name: str, kind: FieldType, default: Any) -> KeyType:
+def type_of(name: str, kind: FieldType, default: Any) -> KeyType:
     """The reader for a field of an element, by its type."""
     choices = set(get_args(kind.bare)) if get_origin(kind.bare) in (Union, UnionType) else {kind.bare}
     choices -= {NoneType}

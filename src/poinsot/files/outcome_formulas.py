@@ -11,7 +11,7 @@ from typing import Any
 
 from poinsot._hints import hint
 from poinsot._memo import memo
-from poinsot.files.expressions import OF_BODIES, OF_JOINTS, RESERVED, Words, _check_all, _quantity, _value, parse
+from poinsot.files.expressions import OF_AIR, OF_ALL, RESERVED, Words, _check_all, _quantity, _value, parse
 from poinsot.run.measured import Measurement, measurement
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.output_kinds import KINDS, Output, checked
@@ -99,7 +99,7 @@ def _bound(system: System, name: str, formula: OutcomeFormula) -> Output:
 def _require_bodies(tree: ast.AST, bodies: list[str]) -> None:
     """An error if a formula asks for a body that does not exist."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (*OF_BODIES, *OF_JOINTS):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (*OF_ALL, *OF_AIR):
             name = node.args[0].value  # type: ignore[attr-defined]
             if name not in bodies:
                 raise ValueError(f"there is no body {name!r}{hint(name, bodies)}")

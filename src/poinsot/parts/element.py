@@ -11,9 +11,10 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._fields import units_of
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse import is_traced
 from poinsot.fuse.trace.purity import steady
+from poinsot.parts.resisting import Later, Resistance, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array
@@ -90,8 +91,10 @@ class Element:
     name: str
 
     internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
+    needs_implicit: ClassVar[bool] = False  # it cannot be stepped by a method that takes its forces at instants
     follows: ClassVar[bool] = False  # its forces follow from all others, together with the accelerations
     structural: ClassVar[tuple[str, ...]] = ()  # numbers that decide its form, and cannot be left free
+    tabled: ClassVar[tuple[str, ...]] = ()  # fields that are dicts, in which numbers have paths, "name.field.key"
 
     def __init_subclass__(cls) -> None:
         """Let every kind of element own its numbers: they are copied before its own `__post_init__` sees them."""
@@ -148,6 +151,22 @@ class Element:
     def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
         """Its own states after a step, where they do not follow from their rates alone, as for latches."""
         return states
+
+    # In an implicit step:
+
+    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
+        """Its forces at the end of a step h [s], linearised about a guess of the velocities there; None if it takes
+        its forces at the start of the step."""
+        return None
+
+    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
+        """Its effect over a step, given the velocities at the end, and its forces."""
+        raise NotImplementedError
+
+    @property
+    def resists(self) -> bool:
+        """Whether its forces are taken at the end of an implicit step."""
+        return type(self).resistance is not Element.resistance
 
     def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
         """The time [s] of a release between its states before and after a step, and its states that are set then.

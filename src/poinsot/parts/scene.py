@@ -16,6 +16,7 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
+from poinsot.spatial.inertia import Solid
 
 if TYPE_CHECKING:
     from poinsot.parts.element import Dynamics, Effect, Element
@@ -98,7 +99,8 @@ class Scene:
     """One instant: `scene["wing"].velocity`, `scene.inputs["throttle"]`, `scene.joint("hinge")`.
 
     t [s]; the joints' coordinates q (nq,) and velocities v (nv,); inputs and the states of parts by name; elements.
-    solve: the function that finds all forces and accelerations of a scene.
+    solve: the function that finds all forces and accelerations of a scene. shapes: the inertias of bodies alone, as
+    described, with the shapes that they are made of.
     """
 
     mechanism: Mechanism
@@ -109,6 +111,7 @@ class Scene:
     states: Mapping[str, Array] = field(default_factory=dict)
     elements: "Mapping[str, Element]" = field(default_factory=dict)
     solve: "Callable[[Scene], Dynamics] | None" = None
+    shapes: Mapping[str, Inertia | None] = field(default_factory=dict)
 
     @cached_property
     def poses(self) -> list[Pose]:
@@ -135,6 +138,11 @@ class Scene:
     def inertia(self, name: str) -> Inertia | None:
         """The mass properties of a body, in its own frame; None for a frame without mass."""
         return self.mechanism.link(name).inertia
+
+    def solids(self, name: str) -> tuple[Solid, ...]:
+        """The shapes of a body, as its inertia is described."""
+        inertia = self.shapes.get(name)
+        return () if inertia is None else inertia.solids
 
     def joint(self, name: str) -> tuple[Array, Array]:
         """Coordinates and velocities of the joint that carries the body with this name."""

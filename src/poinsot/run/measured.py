@@ -34,7 +34,7 @@ def measurement(system: System, wanted: Iterable[Quantity]) -> Measurement:
 
 
 def _function(system: System, function: Callable[[Any, Any], Any], k: int) -> Measurement:
-    name = getattr(function, "__name__", "<lambda>")
+    name = getattr(function, "__name__", getattr(function, "name", "<lambda>"))  # a function, or a Signal
     name = f"function{k}" if name == "<lambda>" else name
     value = np.asarray(function(0.0, system.motion(0.0, system.start()).scene))
     if value.dtype.kind not in "fiub" or value.ndim > 1:

@@ -9,6 +9,8 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
+from poinsot.environment import AirMass
+from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
@@ -98,11 +100,23 @@ DEFAULT = (
 def observables(system: System, names: Sequence[str] | None) -> dict[str, Observable]:
     """The quantities with these names; by default the usual ones, and all states and outputs of the elements."""
     own = _own(system)
-    known = OBSERVABLES | own
+    known = OBSERVABLES | _met(system) | own
     for name in names or ():
         if name not in known:
             raise ValueError(f"{name!r} cannot be recorded{hint(name, known)}; there are {', '.join(known)}.")
     return {name: known[name] for name in (names or (*DEFAULT, *own))}
+
+
+def _met(system: System) -> dict[str, Observable]:
+    """The air that bodies meet, in a world with air: airspeed, alpha, mach, ..."""
+    if not isinstance(system.description.elements.get("air"), AirMass):
+        return {}
+
+    def each(name: str) -> Callable[[Motion], Array]:
+        return lambda m: np.stack([getattr(m.scene.air(body), name) for body in m.scene.bodies])
+
+    meaning = "of the air at the body frame's origin"
+    return {name: Observable(each(name), ("body",), unit, meaning) for name, unit in AIR_QUANTITIES.items()}
 
 
 def _own(system: System) -> dict[str, Observable]:

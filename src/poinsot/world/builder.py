@@ -10,8 +10,10 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity
+from poinsot.contact.law import Material
+from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, Ground
 from poinsot.environment.air_mass import winds_of
+from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Driven, Relation
 from poinsot.mechanism.constrained import Mobility
@@ -24,6 +26,7 @@ from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
 from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
+from poinsot.world.touching import colliding, ignoring, material_of, new_touches
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
@@ -68,7 +71,8 @@ class World:
         air: Atmosphere | None = None,
         wind: Any = None,
     ) -> None:
-        self.description = Description(gravity=_gravity(gravity, earth))
+        self.description = Description(gravity=gravity_of(gravity, earth))
+        self._surfaces: dict[str, Material] = {}
         if air is not None:
             self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
         elif wind is not None:
@@ -124,7 +128,9 @@ class World:
             placement = Pose(p=placement)
         body = Body(name, inertia, parent, joint, placement, **start)
         body.started(self.description.earth, self.description.elements.get("air"))  # an error now, not when it runs
-        self._take("bodies", name, body)
+        with self._all_or_nothing():
+            self._take("bodies", name, body)
+            self._add_touches()
         return BodyHandle(self, name)
 
     def add_particle(
@@ -237,6 +243,35 @@ class World:
     def add_contact(self, name: str, body: str | BodyHandle, points: ArrayLike, **data: Any) -> Element:
         """Points of a body that may touch the ground; see `Contact`."""
         return self.add(Contact(name, str(body), points, **data))
+
+    def add_surface(self, name: str, **numbers: float) -> Material:
+        """A material for contacts by name: stiffness [N/m], damping [s/m], friction; see `Material`."""
+        self._surfaces[name] = Material(**numbers)
+        return self._surfaces[name]
+
+    def add_ground(self, name: str = "ground", surface: Material | str = Material(), **data: Any) -> Element:  # noqa: B008
+        """A plane that the shapes of all bodies may touch, z = 0 by default; see `Ground`.
+
+        Bodies may be added before or after it. The touch of each is called "body-ground"; its `force`, `depth`, `slip`
+        and `touching`, the number of points that touch, can be recorded.
+        """
+        with self._all_or_nothing():
+            ground = self.add(Ground(name, surface=material_of(surface, self._surfaces), **data))
+            self._add_touches()
+        return ground
+
+    def collide(self, a: str | BodyHandle, b: str | BodyHandle, surface: Material | str | None = None) -> None:
+        """Let a body and a ground touch, with a material of their own."""
+        law = None if surface is None else material_of(surface, self._surfaces)
+        self.description = colliding(self.description, str(a), str(b), law)
+
+    def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
+        """Let a body pass through a ground."""
+        self.description = ignoring(self.description, str(a), str(b))
+
+    def _add_touches(self) -> None:
+        for touch in new_touches(self.description):
+            self.add(touch)
 
     def add_motor(self, name: str, joint: str | BodyHandle, value: Value, **data: Any) -> Element:
         """A motor in the joint of a body; see `Motor`."""
@@ -410,19 +445,3 @@ class World:
         except BaseException:
             self.description = before
             raise
-
-
-def _gravity(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
-    """The gravity of a world; an error if there are two."""
-    if earth is not None:
-        if gravity is not None:
-            raise FieldError(f"gravity={gravity!r} and earth={earth!r}: the Earth brings its own; give one.", "gravity")
-        return EarthGravity(earth=earth)
-    if isinstance(gravity, CentralGravity):
-        return gravity
-    if isinstance(gravity, Earth):
-        raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
-    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
-    if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
-        raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
-    return read_only(uniform)
