@@ -118,7 +118,7 @@ def test_dynamics_solve_the_equations_with_multipliers(seed):
     ]
     q = kinematics.integrate(mech, mech.neutral(), 0.3 * rng.standard_normal(mech.nv))
     v, tau = rng.standard_normal((2, mech.nv))
-    vdot, f = constrained_dynamics(mech, closures, q, v, tau)
+    vdot, f, _ = constrained_dynamics(mech, closures, q, v, tau)
     rows, M = closing_rows(mech, closures, q, v), dynamics.mass_matrix(mech, q)
     whole = np.block([[M, -rows.J.T], [rows.J, np.zeros((len(f), len(f)))]])
     right = np.concatenate([tau - dynamics.bias_forces(mech, q, v), -rows.bias])

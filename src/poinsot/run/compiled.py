@@ -209,7 +209,7 @@ class CompiledSystem:
     def _start(self, p: Array) -> Array:
         context = self.context(p)
         start = LedgerState(self.system.start(context.parameters), np.zeros(len(self.inflow_indices)))
-        return self.pack(context.settled(0.0, start))
+        return self.pack(context.latched(0.0, start))
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""

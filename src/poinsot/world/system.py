@@ -12,10 +12,11 @@ import numpy as np
 
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
-from poinsot._memo import memo
+from poinsot._memo import is_known, memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_inputs
 from poinsot.fuse import is_traced
+from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism import Closure, Mechanism, floating, kinematics
 from poinsot.mechanism.closures import count_of
 from poinsot.mechanism.constrained import (
@@ -172,6 +173,16 @@ class System:
 
     def start(self, parameters: Values | None = None) -> State:
         """The state at the start."""
+        if parameters or (tracing() and not is_known(self, "_own_start")):
+            return self._started(parameters)
+        own = self._own_start
+        return State(own.q.copy(), own.v.copy(), own.parts.copy())
+
+    @cached_property
+    def _own_start(self) -> State:
+        return self._started(None)
+
+    def _started(self, parameters: Values | None) -> State:
         description = self.described(parameters)
         states = initial_states(description)
         mech = self._mechanism(description, states)
@@ -231,10 +242,10 @@ class System:
         loops = {name: scene.elements[name] for name in self.loops}
         closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
         mech, q, v, start = scene.mechanism, scene.q, scene.v, 0
-        vdot, f = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
+        vdot, f, rows = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
             end = start + count_of(closure.relation)
-            effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
+            effects[name] = loop.closing_effect(scene, f[start:end], rows.part(start, end))  # type: ignore[attr-defined]
             start = end
             tau = _gathered(mech, effects[name], wrenches, tau)
         return tau, vdot
@@ -394,7 +405,7 @@ def _closures(description: Description) -> list[Closure]:
 
 def _is_open(closure: Closure) -> bool:
     """Whether a number of a closure is left free."""
-    numbers = [getattr(closure.relation, name, 0.0) for name in ("length", "ratio", "offset", "axes")]
+    numbers = [getattr(closure.relation, name, 0.0) for name in ("length", "ratio", "offset", "radius", "axes")]
     placements = [x for X in (closure.placement_a, closure.placement_b) for x in (X.R, X.p)]
     return is_traced(*numbers, *placements)
 
