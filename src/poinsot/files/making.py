@@ -12,8 +12,9 @@ from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.shape_tables import shapes
 from poinsot.files.urdf import load_urdf
-from poinsot.mechanism import Coupling, Distance, Joint, on_line, on_plane
+from poinsot.mechanism import Distance, Joint, coupling, on_curve, on_line, on_plane, rolling
 from poinsot.mechanism.joints import TYPES
+from poinsot.mechanism.relations import Polynomial
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
@@ -182,8 +183,10 @@ def loop_of(world: World, table: ScenarioTable) -> None:
         "joint": joint_of,
         "on_line": on_line,
         "on_plane": on_plane,
+        "on_curve": lambda curve: on_curve(**curve.entries()),
         "distance": Distance,
-        "coupling": lambda coupled: Coupling(**coupled.entries()),
+        "coupling": _coupled,
+        "rolling": lambda wheel: rolling(**wheel.entries()),
     }
     asked = [key for key in relations if entries.get(key) is not None]
     if len(asked) != 1:
@@ -191,6 +194,21 @@ def loop_of(world: World, table: ScenarioTable) -> None:
     relation: Any = relations[asked[0]](entries[asked[0]])  # type: ignore[operator]
     placements = (pose_of(entries.get(key)) for key in ("placement_a", "placement_b"))
     world.close(entries["name"], entries["a"], entries["b"], relation, *placements)
+
+
+def _coupled(table: ScenarioTable) -> Any:
+    entries = table.entries()
+    asked = [key for key in ("ratio", "weights", "function") if entries.get(key) is not None]
+    if len(asked) != 1:
+        raise FieldError("give one of ratio, weights, function", "coupling")
+    return coupling(entries[asked[0]], entries.get("offset", 0.0))
+
+
+def drive_of(world: World, table: ScenarioTable) -> None:
+    """Prescribe the motion of a joint in a world."""
+    entries = table.entries()
+    motion = entries["motion"]
+    world.drive(entries["joint"], motion if callable(motion) else Polynomial((motion,)), entries["name"])
 
 
 # The functions that add bodies to a world, besides `body_of`, by the names of their tables.
