@@ -23,7 +23,7 @@ class When(Element):
     The instant is found within the step by bisection, to rounding, and the step is then made in two parts.
     then: a dict of inputs and the values that they have from then on (of several events the last one counts); "stop",
     which ends the run; or nothing, as other elements can take the signal "name.happened".
-    release: a body, whose joint is held until then, and comes loose.
+    release: a body, whose joint is held until then, and comes loose; or a loop, which parts.
     """
 
     condition: Callable[..., Any] | str = "time"

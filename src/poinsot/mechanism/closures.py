@@ -20,6 +20,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
+from poinsot.fuse import is_traced
 from poinsot.mechanism.guides import Guided, RollingContact
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import Joint
@@ -49,7 +50,7 @@ class Closure:
 
     `a`: a link, or None for the world. `relation`: a joint from frame A to frame B, as if B's link hung on A's; a point
     on a line, plane or curve; a distance; a wheel that rolls; or a coupling of the links' own joints. `placement_a`,
-    `placement_b`: the poses of A and B in the frames of their links.
+    `placement_b`: the poses of A and B in the frames of their links. `held`: 1, or 0 once it has parted.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Closure:
     relation: Relation
     placement_a: Pose = field(default_factory=Pose)
     placement_b: Pose = field(default_factory=Pose)
+    held: Any = 1.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.relation, Relation):
@@ -104,4 +106,6 @@ def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array, t: Any = 0.0,
     """The rows of one closure at the time t [s]."""
     asked = asked_by(closure.relation)
     rows = asked.rows(mech, closure, q, v, t)
+    if is_traced(closure.held) or closure.held != 1.0:  # what has parted asks for nothing
+        rows = Rows(*(closure.held * x for x in rows))
     return rows.part(0, asked.places) if places and asked.places < asked.count else rows

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -59,10 +59,10 @@ class ClosedLoop(Element):
         """The closure of a mechanism, as an element of a world."""
         return cls(c.name, WORLD if c.a is None else c.a, c.b, c.relation, c.placement_a, c.placement_b)
 
-    def closure(self) -> Closure:
-        """The same for a mechanism."""
+    def closure(self, held: Any = 1.0) -> Closure:
+        """The same for a mechanism; held: 0 once it has parted."""
         a = None if self.a == WORLD else self.a
-        return Closure(self.name, a, self.b, self.relation, self.placement_a, self.placement_b)
+        return Closure(self.name, a, self.b, self.relation, self.placement_a, self.placement_b, held)
 
     def bodies(self) -> tuple[str, ...]:
         others = self.relation.weights if isinstance(self.relation, Sharing) else ()

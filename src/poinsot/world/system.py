@@ -145,7 +145,8 @@ class System:
     def mobility(self, state: State | None = None) -> Mobility:
         """Degrees of freedom, rows of closures, redundant rows, in a state or at the start."""
         q = (state or self.start()).q
-        return mobility(self.mechanism, _closures(self.description), q)
+        held = {} if state is None else self._held(self.named_states(state.parts))
+        return mobility(self.mechanism, _closures(self.description.elements, held), q)
 
     # Sizes and names.
 
@@ -240,7 +241,7 @@ class System:
     ) -> tuple[Array, Array]:
         """Enter the forces that keep all loops closed among the effects and wrenches; tau (nv,) with them, and vdot."""
         loops = {name: scene.elements[name] for name in self.loops}
-        closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
+        closures = _closures(scene.elements, self._held(scene.states))
         mech, q, v, start = scene.mechanism, scene.q, scene.v, 0
         vdot, f, rows = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
@@ -254,7 +255,7 @@ class System:
         """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        closures = _closures(description)
+        closures = _closures(description.elements, self._held(self.named_states(state.parts)))
         q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
@@ -262,7 +263,7 @@ class System:
 
     def _assembled(self, description: Description, mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
         """q and v nearby in which all loops are closed; for numbers that are not known yet, if there are such."""
-        closures = _closures(description)
+        closures = _closures(description.elements)
         if is_traced(q, v) or mech.is_traced() or any(map(_is_open, closures)):
             q = nearest(mech, closures, q)
         else:
@@ -273,7 +274,12 @@ class System:
         """Whether all loops are closed in a state."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        return is_closed(mech, _closures(description), state.q)
+        closures = _closures(description.elements, self._held(self.named_states(state.parts)))
+        return is_closed(mech, closures, state.q)
+
+    def _held(self, states: Mapping[str, Array]) -> dict[str, Array]:
+        """The loops that may part, by name: 1 while they hold, 0 after."""
+        return {name: held for name, held in self.description.holding(states).items() if name in self.loops}
 
     def derivative(
         self,
@@ -391,7 +397,8 @@ class System:
         for name, element in description.elements.items():
             own = own_states(states, name)
             changed = element is not base.elements[name] and element.decoupled()
-            same = same and not (changed or element.inertias(own) or element.holds(own))
+            parts = any(what in description.bodies for what in element.holds(own))
+            same = same and not (changed or element.inertias(own) or parts)
         return self.mechanism if same else description.mechanism(states)
 
 
@@ -399,8 +406,9 @@ def _loops(description: Description) -> dict[str, ClosedLoop]:
     return {name: e for name, e in description.acting() if isinstance(e, ClosedLoop)}
 
 
-def _closures(description: Description) -> list[Closure]:
-    return [loop.closure() for loop in _loops(description).values()]
+def _closures(elements: Mapping[str, Element], held: Mapping[str, Array] | None = None) -> list[Closure]:
+    loops = {name: e for name, e in elements.items() if isinstance(e, ClosedLoop)}
+    return [loop.closure((held or {}).get(name, 1.0)) for name, loop in loops.items()]
 
 
 def _is_open(closure: Closure) -> bool:
