@@ -18,7 +18,7 @@ from poinsot.control.events import events_of, inputs_after, require_inputs
 from poinsot.fuse import is_traced
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism import Closure, Mechanism, floating, kinematics
-from poinsot.mechanism.closures import count_of
+from poinsot.mechanism.closures import closing_rows, count_of
 from poinsot.mechanism.constrained import (
     Mobility,
     assembled,
@@ -29,6 +29,7 @@ from poinsot.mechanism.constrained import (
     projected,
 )
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
+from poinsot.mechanism.loop_frames import Rows
 from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
@@ -276,6 +277,11 @@ class System:
         mech = self._mechanism(description, self.named_states(state.parts))
         closures = _closures(description.elements, self._held(self.named_states(state.parts)))
         return is_closed(mech, closures, state.q)
+
+    def rows(self, state: State, t: Scalar = 0.0) -> Rows:
+        """The rows of all loops in a state."""
+        closures = _closures(self.description.elements, self._held(self.named_states(state.parts)))
+        return closing_rows(self.mechanism, closures, state.q, state.v, t)
 
     def _held(self, states: Mapping[str, Array]) -> dict[str, Array]:
         """The loops that may part, by name: 1 while they hold, 0 after."""
