@@ -29,7 +29,7 @@ from poinsot.environment import (
     WindProfile,
     air_data,
 )
-from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_table, load_urdf
+from poinsot.files import load_daveml, load_mjcf, load_run, load_scenario, load_sdf, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -220,6 +220,7 @@ __all__ = [
     "load_mjcf",
     "load_run",
     "load_scenario",
+    "load_sdf",
     "load_sweep",
     "load_table",
     "load_urdf",

@@ -95,9 +95,10 @@ ParticleSet = table(
 )
 Model = table(
     "Model",
-    "A robot from a file: URDF or MJCF.",
+    "A robot from a file: URDF, SDF or MJCF.",
     {},
     urdf=readers.file(".urdf"),
+    sdf=readers.file(".sdf"),
     mjcf=readers.file(".xml"),
     floating=readers.flag(),
     limits=readers.flag(),

@@ -1,6 +1,7 @@
 """Bodies from the tables of a scenario."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from poinsot._types import Array
 from poinsot.files import readers
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
+from poinsot.files.sdf import load_sdf
 from poinsot.files.shape_tables import shapes
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Distance, Joint, coupling, on_curve, on_line, on_plane, rolling
@@ -151,12 +153,11 @@ def particles_of(world: World, table: ScenarioTable) -> None:
 def model_in(world: World, table: ScenarioTable) -> None:
     """Add a robot from a file to a world."""
     entries = table.entries()
-    if ("urdf" in entries) == ("mjcf" in entries):
-        raise ValueError("give either urdf or mjcf")
-    if "urdf" in entries:
-        mech = load_urdf(entries["urdf"], floating=entries.get("floating", False))
-    else:
-        mech = load_mjcf(entries["mjcf"])
+    loaders = {"urdf": partial(load_urdf, floating=entries.get("floating", False)), "mjcf": load_mjcf, "sdf": load_sdf}
+    given = [key for key in loaders if key in entries]
+    if len(given) != 1:
+        raise ValueError("give one of urdf, mjcf, sdf")
+    mech = loaders[given[0]](entries[given[0]])  # type: ignore[operator]
     options = {key: entries[key] for key in ("q", "v", "prefix", "parent", "limits") if key in entries}
     for key, n in (("q", mech.nq), ("v", mech.nv)):
         if key in options and n == 1:
