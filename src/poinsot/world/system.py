@@ -15,25 +15,17 @@ from poinsot._hints import hint
 from poinsot._memo import is_known, memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_inputs
-from poinsot.fuse import is_traced
 from poinsot.fuse.graph.nodes import tracing
-from poinsot.mechanism import Closure, Mechanism, floating, kinematics
+from poinsot.mechanism import Mechanism, floating, kinematics
 from poinsot.mechanism.closures import closing_rows, count_of
-from poinsot.mechanism.constrained import (
-    Mobility,
-    assembled,
-    constrained_dynamics,
-    is_closed,
-    mobility,
-    nearest,
-    projected,
-)
+from poinsot.mechanism.constrained import Mobility, constrained_dynamics, is_closed, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.mechanism.loop_frames import Rows
-from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
+from poinsot.parts import BodyState, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths, sampling
+from poinsot.world.closing_loops import assembled_start, closures_of, loops_of
 from poinsot.world.description import Description, initial_states, own_states
 from poinsot.world.start_checks import check_effect, require_places
 
@@ -120,7 +112,7 @@ class System:
         self.numbers = {path: paths.read(description, path) for path in self.free}
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
-        self.loops = tuple(_loops(description))
+        self.loops = tuple(loops_of(description.acting()))
         self.events = tuple(events_of(description.elements))
         require_inputs(description.elements, self.inputs)
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
@@ -147,7 +139,7 @@ class System:
         """Degrees of freedom, rows of closures, redundant rows, in a state or at the start."""
         q = (state or self.start()).q
         held = {} if state is None else self._held(self.named_states(state.parts))
-        return mobility(self.mechanism, _closures(self.description.elements, held), q)
+        return mobility(self.mechanism, closures_of(self.description.elements, held), q)
 
     # Sizes and names.
 
@@ -190,7 +182,7 @@ class System:
         mech = self._mechanism(description, states)
         q, v = initial.start(description.started(), mech)
         if self.loops:
-            q, v = self._assembled(description, mech, q, v)
+            q, v = assembled_start(mech, closures_of(description.elements), q, v)
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
 
     def scene(
@@ -242,7 +234,7 @@ class System:
     ) -> tuple[Array, Array]:
         """Enter the forces that keep all loops closed among the effects and wrenches; tau (nv,) with them, and vdot."""
         loops = {name: scene.elements[name] for name in self.loops}
-        closures = _closures(scene.elements, self._held(scene.states))
+        closures = closures_of(scene.elements, self._held(scene.states))
         mech, q, v, start = scene.mechanism, scene.q, scene.v, 0
         vdot, f, rows = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
@@ -256,31 +248,22 @@ class System:
         """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        closures = _closures(description.elements, self._held(self.named_states(state.parts)))
+        closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
         q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
         return State(q, v, state.parts), energy
 
-    def _assembled(self, description: Description, mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
-        """q and v nearby in which all loops are closed; for numbers that are not known yet, if there are such."""
-        closures = _closures(description.elements)
-        if is_traced(q, v) or mech.is_traced() or any(map(_is_open, closures)):
-            q = nearest(mech, closures, q)
-        else:
-            q = assembled(mech, closures, q)
-        return projected(mech, closures, q, v)[:2]
-
     def is_closed(self, state: State, parameters: Values | None = None) -> Any:
         """Whether all loops are closed in a state."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        closures = _closures(description.elements, self._held(self.named_states(state.parts)))
+        closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
         return is_closed(mech, closures, state.q)
 
     def rows(self, state: State, t: Scalar = 0.0) -> Rows:
         """The rows of all loops in a state."""
-        closures = _closures(self.description.elements, self._held(self.named_states(state.parts)))
+        closures = closures_of(self.description.elements, self._held(self.named_states(state.parts)))
         return closing_rows(self.mechanism, closures, state.q, state.v, t)
 
     def _held(self, states: Mapping[str, Array]) -> dict[str, Array]:
@@ -406,22 +389,6 @@ class System:
             parts = any(what in description.bodies for what in element.holds(own))
             same = same and not (changed or element.inertias(own) or parts)
         return self.mechanism if same else description.mechanism(states)
-
-
-def _loops(description: Description) -> dict[str, ClosedLoop]:
-    return {name: e for name, e in description.acting() if isinstance(e, ClosedLoop)}
-
-
-def _closures(elements: Mapping[str, Element], held: Mapping[str, Array] | None = None) -> list[Closure]:
-    loops = {name: e for name, e in elements.items() if isinstance(e, ClosedLoop)}
-    return [loop.closure((held or {}).get(name, 1.0)) for name, loop in loops.items()]
-
-
-def _is_open(closure: Closure) -> bool:
-    """Whether a number of a closure is left free."""
-    numbers = [getattr(closure.relation, name, 0.0) for name in ("length", "ratio", "offset", "radius", "axes")]
-    placements = [x for X in (closure.placement_a, closure.placement_b) for x in (X.R, X.p)]
-    return is_traced(*numbers, *placements)
 
 
 @memo
