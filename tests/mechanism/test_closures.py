@@ -300,7 +300,7 @@ def test_projection_adds_no_momentum_and_knows_what_it_takes():
     mech = pt.Mechanism(links, closures=pins)
     q = kinematics.integrate(mech, mech.neutral(), 0.02 * rng.standard_normal(mech.nv))
     q, v = assembled(mech, pins, q), rng.standard_normal(mech.nv)
-    q1, v1, lost = projected(mech, pins, q, v)
+    q1, v1, lost, _ = projected(mech, pins, q, v)
     np.testing.assert_allclose(q1, q, atol=1e-12)
     np.testing.assert_allclose(kinematics.momentum(mech, q1, v1), kinematics.momentum(mech, q, v), atol=1e-12)
     before, after = (kinematics.kinetic_energy(mech, q, w) for w in (v, v1))

@@ -39,6 +39,15 @@ class Constrained(NamedTuple):
     rows: Rows
 
 
+class Projected(NamedTuple):
+    """q (nq,) and v (nv,) on the closures, the kinetic energy (m,) [J] that each row took, and the largest gap left."""
+
+    q: Array
+    v: Array
+    lost: Array
+    gap: Array
+
+
 def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
     """vdot (nv,) under joint forces tau (nv,) [N m, N], with the mechanism's closures held.
 
@@ -110,7 +119,7 @@ def projected(
     turns: int = 1,
     independent: bool = False,
     t: Any = 0.0,
-) -> tuple[Array, Array, Array]:
+) -> Projected:
     """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f (J v + rate)/2.
 
     `turns` of Newton's method; from a gap g, one leaves a gap of the order of g^2. `independent`: no row follows from
@@ -126,7 +135,7 @@ def projected(
     response = Response(mech, q, rows.J.T)
     rate = rows.J @ v - rows.rate
     f = closing_forces(response, rate, iterations)
-    return q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate)
+    return Projected(q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate), _largest(rows.gap))
 
 
 def assembled(

@@ -29,6 +29,8 @@ from poinsot.world.closing_loops import assembled_start, closures_of, loops_of
 from poinsot.world.description import Description, initial_states, own_states
 from poinsot.world.start_checks import check_effect, require_places
 
+OPEN = 1e-3  # [m, rad]: a gap that is left after a step, and with which a run does not go on
+
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
 
@@ -245,11 +247,15 @@ class System:
         return tau, vdot
 
     def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
-        """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
+        """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that.
+
+        Where they cannot be closed, the velocities are NaN.
+        """
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
         closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
-        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
+        q, v, lost, gap = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
+        v = np.where(gap <= OPEN, v, np.nan)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
         return State(q, v, state.parts), energy
@@ -261,10 +267,11 @@ class System:
         closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
         return is_closed(mech, closures, state.q)
 
-    def rows(self, state: State, t: Scalar = 0.0) -> Rows:
+    def rows(self, state: State, t: Scalar = 0.0, parameters: Values | None = None) -> Rows:
         """The rows of all loops in a state."""
-        closures = closures_of(self.description.elements, self._held(self.named_states(state.parts)))
-        return closing_rows(self.mechanism, closures, state.q, state.v, t)
+        description, states = self.described(parameters), self.named_states(state.parts)
+        closures = closures_of(description.elements, self._held(states))
+        return closing_rows(self._mechanism(description, states), closures, state.q, state.v, t)
 
     def _held(self, states: Mapping[str, Array]) -> dict[str, Array]:
         """The loops that may part, by name: 1 while they hold, 0 after."""
