@@ -36,7 +36,7 @@ from poinsot.environment import (
     WindProfile,
     air_data,
 )
-from poinsot.files import load_daveml, load_eng, load_mjcf, load_run, load_scenario, load_table, load_urdf
+from poinsot.files import load_daveml, load_eng, load_mjcf, load_run, load_scenario, load_sdf, load_table, load_urdf
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -70,11 +70,13 @@ from poinsot.mechanism import (
     helical,
     inverse_dynamics,
     mass_matrix,
+    on_curve,
     on_line,
     on_plane,
     planar,
     prismatic,
     revolute,
+    rolling,
     solve_pose,
     spherical,
     translation,
@@ -268,6 +270,7 @@ __all__ = [
     "load_mjcf",
     "load_run",
     "load_scenario",
+    "load_sdf",
     "load_sweep",
     "load_table",
     "load_urdf",
@@ -275,6 +278,7 @@ __all__ = [
     "mass_matrix",
     "mechanism",
     "noise",
+    "on_curve",
     "on_line",
     "on_plane",
     "once",
@@ -283,6 +287,7 @@ __all__ = [
     "prismatic",
     "pulse",
     "revolute",
+    "rolling",
     "rpm",
     "set_threads",
     "simulate",
