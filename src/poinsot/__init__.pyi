@@ -99,9 +99,12 @@ from poinsot.parts import (
     rpm,
 )
 from poinsot.run import (
+    BehindWarning,
     Choice,
     LedgerWarning,
     LimitWarning,
+    Live,
+    LiveRecord,
     LogNormal,
     MultivariateNormal,
     Normal,
@@ -113,6 +116,7 @@ from poinsot.run import (
     Truncated,
     Uniform,
     WorldStepper,
+    live,
     simulate,
 )
 from poinsot.spatial import Inertia, InertiaWarning, Pose
@@ -128,6 +132,7 @@ __all__ = [
     "AirData",
     "Atmosphere",
     "Beam",
+    "BehindWarning",
     "BodyState",
     "CentralGravity",
     "Choice",
@@ -155,6 +160,8 @@ __all__ = [
     "Limit",
     "LimitWarning",
     "Link",
+    "Live",
+    "LiveRecord",
     "LogNormal",
     "Mechanism",
     "Motor",
@@ -212,6 +219,7 @@ __all__ = [
     "jvp",
     "kernel",
     "learn",
+    "live",
     "load_daveml",
     "load_mjcf",
     "load_run",
