@@ -67,6 +67,7 @@ def test_memory_is_shared_and_types_are_kept(bridged, monkeypatch):
     assert seen[0].ctypes.data == a.data_ptr()
     assert result.dtype == torch.float32
     assert bridged(a.double(), torch.eye(3), 1.0)[0].dtype == torch.float64
+    assert bridged([1, 2, 3], torch.eye(3, dtype=torch.int64).T, 1)[0].dtype == torch.float64
 
 
 def test_only_the_wanted_derivatives_are_computed_and_compiled_once(monkeypatch):

@@ -5,6 +5,7 @@ kernel is called back from the compiled program. Outside of it, arrays on a GPU 
 """
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ def jax_call(kernel: Kernel) -> Callable[..., Any]:
 
 def _arrays(jax: Any, kernel: Kernel, args: Sequence[Any]) -> list[Any]:
     """The arguments as arrays of one floating type; numbers of Python take that of the others."""
-    dtype = jax.numpy.result_type(*args, float) if args else float
+    args = [np.asarray(a) if isinstance(a, (list, tuple)) else a for a in args]
+    dtype = jax.numpy.result_type(*args, float)
     if any(str(getattr(a, "dtype", "")) in ("float16", "bfloat16", "complex64", "complex128") for a in args):
         raise TypeError(f"{kernel!r} takes arrays of float32 or float64, not {[str(np.result_type(a)) for a in args]}.")
     return [jax.numpy.asarray(a, dtype=dtype) for a in args]
@@ -94,4 +96,6 @@ def _results(jax: Any, kernel: Kernel, args: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _on_gpu(args: Sequence[Any]) -> bool:
-    return all(device.platform in ("gpu", "cuda") for a in args for device in a.devices())
+    """Whether these arrays are on a GPU, and CuPy is there to take them."""
+    there = all(device.platform in ("gpu", "cuda") for a in args for device in a.devices())
+    return there and find_spec("cupy") is not None

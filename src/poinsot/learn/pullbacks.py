@@ -18,7 +18,7 @@ def as_kernel(source: Any) -> Kernel:
         )
     if source.function is None:
         raise TypeError(f"{source!r} was unpickled, without its function; make the bridge from the kernel itself.")
-    return source
+    return source.to("llvm") if source.backend == "cuda" else source
 
 
 def core_ranks(kernel: Kernel) -> list[int]:

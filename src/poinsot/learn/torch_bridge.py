@@ -98,9 +98,11 @@ def _function(kernel: Kernel, torch: Any) -> Any:
 def _results(torch: Any, kernel: Kernel, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """The kernel on tensors: views of their memory go in, and its results are views too."""
     if tensors and tensors[0].is_cuda:
-        cp = launch.cupy()
-        stream = torch.cuda.current_stream(tensors[0].device).cuda_stream
-        with cp.cuda.Device(tensors[0].device.index), cp.cuda.ExternalStream(stream):
+        cp, stream = launch.cupy(), torch.cuda.current_stream(tensors[0].device)
+        known = hasattr(stream, "__cuda_stream__") and hasattr(cp.cuda.Stream, "from_external")
+        own = cp.cuda.Stream.from_external(stream) if known else cp.cuda.ExternalStream(stream.cuda_stream)
+        with cp.cuda.Device(tensors[0].device.index), own:
             results = evaluated(on_gpu(kernel), [cp.from_dlpack(a.detach()) for a in tensors])
             return tuple(torch.from_dlpack(cp.asarray(a)) for a in results)
-    return tuple(torch.from_numpy(np.asarray(a)) for a in evaluated(kernel, [a.detach().numpy() for a in tensors]))
+    arrays = [a.detach().resolve_neg().numpy() for a in tensors]
+    return tuple(torch.from_numpy(np.asarray(a)) for a in evaluated(kernel, arrays))

@@ -58,6 +58,8 @@ class LiveRecord:
 class Live:
     """A stepper that follows the wall clock; `advance` does what is due, `run` goes on until it is over.
 
+    Nothing else may step it meanwhile, or the record is not complete.
+
     inputs: called with the latest observation before each period; gives the action. on_frame: called after the periods
     that were due, at most `rate` times per second. speed: simulated time per wall time, 0.1 for slow motion; it can be
     changed at any time. paused: nothing moves. most_late [s]: of wall time; beyond it the clock is set back, with a
@@ -133,7 +135,7 @@ class Live:
         """One control period now, whatever the clock says: also while paused, to go on step by step."""
         action = None if self.inputs is None else self.inputs(self._seen)
         self._seen = self.sim.step(action)
-        self._actions.append(np.array(self.sim.action))
+        self._actions.append(self.sim._host(self.sim.action))
         self._read_at.append(self.clock() - self._began)
         self.count += 1
         return self._seen
