@@ -127,9 +127,12 @@ from poinsot.parts import (
     rpm,
 )
 from poinsot.run import (
+    BehindWarning,
     Choice,
     LedgerWarning,
     LimitWarning,
+    Live,
+    LiveRecord,
     LogNormal,
     MultivariateNormal,
     Normal,
@@ -141,6 +144,7 @@ from poinsot.run import (
     Truncated,
     Uniform,
     WorldStepper,
+    live,
     simulate,
 )
 from poinsot.spatial import Inertia, InertiaWarning, Pose
@@ -158,6 +162,7 @@ __all__ = [
     "Atmosphere",
     "Barrowman",
     "Beam",
+    "BehindWarning",
     "BodyState",
     "CentralGravity",
     "Choice",
@@ -192,6 +197,8 @@ __all__ = [
     "Limit",
     "LimitWarning",
     "Link",
+    "Live",
+    "LiveRecord",
     "LogNormal",
     "Material",
     "Mechanism",
@@ -265,6 +272,7 @@ __all__ = [
     "jvp",
     "kernel",
     "learn",
+    "live",
     "load_daveml",
     "load_eng",
     "load_mjcf",
