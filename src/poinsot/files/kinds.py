@@ -178,8 +178,11 @@ RunOptions = table(
 )
 ShowOptions = table(
     "ShowOptions",
-    "What `poinsot run` draws in the terminal, and into a picture.",
+    "What `poinsot run` draws in the terminal, into a picture and into its replay.",
     {},
+    camera=readers.text('a camera, such as "chase", "orbit wing", "wing from fuselage"'),
+    layers=readers.names('a list of layers, such as ["+forces"]'),
+    surroundings=readers.choice("studio", "field", "orbit"),
     draw=readers.text('a quantity, such as "box.position.z"'),
     crossing=readers.text('a verb, such as "flipped"'),
     plot=readers.names("a list of quantities"),
