@@ -96,6 +96,25 @@ def test_a_belt_carries_what_lies_on_it():
     assert run.data["box-belt.slip"].values[-1] < 1e-9
 
 
+def test_a_ball_in_a_bowl_comes_to_rest_at_its_bottom():
+    world = pt.World(ground=lambda x, y: 0.5 * ((x - 0.2) ** 2 + y**2))
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), position=(0.5, 0.1, 0.4))
+    world.add_ground(surface=pt.Material(1e4, 1.0, 0.5))
+    run = world.simulate(20.0, 5e-3, every=10.0, ledger=False)
+    x = run.data.position.values[-1, 0]
+    rolled = np.hypot(x[0] - 0.2, x[1])
+    assert rolled < 0.3
+    assert run.data["ball-ground.depth"].values[-1] == pytest.approx(G / 1e4, rel=0.1)
+
+
+def test_the_plane_is_a_number_of_the_world(bowl):
+    many = bowl.simulate(0.2, 1e-3, batch=2, vary={"ground.height": np.array([0.0, -0.05])}, every=0.2)
+    z = many.data.position.sel(axis="z").values[:, -1, 0] if many.data.position.dims[0] == "batch" else None
+    z = many.data.position.sel(axis="z", body="ball").isel(time=-1).values if z is None else z
+    assert z[0] == pytest.approx(0.1 - G / 1e5, abs=1e-9)
+    assert z[1] == pytest.approx(0.05, abs=5e-3)
+
+
 SHAPES = {
     "capsule": (pt.Inertia.capsule(1.0, 0.05, 0.2), 0.05),
     "cylinder": (pt.Inertia.cylinder(1.0, 0.05, 0.2), 0.1),

@@ -24,7 +24,7 @@ TINY = 1e-12  # m
 
 
 @dataclass(frozen=True, eq=False)
-class Patch:
+class ContactPatch:
     """The unit normal (3,) that points from b to a, points (m, 3) [m], and their depths (m,) [m]; in world axes."""
 
     normal: Array
@@ -32,10 +32,10 @@ class Patch:
     depths: Array
 
 
-Meeting: TypeAlias = Callable[[Any, Pose, Any, Pose], list[Patch]]
+Meeting: TypeAlias = Callable[[Any, Pose, Any, Pose], list[ContactPatch]]
 
 
-def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[Patch]:
+def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[ContactPatch]:
     """The patches of shape a, at X_WA, on shape b, at X_WB; as many for each pair of shapes, wherever they are."""
     return MEETINGS[type(a), type(b)](a, X_WA, b, X_WB)
 
@@ -54,18 +54,18 @@ def _core(shape: Sphere | Capsule, X: Pose) -> tuple[Array, Array]:
     return X.p - along, X.p + along
 
 
-def _round_on_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[Patch]:
+def _round_on_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
     p, q = nearest(*_core(a, X), *_core(b, Y))
     return [_between(p, a.radius, q, b.radius, X.p - Y.p)]
 
 
-def _between(p: Array, r: Any, q: Array, s: Any, towards: Array) -> Patch:
+def _between(p: Array, r: Any, q: Array, s: Any, towards: Array) -> ContactPatch:
     """Of two balls at p and q, with the radii r and s; if the centres meet, one is taken to be where it came from."""
     gap = p - q
     gap = np.where(gap @ gap > TINY**2, gap, towards + np.array([0.0, 0.0, TINY]))
     n = gap / np.sqrt(gap @ gap)
     depth = r + s - n @ (p - q)
-    return Patch(n, (q + (s - depth / 2) * n)[None, :], np.stack([depth]))
+    return ContactPatch(n, (q + (s - depth / 2) * n)[None, :], np.stack([depth]))
 
 
 def nearest(p0: Array, p1: Array, q0: Array, q1: Array) -> tuple[Array, Array]:
@@ -79,14 +79,14 @@ def nearest(p0: Array, p1: Array, q0: Array, q1: Array) -> tuple[Array, Array]:
     return p0 + s * d, q0 + t * e
 
 
-def _round_on_box(a: Any, X: Pose, b: Box, Y: Pose) -> list[Patch]:
+def _round_on_box(a: Any, X: Pose, b: Box, Y: Pose) -> list[ContactPatch]:
     """A ball by its centre; a capsule by both ends of its segment, and by the point of it nearest to the box."""
     half = 0.5 * np.stack(list(b.size))
     p, q = ((x - Y.p) @ Y.R for x in _core(a, X))
     found = [_ball_on_box(p, a.radius, half)]
     if isinstance(a, Capsule):
         found += [_ball_on_box(x, a.radius, half) for x in (q, p + _nearest_to_box(p, q, half) * (q - p))]
-    return [Patch(Y.R @ n, (Y @ x)[None, :], np.stack([depth])) for n, x, depth in found]
+    return [ContactPatch(Y.R @ n, (Y @ x)[None, :], np.stack([depth])) for n, x, depth in found]
 
 
 def _ball_on_box(c: Array, r: Any, half: Array) -> tuple[Array, Array, Array]:
@@ -119,13 +119,13 @@ def _nearest_to_box(p: Array, q: Array, half: Array) -> Array:
     return t
 
 
-def _box_on_round(a: Box, X: Pose, b: Any, Y: Pose) -> list[Patch]:
-    return [Patch(-p.normal, p.points, p.depths) for p in _round_on_box(b, Y, a, X)]
+def _box_on_round(a: Box, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
+    return [ContactPatch(-p.normal, p.points, p.depths) for p in _round_on_box(b, Y, a, X)]
 
 
-def _boxes(a: Box, X: Pose, b: Box, Y: Pose) -> list[Patch]:
+def _boxes(a: Box, X: Pose, b: Box, Y: Pose) -> list[ContactPatch]:
     halves = (0.5 * np.stack(list(shape.size)) for shape in (a, b))
-    return [Patch(*box_on_box(X.p, X.R, Y.p, Y.R, *halves))]
+    return [ContactPatch(*box_on_box(X.p, X.R, Y.p, Y.R, *halves))]
 
 
 MEETINGS: dict[tuple[type, type], Meeting] = {

@@ -7,7 +7,7 @@ import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.contact.law import SHEAR, TINY, push
-from poinsot.contact.patches import Patch, patches, require_meeting
+from poinsot.contact.patches import ContactPatch, patches, require_meeting
 from poinsot.parts.element import Effect, Element, require_not_negative
 from poinsot.parts.resisting import Later, Resistance, Used
 from poinsot.parts.scene import BodyState, Scene
@@ -155,14 +155,14 @@ class Sheared:
 class Met:
     """A patch with its springs: the centre (3,) [m] of its touching points, its stretch (3,) [m] and twist [rad]."""
 
-    patch: Patch
+    patch: ContactPatch
     centre: Array
     share: Array  # of the stiffness that each point has
     xi: Array
     twist: Array
 
     @classmethod
-    def of(cls, patch: Patch, xi: Array, twist: Array) -> "Met":
+    def of(cls, patch: ContactPatch, xi: Array, twist: Array) -> "Met":
         touching = np.where(patch.depths > 0, 1.0, 0.0)
         count = np.sum(touching)
         weights = np.where(count > 0, touching, 1.0) / np.where(count > 0, count, 1.0 * len(touching))
@@ -241,7 +241,7 @@ def pairs_of(a: tuple[Solid, ...], b: tuple[Solid, ...], owner: str) -> list[tup
     return [(one, other) for one in a for other in b]
 
 
-def meetings(a: tuple[Solid, ...], b: tuple[Solid, ...], owner: str) -> list[Patch]:
+def meetings(a: tuple[Solid, ...], b: tuple[Solid, ...], owner: str) -> list[ContactPatch]:
     """The patches of two bodies, wherever they are."""
     return [
         patch for one, other in pairs_of(a, b, owner) for patch in patches(one.shape, one.pose, other.shape, other.pose)

@@ -9,10 +9,11 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.contact.law import Material, Touching, stored, stored_rate, stretched, touch
 from poinsot.contact.spots import SPOTS, Spot, spots_of
+from poinsot.environment.terrain import Terrain
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
 from poinsot.parts.resisting import Later, Resistance, Used
-from poinsot.parts.scene import BodyState, Scene
+from poinsot.parts.scene import BodyState, Footing, Scene
 from poinsot.spatial import rotation
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.inertia import Solid
@@ -20,7 +21,8 @@ from poinsot.spatial.inertia import Solid
 
 @dataclass(frozen=True, eq=False)
 class Ground(Element):
-    """The plane n . x = height [m] with the upward `normal` n, which the shapes of all bodies may touch.
+    """The ground, which the shapes of all bodies may touch: the plane n . x = height [m] with the upward `normal` n, or
+    a `terrain`.
 
     `surface`: stiffness, damping and friction of what touches. `velocity` (3,) [m/s]: of its surface, as of a belt.
     `ignored`: the names of bodies that pass through it. It acts by a `Touch` for each body, called "body-ground".
@@ -31,51 +33,56 @@ class Ground(Element):
     velocity: Annotated[ArrayLike, "m/s"] = (0.0, 0.0, 0.0)
     surface: Material = field(default_factory=Material)
     ignored: tuple[str, ...] = ()
+    terrain: Terrain | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
+        owner = f"ground {self.name!r}"
         if not isinstance(self.surface, Material):
-            raise FieldError(f"surface of ground {self.name!r} must be a pt.Material, not {self.surface!r}.", "surface")
-        self.touched_by("", (), None)  # an error now, if its numbers are no plane
+            raise FieldError(f"surface of {owner} must be a pt.Material, not {self.surface!r}.", "surface")
+        if self.terrain is not None and not isinstance(self.terrain, Terrain):
+            raise FieldError(f"terrain of {owner} must be a pt.Terrain, not {self.terrain!r}.", "terrain")
+        require_finite(owner, height=self.height, normal=self.normal, velocity=self.velocity)
+        for name in ("normal", "velocity"):
+            if np.shape(as_array(getattr(self, name))) != (3,):
+                raise FieldError(f"{name} of {owner} must be three numbers, not {getattr(self, name)!r}.", name)
+        if not is_traced(self.normal) and not np.any(np.asarray(self.normal)):
+            raise FieldError(f"normal of {owner} must not be zero.", "normal")
 
     def effect(self, scene: Scene) -> Effect:
         return Effect()
 
+    def under(self, scene: Scene, p: Array) -> Footing:
+        """The ground under the point p (3,) [m] of the world."""
+        if self.terrain is not None:
+            there = self.terrain.under(scene, p)
+            return there._replace(velocity=there.velocity + as_array(self.velocity))
+        n = as_array(self.normal) / np.linalg.norm(as_array(self.normal))
+        return Footing(n @ p - self.height, n, as_array(self.velocity), np.zeros(3))
+
     def touched_by(self, body: str, solids: tuple[Solid, ...], surface: Material | None) -> "Touch":
         """The touch of a body with these shapes."""
-        law = surface or self.surface
-        return Touch(
-            f"{body}-{self.name}",
-            body,
-            len(touching_spots(solids)),
-            law.stiffness,
-            law.damping,
-            law.friction,
-            self.height,
-            self.normal,
-            self.velocity,
-        )
+        law, count = surface or self.surface, len(touching_spots(solids))
+        return Touch(f"{body}-{self.name}", body, self.name, count, law.stiffness, law.damping, law.friction)
 
 
 @dataclass(frozen=True, eq=False)
 class Touch(Element):
-    """A body that may touch the ground, the plane n . x = height with the upward `normal` n, by its shapes.
+    """A body that may touch a `ground`, by its shapes.
 
     The law is that of `contact.law`: at every point that touches, a spring of `stiffness` k [N/m] with the damping c
     [s/m] of Hunt and Crossley, and friction mu with a spring along the ground, so that what rests does not creep. It is
-    taken at the end of a step, by the method "implicit". `velocity` (3,) [m/s]: of the ground's surface, as of a belt.
+    taken at the end of a step, by the method "implicit".
 
     `shapes`: where they differ from those that the body's inertia is made of, with their poses. `count`: of the points
     that may touch. States: `stretch` (count, 3) [m], of the springs along the ground, in world axes.
     """
 
     body: str = ""
+    ground: str = "ground"
     count: int = 0
     stiffness: Annotated[float, "N/m"] = 1e5
     damping: Annotated[float, "s/m"] = 0.5
     friction: Annotated[float, "1"] = 0.8
-    height: Annotated[float, "m"] = 0.0
-    normal: Annotated[ArrayLike, "1"] = (0.0, 0.0, 1.0)
-    velocity: Annotated[ArrayLike, "m/s"] = (0.0, 0.0, 0.0)
     shapes: tuple[Solid, ...] | None = field(default=None, metadata={"described": "if given"})
 
     needs_implicit: ClassVar[bool] = True
@@ -83,13 +90,7 @@ class Touch(Element):
 
     def __post_init__(self) -> None:
         owner = f"touch {self.name!r}"
-        require_finite(owner, height=self.height, normal=self.normal, velocity=self.velocity)
         require_not_negative(owner, stiffness=self.stiffness, damping=self.damping, friction=self.friction)
-        for name in ("normal", "velocity"):
-            if np.shape(as_array(getattr(self, name))) != (3,):
-                raise FieldError(f"{name} of {owner} must be three numbers, not {getattr(self, name)!r}.", name)
-        if not is_traced(self.normal) and not np.any(np.asarray(self.normal)):
-            raise FieldError(f"normal of {owner} must not be zero.", "normal")
         if self.shapes is not None and len(touching_spots(self.shapes)) != self.count:
             n = len(touching_spots(self.shapes))
             raise FieldError(f"count of {owner} must be {n}, the number of points of its shapes.", "count")
@@ -143,9 +144,7 @@ class Touch(Element):
 
     def _places(self, scene: Scene) -> "list[TouchPoint]":
         """Where the body may touch."""
-        body = scene[self.body]
-        n = as_array(self.normal) / np.linalg.norm(as_array(self.normal))
-        n_B, belt = body.pose.R.T @ n, body.pose.R.T @ as_array(self.velocity)
+        body, ground = scene[self.body], scene.elements[self.ground]
         solids = scene.solids(self.body) if self.shapes is None else self.shapes
         found = touching_spots(solids)
         if len(found) != self.count:
@@ -156,9 +155,11 @@ class Touch(Element):
         stretch = scene.states[f"{self.name}.stretch"]
         places = []
         for k, (solid, spot) in enumerate(found):
-            r = solid.pose @ spot(solid.pose.R.T @ n_B)
-            xi = body.pose.R.T @ stretch[k]
-            places.append(TouchPoint(r, n_B, self.height - n @ (body.pose @ r), xi, belt))
+            up = body.pose.R.T @ ground.under(scene, body.pose @ solid.pose.p).normal  # type: ignore[attr-defined]
+            r = solid.pose @ spot(solid.pose.R.T @ up)
+            there = ground.under(scene, body.pose @ r)  # type: ignore[attr-defined]
+            n, belt, xi = there.normal @ body.pose.R, there.velocity @ body.pose.R, stretch[k] @ body.pose.R
+            places.append(TouchPoint(r, n, -there.clearance, xi - (n @ xi) * n, belt))
         return places
 
     def _shown(self, body: BodyState, places: "list[TouchPoint]", force: Array) -> dict[str, Array]:

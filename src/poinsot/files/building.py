@@ -7,7 +7,16 @@ from typing import Any
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
-from poinsot.files import control_tables, cross_checks, flight_tables, kinds, making, readers, vehicle_tables
+from poinsot.files import (
+    contact_tables,
+    control_tables,
+    cross_checks,
+    flight_tables,
+    kinds,
+    making,
+    readers,
+    vehicle_tables,
+)
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
@@ -55,6 +64,7 @@ class Builder:
         self._bodies()
         self._elements()
         self._loops()
+        self._contacts()
         self._control()
         tables = {key: self._table(key, model) for key, model in kinds.TABLES.items()}
         if tables["run"] is None and not any(p.path[:1] == ("run",) for p in self.problems):
@@ -297,6 +307,15 @@ class Builder:
                 with self.file.within(("drive", k)):
                     making.drive_of(self.world, table)
                     self.places.setdefault(table.name, ("drive", k))
+
+    def _contacts(self) -> None:
+        failed = bool(self.problems)
+        for kind in contact_tables.MODELS:
+            for k, item in self.file.items(kind):
+                found = self.file.read(kinds.lists()[kind], item, (kind, k), self.context)
+                if found is not None and not failed:
+                    with self.file.within((kind, k)):
+                        contact_tables.add(kind, self.world, found)
 
     def _control(self) -> None:
         """Laws and events, which refer to all the rest."""

@@ -29,7 +29,7 @@ from poinsot.world.description import Body, Description, check_name
 from poinsot.world.handles import BodyHandle
 from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
-from poinsot.world.touching import colliding, ignoring, material_of, new_touches
+from poinsot.world.touching import colliding, ignoring, material_of, new_touches, without_terrain
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
@@ -239,14 +239,17 @@ class World:
         self._surfaces[name] = Material(**numbers)
         return self._surfaces[name]
 
-    def add_ground(self, name: str = "ground", surface: Material | str = Material(), **data: Any) -> Element:  # noqa: B008
-        """A plane that the shapes of all bodies may touch, z = 0 by default; see `Ground`.
+    def add_ground(self, name: str = "ground", surface: Material | str | None = None, **data: Any) -> Element:
+        """The ground that the shapes of all bodies may touch: a plane, z = 0 by default, or that which the world was
+        made with; see `Ground`.
 
         Bodies may be added before or after it. The touch of each is called "body-ground"; its `force`, `depth`, `slip`
         and `touching`, the number of points that touch, can be recorded.
         """
         with self._all_or_nothing():
-            ground = self.add(Ground(name, surface=material_of(surface, self._surfaces), **data))
+            self.description, terrain = without_terrain(self.description, name)
+            material = material_of(surface, self._surfaces)
+            ground = self.add(Ground(name, surface=material, **{"terrain": terrain, **data}))
             self._add_touches()
         return ground
 

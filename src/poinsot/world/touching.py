@@ -6,7 +6,7 @@ from dataclasses import replace
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot.contact.law import Material
-from poinsot.environment import Ground, PairTouch, Touch
+from poinsot.environment import Ground, PairTouch, Terrain, Touch
 from poinsot.environment.pair_touch import meetings
 from poinsot.parts import Element
 from poinsot.spatial.inertia import Solid
@@ -26,10 +26,10 @@ def new_touches(description: Description) -> list[Touch]:
     return touches
 
 
-def material_of(surface: Material | str, known: Mapping[str, Material]) -> Material:
+def material_of(surface: Material | str | None, known: Mapping[str, Material]) -> Material:
     """A material, or the one with this name."""
-    if isinstance(surface, Material):
-        return surface
+    if surface is None or isinstance(surface, Material):
+        return surface or Material()
     if surface not in known:
         there = f"; there are {', '.join(known)}" if known else ": add it with world.add_surface"
         raise FieldError(f"there is no surface {surface!r}{hint(str(surface), known) or there}.", "surface")
@@ -39,6 +39,15 @@ def material_of(surface: Material | str, known: Mapping[str, Material]) -> Mater
 def grounds(description: Description) -> dict[str, Ground]:
     """The grounds of a world, by name."""
     return {name: e for name, e in description.elements.items() if isinstance(e, Ground)}
+
+
+def without_terrain(description: Description, name: str) -> tuple[Description, Terrain | None]:
+    """The description without the terrain of this name, and that terrain; around the Earth, by default its figure."""
+    terrain = description.elements.get(name)
+    if not isinstance(terrain, Terrain):
+        return description, None if description.earth is None else Terrain(name)
+    rest = {key: e for key, e in description.elements.items() if key != name}
+    return replace(description, elements=rest), terrain
 
 
 def colliding(description: Description, a: str, b: str, surface: Material | None) -> Description:

@@ -1,0 +1,72 @@
+"""Contact in scenario files: surfaces, grounds and pairs, and what is told of wrong ones."""
+
+import numpy as np
+import pytest
+
+from poinsot.files import load_scenario
+
+TEXT = """
+title = "two boxes"
+[[surface]]
+name = "wood"
+stiffness = "100 N/mm"
+friction = 0.6
+[[ground]]
+name = "ground"
+surface = "wood"
+height = "1 cm"
+ignored = ["top"]
+[[body]]
+name = "bottom"
+position = [0, 0, "6 cm"]
+[[body.shape]]
+kind = "box"
+mass = "1 kg"
+size = ["20 cm", "20 cm", "10 cm"]
+[[body]]
+name = "top"
+position = [0, 0, "16 cm"]
+[[body.shape]]
+kind = "box"
+mass = "1 kg"
+size = ["20 cm", "20 cm", "10 cm"]
+[[pair]]
+a = "top"
+b = "bottom"
+surface = "wood"
+[run]
+duration = "1 s"
+step = "5 ms"
+"""
+
+
+def scenario(tmp_path, text):
+    path = tmp_path / "a.toml"
+    path.write_text(text)
+    return load_scenario(path)
+
+
+def test_a_scenario_with_contact(tmp_path):
+    world = scenario(tmp_path, TEXT).world
+    assert [name for name in world.description.elements if "-" in name] == ["bottom-ground", "top-bottom"]
+    assert world["ground.height"] == pytest.approx(0.01)
+    assert world["top-bottom.stiffness"] == world["bottom-ground.stiffness"] == 1e5
+    assert world["top-bottom.friction"] == 0.6
+    scene = world.scene()
+    assert np.allclose(scene.ground(np.array([0, 0, 1.0])).clearance, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('surface = "wood"\nheight', 'surface = "wod"\nheight', "there is no surface 'wod'; did you mean 'wood'"),
+        ('ignored = ["top"]', 'ignored = ["tob"]', "there is no body 'tob'; did you mean 'top'"),
+        ('b = "bottom"', 'b = "botom"', "there is no body or ground 'botom'; did you mean 'bottom'"),
+        ('stiffness = "100 N/mm"', 'stiffness = "100 N"', "stiffness"),
+        ("friction = 0.6", "friction = -0.6", "friction of a material must be zero or more"),
+        ('height = "1 cm"', "normal = [0, 0, 0]", "normal of ground 'ground' must not be zero"),
+    ],
+)
+def test_what_is_told(tmp_path, old, new, told):
+    with pytest.raises(ValueError, match=told):
+        scenario(tmp_path, TEXT.replace(old, new))
