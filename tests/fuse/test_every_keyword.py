@@ -109,7 +109,5 @@ def test_what_reductions_leave_out():
     [lambda x: np.add(x, x, where=x > 0), lambda x: np.add.reduce(x, where=x > 0), lambda x: np.sqrt(x, where=x > 0)],
 )
 def test_elements_without_a_value_are_refused(function):
-    with pytest.raises(
-        pt.TraceError, match=r"keyword.py:\d+: np\.\S+ with where= leaves elements(.|\n)*np.where"
-    ):
+    with pytest.raises(pt.TraceError, match=r"keyword.py:\d+: np\.\S+ with where= leaves elements(.|\n)*np.where"):
         pt.kernel("(3)->(3)")(lambda x: function(x) + np.zeros(3))(np.ones(3))

@@ -2,8 +2,8 @@
 
 A trace would freeze such a number. Whether a function may be one of them is read off its code and off what its names
 stand for: plain numbers, arrays, NumPy, Poinsot, and other functions of that kind are safe. If anything else is in it,
-it is traced or called twice, and both results must be the same. The second time it is watched: what it reads off a clock
-may be the same twice, such as the hour, and so may a coin.
+it is traced or called twice, and both results must be the same. The second time it is watched: what it reads off a
+clock may be the same twice, such as the hour, and so may a coin.
 """
 
 import dis
@@ -90,9 +90,9 @@ def steady(function: Callable[..., Any], *args: Any, role: str) -> Any:
         return result
     raise VaryingFunctionError(
         f"{role} is the function {_place(function)}, which gives other numbers each time it is called at the same "
-        f"instant: it uses {read or found}. In a run, one such number would be frozen.\n  Fix: compute the numbers before the "
-        "run, and pass them as an Input or a Tabulated function of time; or as a function of t alone, such as noise "
-        "whose seed is a step number; what the function should remember is a state of an element."
+        f"instant: it uses {read or found}. In a run, one such number would be frozen.\n  Fix: compute the numbers "
+        "before the run, and pass them as an Input or a Tabulated function of time; or as a function of t alone, such "
+        "as noise whose seed is a step number; what the function should remember is a state of an element."
     )
 
 
@@ -112,15 +112,20 @@ def _watched(function: Callable[..., Any], *args: Any) -> tuple[Any, str | None]
         if kind == CHANCE or (kind == CLOCK and _is_users_code(frame)):
             read.append(f"{kind} ({module}.{called.__name__})")
 
-    before, state = sys.getprofile(), (random.getstate(), repr(np.random.get_state()))
+    before, state = sys.getprofile(), _drawn()
     sys.setprofile(look)
     try:
         result = function(*args)
     finally:
         sys.setprofile(before)
-    if state != (random.getstate(), repr(np.random.get_state())):
+    if state != _drawn():
         read.append(f"{CHANCE} (random)")
     return result, read[0] if read else None
+
+
+def _drawn() -> Any:
+    """The states of the generators that all of Python shares."""
+    return random.getstate(), repr(np.random.get_state())  # noqa: NPY002
 
 
 def _is_users_code(frame: types.FrameType) -> bool:
