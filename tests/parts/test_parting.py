@@ -289,7 +289,7 @@ def test_sensitivity_with_and_without_separation(shear):
     world = pt.World()
     arm = world.add_body("arm", ARM, None, pt.revolute((0.2, 1, 0.1), damping=0.2, stiffness=3.0), v=[1.3])
     arm.add(pt.Cut("root")).add(pt.Limit("limit", cut="root", shear=shear, then="part"))
-    paths, outputs = ("arm.limit.shear", "arm.mass", "arm.joint.damping"), ("arm.position", "arm.angular_velocity")
+    paths, outputs = ("arm.limit.shear", "arm.mass"), ("arm.position", "arm.angular_velocity")
     exact = world.sensitivity(outputs, paths, 0.4, 1e-3)
     steps = 1e-6 * np.array([world[path] for path in paths])
     beside = np.kron(np.diag(steps), [1.0, -1.0])
@@ -298,7 +298,7 @@ def test_sensitivity_with_and_without_separation(shear):
     np.testing.assert_array_equal(run.limits["arm.limit"]["latched"], float(shear < 1e3))
     for output in outputs:
         body, _, what = output.partition(".")
-        ends = run[body][what].values[-1].reshape(3, 2, 3)
+        ends = run[body][what].values[-1].reshape(2, 2, 3)
         for path, h, (a, b) in zip(paths, steps, ends, strict=True):
             slope = (a - b) / (2 * h)
             np.testing.assert_allclose(exact[output, path], slope, atol=1e-7 * (1 + np.abs(slope).max()))
