@@ -11,8 +11,10 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.control import noise
 from poinsot.control.controller import TAKEN, Answer, Block
+from poinsot.control.gusts import Dryden
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Element, require_not_negative, require_points
+from poinsot.parts.load_factor import G_0
 from poinsot.parts.scene import Scene
 from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
@@ -103,8 +105,9 @@ class Sensor(Block):
 
 
 def sources_of_noise(elements: Mapping[str, Element]) -> list[str]:
-    """The names of the sensors that have noise, or may have."""
-    return [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
+    """The names of the sensors that have noise, or may have, and of turbulence."""
+    kinds = (Sensor, Dryden)
+    return [name for name, e in elements.items() if isinstance(e, kinds) and e.sample is not None]
 
 
 def may_be(x: Any) -> bool:
@@ -113,16 +116,12 @@ def may_be(x: Any) -> bool:
 
 
 def _specific_force(sensor: Sensor, scene: Scene) -> Array:
-    """Acceleration of the point less gravity (3,) [m/s^2]: dv_B/dt + w x v_B + w' x r + w x (w x r) - R^T g."""
-    body, r = scene[sensor.body], as_array(sensor.point)
-    rate, omega = scene.dynamics.acceleration(sensor.body), body.twist[:3]
-    a = rate[3:] + np.cross(omega, body.twist[3:]) + np.cross(rate[:3], r) + np.cross(omega, np.cross(omega, r))
-    g = scene.mechanism.gravity
-    central: Any = scene.elements.get("gravity")
-    if central is not None:
-        d = body.point(r) - as_array(central.centre)
-        g = -central.mu / (d @ d) ** 1.5 * d
-    return sensor.turned(a - body.pose.R.T @ g)
+    """Acceleration of the point less gravity (3,) [m/s^2]."""
+    return sensor.turned(scene.specific_force(sensor.body, sensor.point))
+
+
+def _load_factor(sensor: Sensor, scene: Scene) -> Array:
+    return np.reshape(-_specific_force(sensor, scene)[2] / G_0, (1,))
 
 
 def _field(sensor: Sensor, scene: Scene) -> Array:
@@ -174,6 +173,7 @@ SENSORS: dict[str, SensorKind] = {
         lambda s, scene: s.turned(scene[s.body].angular_velocity), 3, _added, "rad/s", "angular velocity, sensor axes"
     ),
     "accelerometer": SensorKind(_specific_force, 3, _added, "m/s^2", "acceleration less gravity, sensor axes"),
+    "load factor": SensorKind(_load_factor, 1, _single, "1", "acceleration less gravity along -z, by 9.80665 m/s^2"),
     "magnetometer": SensorKind(_field, 3, _added, "", "the `field`, in sensor axes"),
     "star tracker": SensorKind(_attitude, 3, _rotated, "1", "attitude wxyz, sensor to world axes; errors in rad"),
     "gps": SensorKind(lambda s, scene: scene[s.body].point(s.point), 3, _added, "m", "position of the point"),

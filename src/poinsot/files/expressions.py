@@ -5,6 +5,8 @@
     thrust if t < 3 else 0                  choices, comparisons, and, or, not
     sin(2*pi*t), min(a, b), norm(velocity)  functions of the table below
     speed, altitude, position("box")        quantities of the body that it acts on, or of another, by name
+    mach, alpha, dynamic_pressure           the air that it meets
+    CL(alpha, mach)                         tables of the scenario
 
 A formula is parsed, checked against these tables, and evaluated node by node: no attributes, no other calls, no code.
 """
@@ -14,13 +16,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.environment.air_mass import earth_of, height
+from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.files.size_limits import FORMULA_AXES, FORMULA_DEPTH, FORMULA_LENGTH
+from poinsot.fuse import Table
 from poinsot.parts import BodyState, Scene
 from poinsot.spatial.arrays import as_array
 
@@ -41,7 +47,6 @@ COUNTS = {"clip": (3,), "where": (3,), "dot": (2,), "cross": (2,), "norm": (1,),
 # Quantities of a body: of the one that the formula acts on, `position`; of another, `position("box")`.
 OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "position": lambda b: b.position,
-    "altitude": lambda b: b.position[2],
     "velocity": lambda b: b.velocity,
     "speed": lambda b: np.sqrt(b.twist[3:] @ b.twist[3:]),
     "body_velocity": lambda b: b.twist[3:],
@@ -55,13 +60,32 @@ OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "kinetic_energy": lambda b: b.kinetic_energy,
 }
 
+# Where a body is in the world: above the ground, or above the figure of the Earth.
+OF_PLACES: dict[str, Callable[[Scene, BodyState], Any]] = {
+    "altitude": lambda scene, b: height(earth_of(scene), b.position),
+}
+
+# What follows from the accelerations of a body, at its origin; not for forces, on which these depend.
+OF_MOTIONS: dict[str, Callable[[Scene, str], Any]] = {
+    "specific_force": Scene.specific_force,
+    "load_factor": Scene.load_factor,
+}
+
 # Coordinates and velocities of the joint of a body, numbers if it has one degree of freedom.
 OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
 
 # The state of a part, by its full name: state("plane.left.contents").
 OF_STATES = ("state",)
 
-RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES)
+# The air that the origin of a body meets, as in `scene.air`; constants and inputs of the same names come first.
+OF_AIR: dict[str, Callable[[Any], Any]] = {
+    **{name: attrgetter(name) for name in AIR_QUANTITIES if name != "altitude"},
+    "air_velocity": attrgetter("velocity"),
+    "rates": attrgetter("rates"),
+}
+
+OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_MOTIONS, *OF_JOINTS)  # bodies that exist in every world have these
+RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_ALL, *OF_STATES)
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide, ast.Pow: np.power,
@@ -79,10 +103,12 @@ class Expression:
     constants: Mapping[str, float] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     body: str = ""
+    tables: Mapping[str, Table] | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(self.inputs))
-        _check_all(self.tree, Words(("t", *self.constants, *self.inputs), bool(self.body)))
+        names = ("t", *self.constants, *self.inputs)
+        _check_all(self.tree, Words(names, bool(self.body), tables=self.tables or {}))
 
     @cached_property
     def tree(self) -> ast.expr:
@@ -93,6 +119,8 @@ class Expression:
         def look(name: str) -> Any:
             if name in self.inputs:
                 return scene.input(name)
+            if self.tables and name in self.tables:
+                return self.tables[name]
             return {"t": t, **self.constants}[name] if name in ("t", *self.constants) else ask(name, self.body)
 
         def ask(name: str, owner: str) -> Any:
@@ -103,11 +131,16 @@ class Expression:
     def bodies(self) -> Iterable[str]:
         """The names of the bodies and joints that it refers to."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and _called(node) in (*OF_BODIES, *OF_JOINTS):
+            if isinstance(node, ast.Call) and _called(node) in (*OF_ALL, *OF_AIR):
                 yield node.args[0].value  # type: ignore[attr-defined]
 
+    def asks_air(self) -> str:
+        """The first quantity of the air that it needs; "" if it needs none."""
+        names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        return next((name for name in OF_AIR if name in names - {*self.constants, *self.inputs}), "")
+
     def __hash__(self) -> int:
-        return hash((self.text, tuple(self.constants.items()), self.inputs, self.body))
+        return hash((self.text, tuple(self.constants.items()), self.inputs, self.body, *(self.tables or {}).items()))
 
 
 @dataclass(frozen=True)
@@ -117,10 +150,12 @@ class Law:
     text: str
     arguments: tuple[str, ...]
     constants: Mapping[str, float] = field(default_factory=dict)
+    tables: Mapping[str, Table] | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", tuple(self.arguments))
-        _check_all(self.tree, Words((*self.arguments, *self.constants), False, quantities=False))
+        words = Words((*self.arguments, *self.constants), False, quantities=False, tables=self.tables or {})
+        _check_all(self.tree, words)
 
     @cached_property
     def tree(self) -> ast.expr:
@@ -128,20 +163,21 @@ class Law:
         return parse(self.text)
 
     def __call__(self, *values: Any) -> Any:
-        known = {**self.constants, **dict(zip(self.arguments, values, strict=True))}
+        known = {**self.constants, **(self.tables or {}), **dict(zip(self.arguments, values, strict=True))}
         return _value(self.tree, known.__getitem__, _nothing)
 
     def __hash__(self) -> int:
-        return hash((self.text, self.arguments, tuple(self.constants.items())))
+        return hash((self.text, self.arguments, tuple(self.constants.items()), *(self.tables or {}).items()))
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words that a formula may use: names, and quantities of bodies; without brackets, of its own body."""
+    """The words that a formula may use: names, tables, and quantities of bodies; without brackets, of its own body."""
 
     names: tuple[str, ...]
     has_body: bool
     quantities: bool = True
+    tables: Mapping[str, Table] = field(default_factory=dict)
 
 
 def parse(text: str) -> ast.expr:
@@ -151,7 +187,7 @@ def parse(text: str) -> ast.expr:
     if _depth(text) > FORMULA_DEPTH:
         raise ValueError(f"the brackets of the formula are nested too deeply; the limit is {FORMULA_DEPTH}")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text.strip().replace("\n", " "), mode="eval").body  # it may go over several lines
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None)
         raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
@@ -223,11 +259,11 @@ def _fault_of_name(name: str, words: Words) -> str:
     known = (*words.names, *CONSTANTS)
     if name in known:
         return ""
-    if words.quantities and (name in OF_BODIES or name in OF_JOINTS):
+    if words.quantities and (name in OF_ALL or name in OF_AIR):
         return "" if words.has_body else f'{name!r} of which body? Write {name}("name")'
-    if name in FUNCTIONS or name in OF_STATES:
+    if name in FUNCTIONS or name in OF_STATES or name in words.tables:
         return f"{name} is a function; it needs arguments in brackets"
-    near = hint(name, (*known, *(RESERVED if words.quantities else FUNCTIONS)))
+    near = hint(name, (*known, *((*RESERVED, *OF_AIR) if words.quantities else FUNCTIONS), *words.tables))
     return f"{name!r} is not defined here{near or '; define it under [constants]'}"
 
 
@@ -239,7 +275,12 @@ def _check_call(node: ast.Call, words: Words) -> None:
         for argument in node.args:
             check(argument, words)
         _check_count(node, name)
-    elif words.quantities and name in (*OF_BODIES, *OF_JOINTS, *OF_STATES):
+    elif name in words.tables:
+        for argument in node.args:
+            check(argument, words)
+        if len(node.args) != (n := len(words.tables[name].axes)):
+            raise ValueError(f"{ast.unparse(node)!r}: the table {name} has {n} ax{'i' if n == 1 else 'e'}s")
+    elif words.quantities and name in (*OF_ALL, *OF_AIR, *OF_STATES):
         if len(node.args) != 1 or not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
             raise ValueError(f'{ast.unparse(node)!r}: write {name}("name")')
     elif not isinstance(node.func, ast.Name):
@@ -248,8 +289,8 @@ def _check_call(node: ast.Call, words: Words) -> None:
 
 def _fault_of_call(name: str, words: Words) -> str:
     """Why a formula cannot call this function; "" if it can."""
-    known = (*FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES) if words.quantities else tuple(FUNCTIONS)
-    return "" if name in known else f"there is no function {name!r}{hint(name, RESERVED)}"
+    known = (*FUNCTIONS, *words.tables, *((*OF_ALL, *OF_AIR, *OF_STATES) if words.quantities else ()))
+    return "" if name in known else f"there is no function {name!r}{hint(name, (*RESERVED, *words.tables))}"
 
 
 def _check_count(node: ast.Call, name: str) -> None:
@@ -281,9 +322,10 @@ def _value(node: ast.AST, look: Look, ask: Ask) -> Any:
             return CONSTANTS[name] if name in CONSTANTS else look(name)
         case ast.Call(args=arguments):
             name = _called(node)
-            if name in FUNCTIONS:
-                return FUNCTIONS[name](*(_value(argument, look, ask) for argument in arguments))
-            return ask(name, arguments[0].value)  # type: ignore[attr-defined]
+            if len(arguments) == 1 and isinstance(getattr(arguments[0], "value", None), str):
+                return ask(name, arguments[0].value)  # type: ignore[attr-defined]
+            function = FUNCTIONS[name] if name in FUNCTIONS else look(name)
+            return function(*(_value(argument, look, ask) for argument in arguments))
         case ast.Subscript(value=whole, slice=ast.Constant(value=k)):
             return _entry(_value(whole, look, ask), k, node)  # type: ignore[arg-type]
         case ast.BinOp(op=ast.Pow(), left=a, right=ast.Constant(value=int(k))) if k <= 16:
@@ -318,6 +360,12 @@ def _quantity(name: str, owner: str, scene: Scene) -> Any:
         return scene.states[owner]
     if name in OF_BODIES:
         return OF_BODIES[name](scene[owner])
+    if name in OF_PLACES:
+        return OF_PLACES[name](scene, scene[owner])
+    if name in OF_MOTIONS:
+        return OF_MOTIONS[name](scene, owner)
+    if name in OF_AIR:
+        return OF_AIR[name](scene.air(owner))
     x = scene.joint(owner)[OF_JOINTS[name]]
     return x[0] if np.shape(x) == (1,) else x
 

@@ -56,6 +56,6 @@ class Episodes:
                 generator = np.random.default_rng([self.seed, *path.encode(), BYTES + episode])
                 drawn[path] = np.reshape(distribution(generator, self.count), self._rows[0][path].shape)
             require_finite(drawn)
-            require_possible(self.system, drawn, self.count)
+            require_possible(self.system, drawn, self.count, few=0)
             self._rows[episode] = drawn
         return self._rows[episode]
