@@ -6,6 +6,7 @@ import time as clock
 from typing import Any
 
 import numpy as np
+import pytest
 import runs_to_show
 from runs_to_show import eventually, typed
 
@@ -73,6 +74,7 @@ def test_page(visit):
         assert np.abs(time[np.isfinite(now)] - 0.4).max() < 0.021  # the line is at the time of the scene
 
 
+@pytest.mark.slow
 def test_camera_follows_and_rotates_with_a_body(visit):
     run = runs_to_show.pendulum()
     with show.view(
@@ -92,6 +94,7 @@ def test_camera_follows_and_rotates_with_a_body(visit):
             assert np.allclose(matrix, start, atol=1e-4)  # it stays in place, and the world rotates
 
 
+@pytest.mark.slow
 def test_instances_of_a_batch(visit):
     run = runs_to_show.batch()
     with show.view(
