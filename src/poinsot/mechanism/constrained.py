@@ -13,7 +13,7 @@ Rows that depend on each other leave f open, not vdot: f is found by proximal it
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,33 @@ from poinsot._types import Array
 from poinsot.fuse import fori_loop, solve_spd
 from poinsot.mechanism import dynamics, kinematics
 from poinsot.mechanism.book import External
-from poinsot.mechanism.closures import Closure, Coupling, Distance, Driven, Rows, asked_by, closing_rows, frames
+from poinsot.mechanism.closures import Closure, asked_by, closing_rows
 from poinsot.mechanism.dynamics import Response
+from poinsot.mechanism.loop_frames import Rows, frames
 from poinsot.mechanism.model import Mechanism, plain, sized
+from poinsot.mechanism.relations import Distance, Kept
 
 PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
 # each multiplies the error along an eigenvector of it by this over the eigenvalue
 RANK = 1e-9  # singular values of the scaled rows below this are none
 ROUNDING = 1e-13  # of the terms that make up a derivative of a row: what is left of them if they cancel
+
+
+class Constrained(NamedTuple):
+    """Accelerations vdot (nv,), closing forces f (m,) [N, N m], and the rows of the closures."""
+
+    vdot: Array
+    f: Array
+    rows: Rows
+
+
+class Projected(NamedTuple):
+    """q (nq,) and v (nv,) on the closures, the kinetic energy (m,) [J] that each row took, and the largest gap left."""
+
+    q: Array
+    v: Array
+    lost: Array
+    gap: Array
 
 
 def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
@@ -38,7 +57,7 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
     """
     if not mech.closures:
         return dynamics.forward_dynamics(mech, q, v, tau, external)
-    return constrained_dynamics(mech, mech.closures, q, v, tau, external, mech.independent)[0]
+    return constrained_dynamics(mech, mech.closures, q, v, tau, external, mech.independent).vdot
 
 
 def constrained_dynamics(
@@ -50,7 +69,7 @@ def constrained_dynamics(
     external: External = None,
     independent: bool = False,
     t: Any = 0.0,
-) -> tuple[Array, Array]:
+) -> Constrained:
     """vdot (nv,), and the closing forces f (m,) [N, N m], one for each row of the closures at the time t [s].
 
     `independent`: no row follows from the others, so that one solution without iterations does.
@@ -60,7 +79,7 @@ def constrained_dynamics(
     rows = _rows(mech, closures, q, v, t, independent)
     response = Response(mech, q, rows.J.T)
     f = closing_forces(response, -(rows.J @ free + rows.bias), 1 if independent else 3)
-    return free + response.moved_by(f), f
+    return Constrained(free + response.moved_by(f), f, rows)
 
 
 def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
@@ -77,36 +96,41 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
 
 
 def _rows(
-    mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array, t: Any = 0.0, independent: bool = False
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    v: Array,
+    t: Any = 0.0,
+    independent: bool = False,
+    places: bool = False,
 ) -> Rows:
     """The rows of closures, with zeros for derivatives that are mere rounding: such a row holds nothing.
 
     Divided by its own length it would hold something at random. Rows that are `independent` have no such derivatives
-    that matter.
+    that matter. `places`: only those that hold positions.
     """
-    rows = closing_rows(mech, closures, q, v, t)
+    rows = closing_rows(mech, closures, q, v, t, places)
     if independent or not len(rows.gap):
         return rows
-    terms = np.concatenate([_terms(mech, closure, q) for closure in closures])
+    terms = np.concatenate([_terms(mech, closure, q, places) for closure in closures])
     return rows._replace(J=np.where(np.abs(rows.J) > ROUNDING * terms, rows.J, 0.0))
 
 
-def _terms(mech: Mechanism, closure: Closure, q: Array) -> Array:
+def _terms(mech: Mechanism, closure: Closure, q: Array, places: bool) -> Array:
     """The sizes (m, nv) of the terms whose sums are the derivatives of a closure's rows; zeros for what is no sum.
 
     |J_0| + |J_w| |p| of both frames for a row in meters, |J_w| for one that aligns directions.
     """
-    relation = closure.relation
-    if isinstance(relation, (Coupling, Driven)):
-        return np.zeros((1, mech.nv))
-    A, B, _ = frames(mech, closure, q, np.zeros(mech.nv))
+    asked = asked_by(closure.relation)
+    if not isinstance(asked, (Kept, Distance)):
+        return np.zeros((asked.places if places else asked.count, mech.nv))
+    A, B = frames(mech, closure, q, np.zeros(mech.nv))
     turning: Array = np.sum(np.abs(A.Jw) + np.abs(B.Jw), 0)
     moving: Array = np.sum(np.abs(A.J0) + np.abs(B.J0), 0) + turning * np.sum(np.abs(A.X.p) + np.abs(B.X.p))
-    if isinstance(relation, Distance):
+    if isinstance(asked, Distance):
         return moving[None]
-    asked = asked_by(relation)
-    screwed = [moving + np.abs(pitch) * turning for _, pitch in asked.screwed]
-    parts = [moving] * len(asked.straight) + [turning] * len(asked.aligned) + screwed
+    screwed = [moving + np.abs(pitch) * turning for _, pitch in asked.asked.screwed]
+    parts = [moving] * len(asked.asked.straight) + [turning] * len(asked.asked.aligned) + screwed
     return np.stack(parts) if parts else np.zeros((0, mech.nv))
 
 
@@ -136,7 +160,7 @@ def projected(
     turns: int = 1,
     independent: bool = False,
     t: Any = 0.0,
-) -> tuple[Array, Array, Array]:
+) -> Projected:
     """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f (J v + rate)/2.
 
     `turns` of Newton's method; from a gap g, one leaves a gap of the order of g^2. `independent`: no row follows from
@@ -145,14 +169,14 @@ def projected(
     q, v = sized(mech, q=q, v=v)
     iterations = 1 if independent else 3
     for _ in range(turns):
-        rows = _rows(mech, closures, q, v, t, independent)
+        rows = _rows(mech, closures, q, v, t, independent, places=True)
         response = Response(mech, q, rows.J.T)
         q = kinematics.integrate(mech, q, -response.moved_by(closing_forces(response, rows.gap, iterations)))
     rows = _rows(mech, closures, q, v, t, independent)
     response = Response(mech, q, rows.J.T)
     rate = rows.J @ v - rows.rate
     f = closing_forces(response, rate, iterations)
-    return q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate)
+    return Projected(q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate), _largest(rows.gap))
 
 
 def assembled(
@@ -178,7 +202,7 @@ def nearest(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: f
 
     def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
         q = at[0]
-        rows = _rows(mech, closures, q, np.zeros(mech.nv))
+        rows = _rows(mech, closures, q, np.zeros(mech.nv), places=True)
         response = Response(mech, q, rows.J.T)
         step = -response.moved_by(closing_forces(response, rows.gap, 3))
         step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))
