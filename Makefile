@@ -13,10 +13,10 @@ run: $(VENV)/.run            ## set up and simulate the flipping T-handle; resul
 	@$(BIN)/poinsot run
 
 test: lint            ## set up, lint, type-check, run all tests but the slow ones
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.test            ## the tests that take minutes
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 fuzz: $(VENV)/.test            ## random programs, worlds, files and interruptions, for MINUTES=2 each; seeds are printed
 	$(BIN)/python fuzz/run.py --minutes $(or $(MINUTES),2)

@@ -1,7 +1,7 @@
 """Files that appear whole or not at all: written under a temporary name in the same folder, then renamed.
 
 Readers see the old file or the new one. What a killed process left unfinished is removed by the next one that writes to
-the same place.
+the same place. A symbolic link stays, and what it leads to is replaced.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ def write_text(path: str | PathLike[str], text: str) -> Path:
 
 def beside(path: str | PathLike[str]) -> Path:
     """A new name in the folder of `path` that no other process uses."""
-    path = Path(path)
+    path = _followed(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"'{path}' cannot be written: the folder '{path.parent}' does not exist.")
     _remove_orphans(path)
@@ -54,7 +54,7 @@ def beside(path: str | PathLike[str]) -> Path:
 
 def settle(temporary: Path, path: str | PathLike[str]) -> None:
     """Put a finished file or folder in the place of `path`, at once, after all of it has reached the disk."""
-    path = Path(path)
+    path = _followed(path)
     folders = [temporary] if temporary.is_dir() else []
     for root, _, names in os.walk(temporary):
         folders.append(Path(root))
@@ -74,6 +74,14 @@ def settle(temporary: Path, path: str | PathLike[str]) -> None:
             _exchange(temporary, path)  # another process came first
             discard(temporary)
     to_disk(path.parent)
+
+
+def _followed(path: str | PathLike[str]) -> Path:
+    """The path, or what it leads to if it is a symbolic link; that need not exist yet."""
+    try:
+        return Path(path).resolve() if Path(path).is_symlink() else Path(path)
+    except RuntimeError:  # Python 3.11 and 3.12
+        raise OSError(errno.ELOOP, "a symbolic link that leads back to itself", str(path)) from None
 
 
 def to_disk(path: Path) -> None:

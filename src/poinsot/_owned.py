@@ -25,7 +25,12 @@ def kind_of(path: Path) -> str | None:
 
 def require_owned(path: Path) -> str:
     """The kind of the store at this place; FileExistsError if it is not one of ours, or holds files of others."""
-    kind = None if path.is_symlink() else kind_of(path)
+    if path.is_symlink():
+        raise FileExistsError(
+            f"'{path}' exists and is not a folder but a symbolic link to '{path.resolve()}'; it is not replaced. "
+            "Save to that place itself, or choose another name."
+        )
+    kind = kind_of(path)
     if kind is None:
         raise FileExistsError(
             f"'{path}' exists and is not a saved run or sweep of Poinsot; it is not replaced. Move it, or choose "

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ import poinsot as pt
 
 w = pt.World()
 w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(9, 2, 3))
-runs = [w.simulate(duration, 1e-3) for duration in (0.1, 30.0)]
+runs = [w.simulate(duration, 1e-3) for duration in (0.1, 10.0)]
 for run in runs:
     run.data, run.ledger
 name = sys.argv[1]
@@ -58,7 +59,7 @@ def script(text: str, folder: Path, *arguments: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("times", [8, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [4, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["x.nc", "x.zarr"])
 def test_a_killed_process_leaves_the_old_file_or_none(name, times, tmp_path):
     """At first nothing may be there; as soon as something is, it is always one of the two runs, whole."""
@@ -98,7 +99,7 @@ def test_a_killed_process_leaves_the_old_file_or_none(name, times, tmp_path):
 def test_processes_that_write_at_the_same_time_do_not_mix(name, tmp_path):
     out = script(
         """
-        running = {child(lambda: [write(run) for _ in range(3)]) for run in runs for _ in range(2)}
+        running = {child(lambda: [write(run) for _ in range(2)]) for run in runs for _ in range(2)}
         while running:
             if os.path.exists(name):
                 assert whole(pt.load_run(name))
@@ -111,26 +112,41 @@ def test_processes_that_write_at_the_same_time_do_not_mix(name, tmp_path):
     assert out == "True True\n"
 
 
-@pytest.mark.parametrize("name", ["x.nc", "x.zarr", "x.csv", "x.parquet"])
-def test_a_full_disk_leaves_the_old_file(name, tmp_path):
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    names = ["x.csv", "x.nc", "x.parquet", "x.zarr"]
     out = script(
         """
         import resource
-        write(runs[0])
+        names = sys.argv[1:]
+        for name in names:
+            write(runs[0])
         resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))  # no file may grow beyond this
-        try:
-            write(runs[1])
-        except OSError as error:
-            print("OSError")
-        print(os.listdir() == [name], name.endswith((".csv", ".parquet")) or whole(pt.load_run(name)))
+        for name in names:
+            try:
+                write(runs[1])
+            except OSError as error:
+                print("OSError", name.endswith((".csv", ".parquet")) or whole(pt.load_run(name)))
+        print(sorted(os.listdir()) == names)
         """,
         tmp_path,
-        name,
+        *names,
     )
-    assert out == "OSError\nTrue True\n"
+    assert out == "OSError True\n" * 4 + "True\n"
 
 
 # The parts of it.
+
+
+@cache
+def tumbling():
+    w = pt.World()
+    w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(9, 2, 3))
+    return w
+
+
+@cache
+def short_run():
+    return tumbling().simulate(0.1)
 
 
 def fail(path: Path) -> None:
@@ -147,6 +163,35 @@ def test_a_file_that_fails_is_removed(tmp_path):
         temporary.write_text("new")
         assert (tmp_path / "x").read_text() == "old"
     assert [p.read_text() for p in tmp_path.iterdir()] == ["new"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_leads_to_what_was_written(there, tmp_path):
+    (tmp_path / "data").mkdir()
+    target, link = tmp_path / "data" / "run.csv", tmp_path / "latest.csv"
+    if there:
+        target.write_text("old")
+    link.symlink_to(target)
+    atomic.write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert [p.name for p in tmp_path.rglob("*.csv")].count("run.csv") == 1
+    assert len(list(target.parent.iterdir())) == 1
+    short_run().save(tmp_path / "whole.zarr")
+    (tmp_path / "latest.zarr").symlink_to(tmp_path / "whole.zarr", target_is_directory=True)
+    with pytest.raises(FileExistsError, match=r"a symbolic link to '.*whole.zarr'; it is not replaced"):
+        short_run().save(tmp_path / "latest.zarr")
+    assert (tmp_path / "latest.zarr").is_symlink()
+
+
+def test_links_that_lead_nowhere(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="link"):
+        atomic.write_text(tmp_path / "a", "new")
+    (tmp_path / "c").symlink_to(tmp_path / "nowhere" / "c")
+    with pytest.raises(FileNotFoundError, match=r"the folder '.*nowhere' does not exist"):
+        atomic.write_text(tmp_path / "c", "new")
 
 
 def test_folders_change_places_also_where_the_system_cannot_at_once(tmp_path, monkeypatch):
@@ -197,9 +242,7 @@ def test_ctrl_c_waits_until_a_piece_is_written():
 
 def test_a_saved_run_outlives_the_file_it_replaces(tmp_path):
     """A run that reads from a NetCDF file keeps what it has opened."""
-    w = pt.World()
-    w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), angular_velocity=(9, 2, 3))
-    first, second = w.simulate(0.1), w.simulate(0.2)
+    first, second = short_run(), tumbling().simulate(0.2)
     first.save(tmp_path / "x.nc")
     lazy = pt.load_run(tmp_path / "x.nc", lazy=True)
     second.save(tmp_path / "x.nc")

@@ -9,6 +9,7 @@ from robot_checks import check_mujoco, check_pinocchio, same, states
 
 import poinsot as pt
 from poinsot.files import from_pinocchio, load_urdf, to_mujoco, to_pinocchio
+from poinsot.files.repairs import RepairWarning
 from poinsot.mechanism import kinematics
 
 MASS = """<inertial><origin xyz="0.1 -0.2 0.3" rpy="0.4 -0.7 1.1"/><mass value="1.3"/>
@@ -202,6 +203,21 @@ def test_mimic_joints_hold(file):
     assert free.closures == ()
     alone = pt.forward_dynamics(free, np.zeros(2), np.zeros(2), np.array([3.0, 0.0]))
     assert abs(alone[0] + alone[1]) > 0.1
+
+
+def test_a_mimic_beyond_its_own_limits_is_mended(file):
+    """Its stop would push where the other joint holds it."""
+    path = gripper(file, '<mimic joint="one" multiplier="-1" offset="3"/>')
+    told = r"'right': it mimics 'left', which starts it at 3, beyond its limits -1 and 1; now it has no limits"
+    with pytest.warns(RepairWarning, match=told):
+        mech = load_urdf(path)
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_mechanism(mech)
+    q = world.simulate(0.05).data.q.values
+    np.testing.assert_allclose(q, [[0.0, 3.0]] * len(q), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match=r"joints mimic others beyond their limits: link 'right'.*repair=\"warn\""):
+        load_urdf(path, repair="error")
+    assert load_urdf(path, repair="never").links[-1].joint.upper == 1.0
 
 
 @pytest.mark.parametrize(

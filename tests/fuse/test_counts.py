@@ -34,7 +34,7 @@ STORED = {
     "cross product": ("(3),(3)->(3)", np.cross, 9),
     "cross product by a skew matrix": ("(3),(3)->(3)", lambda a, b: skew(a) @ b, 9),
     "quaternion rotation": ("(4),(3)->(3)", rotate, 30),
-    "3x3 solve": ("(3,3),(3)->(3)", np.linalg.solve, 50),
+    "3x3 solve": ("(3,3),(3)->(3)", np.linalg.solve, 89),
     "4x4 solve": ("(4,4),(4)->(4)", np.linalg.solve, 135),
     "norm": ("(3)->()", np.linalg.norm, 6),
     "free body": ("(7)->(7)", free_body, 37),

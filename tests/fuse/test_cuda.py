@@ -18,6 +18,7 @@ from poinsot.fuse.cuda.translation import kernel_source
 from poinsot.fuse.graph.ops import OPS
 from poinsot.fuse.kernels import Program
 from poinsot.fuse.plan.budget import GPU, PROCESSOR, budget
+from sparing import few
 
 # What CUDA C++ has and plain C++ has not; the kernel becomes a loop over the threads.
 _SHIM = """
@@ -205,8 +206,13 @@ def there_and_back(x, v, h, steps, kind=""):
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
-@pytest.mark.parametrize("float64", [True, False])
-@pytest.mark.parametrize("kind", ["", "old", "twice"])
+@pytest.mark.parametrize(
+    ("kind", "float64"),
+    few(
+        [(kind, float64) for kind in ("", "old", "twice") for float64 in (True, False)],
+        {("", False), ("old", True), ("twice", False)},
+    ),
+)
 def test_what_streams_through_memory(tmp_path, kind, float64):
     """Numbers are prefetched, arrays that follow from a loop are fused into it, and tables are packed."""
     kernel = pt.kernel("(300),(300),(),()->(300),(300)")(lambda *x: there_and_back(*x, kind))

@@ -7,6 +7,7 @@ from fuse_models import articulated_body, free_body, inverse_dynamics, random_ch
 
 from poinsot.fuse import Table, fori_loop, gradient, hessian, jacobian, jvp, kernel, once, solve_spd
 from poinsot.fuse.graph.verify import verify
+from sparing import few
 
 ARM = random_chain(7)
 
@@ -21,7 +22,7 @@ def complex_step(f, *args, wrt):
     return np.stack(columns, axis=-1)
 
 
-@pytest.mark.parametrize("wrt", [0, 1, 2])
+@pytest.mark.parametrize("wrt", few([0, 1, 2], {1}))
 def test_articulated_body_algorithm(wrt, rng):
     f = lambda q, v, tau: articulated_body(ARM, q, v, tau)  # noqa: E731
     args = rng.uniform(-1, 1, (3, 4, 7))

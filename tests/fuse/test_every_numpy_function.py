@@ -136,7 +136,7 @@ def expected(f, way, x) -> np.ndarray | None:
 
 @pytest.mark.parametrize("name", functions())
 def test_right_or_refused(name):
-    f = functions()[name]
+    f, tried = functions()[name], 0
     takes_words = (isinstance(f, np.ufunc) or f in FUNCTIONS or f in STRUCTURAL) and name not in COUNTS
     for number, way in enumerate([*WAYS, *OF_WORDS] if takes_words else WAYS):
         if way is WITH_THREE and isinstance(f, np.ufunc) and f.nin != 3:  # the third would be `out`
@@ -150,12 +150,11 @@ def test_right_or_refused(name):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                results = kernel.to("numpy" if way in OF_WORDS else "llvm")(
-                    POINTS
-                )  # which is quicker; both have the bits
+                results = kernel.to("numpy" if way in OF_WORDS or tried > 1 else "llvm")(POINTS)  # quicker; same bits
         except pt.TraceError as error:
             if "test_every_numpy_function.py:" in str(error):
                 continue
             raise
+        tried += 1
         for x, result, want in zip(POINTS, results, wanted, strict=True):
             np.testing.assert_allclose(result, want, rtol=1e-9, atol=1e-12, err_msg=f"way {number} at {x[:6]}")

@@ -79,6 +79,17 @@ def test_residual_of_ill_conditioned_systems(rng):
         assert (residual <= 1e-15 * n**2 * np.linalg.norm(x, axis=-1) + 1e-13).all(), (n, residual)
 
 
+@pytest.mark.parametrize("small", [1e-2, 1e-4, 1e-5])
+def test_small_systems_lose_what_the_condition_number_says(small, rng):
+    """Two small singular values, where Cramer's rule alone would lose twice as many digits; known solutions."""
+    for n in (2, 3):
+        U, _, V = np.linalg.svd(rng.standard_normal((50, n, n)))
+        A = U @ (np.array([1.0, small, small])[:n, None] * V)
+        x = rng.standard_normal((50, n))
+        b = np.einsum("bij,bj->bi", A.astype(np.longdouble), x).astype(float)
+        np.testing.assert_allclose(SOLVE(A, b), x, rtol=0, atol=2e-15 / small)
+
+
 def test_inertia_of_a_thin_rod(rng):
     """Cramer's rule, used up to 3x3, loses no more digits than the condition number says if two moments are alike."""
     R = np.linalg.qr(rng.standard_normal((10, 3, 3)))[0]

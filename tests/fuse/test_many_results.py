@@ -7,6 +7,7 @@ import poinsot as pt
 from poinsot.fuse import kernel
 from poinsot.fuse.llvm.abi import inner_loop as loop
 from poinsot.fuse.llvm.target import Target, host
+from sparing import few
 
 WIDTH = host().vector_bytes // 8
 SIZES = [2, 3, 7, 12, 13, 16, 20]  # n x n results: few, many, rows of whole lines of the cache and others
@@ -125,9 +126,13 @@ def test_only_whole_vectors_of_long_rows_are_streamed(width, float64):
     assert "!nontemporal" not in loop.kernel_module(program.graph, program.inputs, program.outputs, narrow)
 
 
-@pytest.mark.parametrize("shift", [0, 1, 5])
-@pytest.mark.parametrize("n", [24, 25, 26])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("shift", "n", "dtype"),
+    few(
+        [(shift, n, dtype) for shift in (0, 1, 5) for n in (24, 25, 26) for dtype in (np.float64, np.float32)],
+        [(0, 24, np.float64), (1, 25, np.float64), (5, 26, np.float64), (5, 25, np.float32)],
+    ),
+)
 def test_lines_that_are_known_early_are_streamed_early(shift, n, dtype):
     """Long code, results that exceed the caches, rows from the last to the first, zeros among them; beginning anywhere,
     and each instance in the same place of a cache line or not."""

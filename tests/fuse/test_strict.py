@@ -39,6 +39,9 @@ TWO = {  # functions of two numbers
     "fmod": np.fmod,
     "remainder": np.remainder,
     "floor_divide": np.floor_divide,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "max, min of both": lambda x, y: np.stack([np.max(np.stack([x, y]), 0), np.min(np.stack([x, y]), 0)]),
 }
 SIGNATURES = {name: "(),()->(2)" if "," in name else "(),()->()" for name in TWO}
 

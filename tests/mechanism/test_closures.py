@@ -292,6 +292,23 @@ def test_a_loop_through_the_world_is_a_tree_on_that_joint(kind):
     np.testing.assert_allclose(pt.forward_dynamics(free, at, V, np.zeros(6)), A, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(("relation", "along"), [(pt.distance(1.7), -1.0), (pt.on_plane((0.6, 0.0, 0.8)), 0.7)])
+def test_a_row_that_only_rounding_fills_holds_nothing(relation, along):
+    """A link on a hinge, held at a point of the hinge's axis: skew axes leave derivatives of 1e-17 in the only row."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        axis = rng.standard_normal(3)
+        axis /= np.linalg.norm(axis)
+        link = pt.Link("arm", pt.Inertia(1.0, (0.5, 0.2, 0), np.eye(3)), None, pt.revolute(axis), random_placement(rng))
+        a = link.placement @ pt.Pose(p=along * axis)
+        closure = pt.Closure("hold", None, "arm", relation, a, pt.Pose(p=0.7 * axis))
+        mech, free = pt.Mechanism([link], closures=[closure]), pt.Mechanism([link])
+        q, v, tau = rng.standard_normal((3, 1))
+        np.testing.assert_array_equal(pt.forward_dynamics(mech, q, v, tau), pt.forward_dynamics(free, q, v, tau))
+        np.testing.assert_array_equal(projected(mech, mech.closures, q, v)[1], v)
+        assert mobility(mech, mech.closures, q).degrees_of_freedom == 1
+
+
 def test_projection_adds_no_momentum_and_knows_what_it_takes():
     rng = np.random.default_rng(2)
     links = [pt.Link(name, pt.Inertia.box(1.0 + k, (0.1, 0.2, 0.3)), None, pt.free()) for k, name in enumerate("abc")]

@@ -10,6 +10,7 @@ from trees import KINDS, TREES, law, pool, random_inertia, random_motion, random
 import poinsot as pt
 from poinsot.mechanism import book, dynamics, kinematics
 from poinsot.mechanism.form import canonical, tree
+from sparing import few
 
 TIGHT = 1e-12  # of forces, relative to the largest; accelerations lose what the condition of M takes
 
@@ -261,8 +262,13 @@ RIGHT_ANGLES = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT_ANGLES)
-@pytest.mark.parametrize("n", [3, 65], ids=["straight-line", "in a loop"])
+@pytest.mark.parametrize(
+    ("name", "n"),  # in straight-line code, and in a loop
+    few(
+        [(name, n) for name in RIGHT_ANGLES for n in (3, 65)],
+        [("one line", 65), ("crossed and turned", 65), *((name, 3) for name in RIGHT_ANGLES)],
+    ),
+)
 def test_chains_of_equal_links(name, n):
     """Angles of exactly 0, 90 and 180 degrees, where the compiler leaves out what is zero."""
     rng = np.random.default_rng(7)

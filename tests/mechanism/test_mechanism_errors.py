@@ -92,6 +92,12 @@ def test_only_links_make_a_mechanism():
         pt.Mechanism(("arm",))
 
 
+@pytest.mark.parametrize("closures", [["pin"], "pin", [None], pt.coupling(2.0), None, 3])
+def test_only_closures_close_its_loops(closures):
+    with pytest.raises(TypeError, match=r"pt\.Closure\(.*not ('p|None|3|Coupling)"):
+        pt.Mechanism([pt.Link("arm", BOX, joint=pt.revolute((0, 0, 1)))], closures=closures)
+
+
 @pytest.mark.parametrize("axis", ["z", 2, (1, 2), [[0, 0, 1]], (0, 0, np.inf)])
 def test_bad_axes(axis):
     with pytest.raises(ValueError, match="the axis of a joint must be three finite numbers, not "):

@@ -22,6 +22,7 @@ from poinsot.mechanism.joints import TYPES, Joint
 from poinsot.run import ledger
 from poinsot.spatial import rotation
 from poinsot.world import State, System
+from sparing import few
 
 DIFFERENCES = 1e-8  # what difference quotients of second order in time leave
 
@@ -203,10 +204,10 @@ def test_a_cardan_joint_is_a_universal_joint(seed):
 # Derivatives.
 
 
-@pytest.mark.parametrize("kinds", [("cam",), ("arc",), ("cardan",), ("cam", "arc", "cardan")], ids="-".join)
+@pytest.mark.parametrize("kinds", few(["cam", "arc", "cardan", "cam arc cardan"], {"cardan", "cam arc cardan"}))
 @pytest.mark.parametrize("name", ["inverse", "forward"])
 def test_derivatives_are_those_of_the_compiler(name, kinds):
-    mech = tree(3, kinds)
+    mech = tree(3, tuple(kinds.split()))
     links = [k if k.joint.nv == k.joint.nq else replace(k, joint=pt.revolute((1, 2, 3))) for k in mech.links[:4]]
     mech = pt.Mechanism(links, mech.gravity)  # v is dq/dt everywhere
     f = {"inverse": pt.inverse_dynamics, "forward": pt.forward_dynamics}[name]

@@ -1,5 +1,7 @@
 """Internal loads against statics and closed forms, and limits that warn, stop and separate."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ def wall(**body: object) -> pt.World:
     return world
 
 
+@cache
 def plane(then: str = "warn", rise: float = 4.0, bending: float = 30e3) -> pt.World:
     """A fuselage with two wings, under a lift that grows for a second."""
     world = pt.World()

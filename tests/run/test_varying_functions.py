@@ -2,11 +2,16 @@
 
 import functools
 import itertools
+import logging
+import os
 import random
+import secrets
 import time
 import time as clock
+import uuid
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from os import times as used
 from typing import Any
 
 import numpy as np
@@ -47,6 +52,17 @@ VARYING = {
     "a clock": (lambda t: (time.time() - t) * np.ones(3), "a clock"),
     "a clock of another name": (lambda t: clock.perf_counter() * np.ones(3), "a clock"),
     "the date": (lambda t: datetime.now().timestamp() * np.ones(3), "a clock"),
+    "the hour": (lambda t: time.localtime().tm_hour * np.ones(3), r"a clock \(time.localtime"),
+    "the date of today": (lambda t: date.today().day * np.ones(3), r"a clock \(datetime"),
+    "this year": (lambda t: datetime.now().year * np.ones(3), "a clock"),
+    "a text of the time": (lambda t: float(time.strftime("%Y")) * np.ones(3), "a clock"),
+    "time on the processor": (lambda t: os.times().user * np.ones(3), r"a clock \((posix|nt).times"),
+    "time, imported as a function": (lambda t: used().elapsed * np.ones(3), r"a clock \((posix|nt).times"),
+    "a coin": (lambda t: float(random.choice([1, 2])) * np.ones(3), "random numbers"),
+    "a coin of the system": (lambda t: float(secrets.choice([1, 2])) * np.ones(3), r"random numbers \("),
+    "bytes of the system": (lambda t: os.urandom(1)[0] % 2 * np.ones(3), r"random numbers \("),
+    "a number of no other": (lambda t: uuid.uuid4().int % 2 * np.ones(3), r"random numbers \("),
+    "a coin of a generator": (lambda t: RNG.integers(2) * np.ones(3), "random numbers"),
     "a counter": (lambda t, scene: next(COUNTER) * scene["box"].velocity + next(COUNTER), r"next\(\)"),
     "a global": (counting, "the variable 'calls' outside of it"),
     "a dict": (remembering, "an array, list, dict or set outside of it"),
@@ -155,7 +171,13 @@ def looped(t):
     return pt.fori_loop(3, lambda i, c: c * 0.5 + t * A, A)
 
 
+def logged(t):
+    logging.getLogger("poinsot.test").warning("called")  # which reads a clock for itself
+    return np.ones(3)
+
+
 STEADY = {
+    "a log": (logged, False),
     "a closure": (lambda t, scene, matrix=MATRIX: matrix @ scene["box"].velocity + MATRIX[0], True),
     "a helper": (lambda t: smooth(t), True),
     "a cached helper": (lambda t: strength(3) * smooth(t), True),

@@ -144,6 +144,7 @@ def test_a_tree_on_a_free_joint_keeps_its_momentum():
     assert np.log2(off[0] / off[1]) > 3.5
 
 
+@cache
 def draining():
     """Two bodies on a spring; one has a tank that empties, the other a panel on a hinge."""
     world = tree(pt.revolute((0, 0, 1), stiffness=40.0), v=0.5)

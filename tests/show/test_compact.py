@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from poinsot.show import replay
 from poinsot.show.cameras import camera_of, fixed_view
-from poinsot.show.document import document
 from poinsot.show.compact import Packer
+from poinsot.show.document import document
 from poinsot.show.vehicles import main_vehicle, vehicles_of
 
 

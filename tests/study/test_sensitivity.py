@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from sparing import few
 
 
 def test_free_fall_has_the_derivatives_of_the_formula():
@@ -31,7 +32,7 @@ PATHS = {"mass": "box.mass", "stiffness": "s.stiffness", "radius": "arm.radius",
 VALUES = {"mass": 2.0, "stiffness": 50.0, "radius": 0.05, "angle": 0.3}
 
 
-@pytest.mark.parametrize("method", ["rk4", "semi-implicit euler"])
+@pytest.mark.parametrize("method", few(["rk4", "semi-implicit euler"], {"rk4"}))
 def test_agrees_with_differences_of_runs(method):
     outputs = ["box.position", "box.orientation", "energy", "s.tension", "q"]
     exact = world().sensitivity(outputs, list(PATHS.values()), 0.3, 1e-3, method=method)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ pytest.importorskip("zarr")
 OPTIONS: dict[str, Any] = {"duration": 0.5, "step": 0.01, "every": 0.1, "samples": 30, "seed": 3}
 
 
-def world() -> pt.World:
+def fresh() -> pt.World:
     w = pt.World()
     w.add_body("box", pt.Inertia.box(2.0, (0.1, 0.2, 0.3)), velocity=(1, 0, 2), angular_velocity=(1, 5, 0))
     w.add_force("push", "box", pt.Input("thrust"))
@@ -34,6 +35,7 @@ def world() -> pt.World:
     return w
 
 
+world = cache(fresh)  # the same one in all tests: it is compiled once
 VARY = {"box.mass": np.array([1.0, 2.0, 3.0]), "box.velocity[2]": pt.Normal(2.0, 0.1)}
 
 
@@ -57,7 +59,7 @@ def test_a_sweep_is_the_runs_one_by_one(tmp_path):
     swept = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
     assert (swept.n, swept.done, len(swept.broken)) == (90, 90, 0)
     for k in (0, 31, 32, 89):
-        one = world()
+        one = fresh()
         one["box.mass"], one["box.velocity[2]"] = (swept.varied[path][k] for path in VARY)
         run = one.simulate(0.5, 0.01, every=0.1, method="rk4")
         assert np.allclose(run.data.position.values, swept.data.position.values[:, k], rtol=0, atol=1e-14)
@@ -80,7 +82,7 @@ def test_a_sweep_can_run_on_another_device(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Kernel, "to", lambda kernel, backend: kernel)
     monkeypatch.setattr(compiled, "on_device", on_device)
-    there = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, device="cuda", **OPTIONS)
+    there = sweep(fresh(), VARY, save=tmp_path / "a.zarr", chunk=32, device="cuda", **OPTIONS)
     assert set(sent) == {1, 32, 26}  # the first one, to lay out the store, and 90 in chunks
     here = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=32, **OPTIONS)
     for name in here:
@@ -92,7 +94,7 @@ def test_a_sweep_can_run_on_another_device(tmp_path, monkeypatch):
 def test_a_sweep_without_its_device_begins_nothing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)  # as if it were not installed
     with pytest.raises(ImportError, match=r"needs the package 'cupy': pip install 'poinsot\[cuda\]'"):
-        sweep(world(), VARY, save=tmp_path / "a.zarr", device="cuda", **OPTIONS)
+        sweep(fresh(), VARY, save=tmp_path / "a.zarr", device="cuda", **OPTIONS)
     assert not list(tmp_path.iterdir())
 
 
@@ -198,7 +200,7 @@ def test_bad_sweeps_are_told(change, message, tmp_path):
 
 
 def test_names_of_quantities(tmp_path):
-    w = world()
+    w = fresh()
     w.add_body("arm", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), joint=pt.revolute((1, 0, 0)), q=[0.5])
     run = w.simulate(0.1, 0.01)
     known = names(run.data)
@@ -356,9 +358,9 @@ sweeps.sweep(test_sweep.world(), test_sweep.VARY, save={path!r}, chunk=3, progre
 @pytest.mark.skipif(os.name != "posix", reason="the locks of POSIX")
 def test_processes_share_a_sweep(tmp_path):
     code = SHARE.format(here=os.path.dirname(__file__), path=str(tmp_path / "a.zarr"))
-    children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     texts = [child.communicate(timeout=120)[0] for child in children]
-    assert [child.returncode for child in children] == [0, 0, 0]
+    assert [child.returncode for child in children] == [0, 0]
     assert sorted(int(k) for text in texts for k in text.split()) == list(range(30))  # each once
     alone = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=90, **OPTIONS)
     assert np.array_equal(load_sweep(tmp_path / "a.zarr").data.position.values, alone.data.position.values)

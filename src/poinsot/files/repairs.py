@@ -1,4 +1,4 @@
-"""Mass properties in robot files that no body has: the nearest ones that a body can have, link by link."""
+"""What is mended in robot files: mass properties that no body has, and limits that a joint starts beyond."""
 
 import warnings
 from collections.abc import Iterable
@@ -10,6 +10,8 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import Link, Mechanism
+from poinsot.mechanism.closures import Closure
+from poinsot.mechanism.relations import Coupling
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.physical import DIGITS, as_moment, checked
 
@@ -32,6 +34,7 @@ class Mender:
 
     repair: Repair = "warn"
     repairs: list[tuple[str, str, str]] = field(default_factory=list)
+    limits: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.repair not in get_args(Repair):
@@ -78,18 +81,39 @@ class Mender:
                     raise
                 links[found[0]] = self._with_armature(links[found[0]], "the mass lies on its axis")
 
+    def mimicking(self, links: Iterable[Link], closures: Iterable[Closure]) -> list[Link]:
+        """The links; one whose joint starts beyond its own limits, where another joint takes it, has none any more.
+
+        It would be held in one place by the other joint, and pushed out of it by its stop.
+        """
+        known = {link.name: link for link in links}
+        for closure in closures if self.repair != "never" else ():
+            a, b, coupled = known[str(closure.a)].joint, known[closure.b].joint, closure.relation
+            assert isinstance(coupled, Coupling)
+            q = coupled.ratio * float(np.clip(0.0, a.lower, a.upper)) + coupled.offset
+            lower, upper = float(b.lower), float(b.upper)
+            if not lower - DIGITS <= q <= upper + DIGITS:
+                wrong = f"it mimics {closure.a!r}, which starts it at {q:g}, beyond its limits {lower:g} and {upper:g}"
+                self.limits.append((closure.b, wrong, "it has no limits of its own"))
+                known[closure.b] = replace(known[closure.b], joint=replace(b, lower=-np.inf, upper=np.inf))
+        return list(known.values())
+
     def report(self, path: object) -> None:
         """Say what was mended, in one warning, or in one error if nothing should be."""
-        if not self.repairs:
-            return
-        if self.repair == "error":
-            lines = _some([f"link {link!r}: {wrong}" for link, wrong, _ in self.repairs])
-            fix = 'Correct the file, or load it with repair="warn", which mends them, or repair="never".'
-            raise ValueError(f"{path}: no body has these mass properties: {'; '.join(lines)}. {fix}")
-        lines = _some([f"link {link!r}: {wrong}; now {now}" for link, wrong, now in self.repairs])
-        warning = RepairWarning("\n  ".join([f"{path}: mass properties that no body has were mended:", *lines]))
-        warning.repairs = tuple(self.repairs)
-        warnings.warn(warning, stacklevel=3)
+        for mended, what in (
+            (self.repairs, ("no body has these mass properties", "mass properties that no body has")),
+            (self.limits, ("joints mimic others beyond their limits", "joints that mimic others beyond their limits")),
+        ):
+            if not mended:
+                continue
+            if self.repair == "error":
+                lines = _some([f"link {link!r}: {wrong}" for link, wrong, _ in mended])
+                fix = 'Correct the file, or load it with repair="warn", which mends them, or repair="never".'
+                raise ValueError(f"{path}: {what[0]}: {'; '.join(lines)}. {fix}")
+            lines = _some([f"link {link!r}: {wrong}; now {now}" for link, wrong, now in mended])
+            warning = RepairWarning("\n  ".join([f"{path}: {what[1]} were mended:", *lines]))
+            warning.repairs = tuple(mended)
+            warnings.warn(warning, stacklevel=3)
 
     def _with_armature(self, link: Link, what: str) -> Link:
         wrong = f"it moves on a {link.joint.kind} joint, but {what}"

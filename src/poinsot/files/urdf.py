@@ -53,7 +53,8 @@ def load_urdf(
     """The robot in a URDF file; `floating`: its root link moves freely, on a joint called `root_joint`.
 
     `repair`: what is done about inertias that no body has: "warn" takes the nearest that one can have and lists them in
-    a `RepairWarning`, "error" lists them in an error, "never" takes the numbers as they are.
+    a `RepairWarning`, "error" lists them in an error, "never" takes the numbers as they are. So also for a joint that
+    starts beyond its own limits because it mimics another: "warn" takes its limits away.
 
     `mimic`: joints that mimic another are held to it by a `Closure` called "link.mimic"; else they move on their own.
 
@@ -73,10 +74,9 @@ def load_urdf(
             raise ValueError(f"the links {_quoted(roots)} have no parent; a robot has one root. Join them to it.")
         root_joint = free(name="root_joint") if floating else JOINTS["fixed"](None, "root_joint")
         order = _depth_first(roots, links, carriers)
-        mech = mender.mechanism(
-            (_link(links[name], carriers.get(name), root_joint, mender) for name in order),
-            closures=tuple(_mimics(joints)) if mimic else (),
-        )
+        closures = tuple(_mimics(joints)) if mimic else ()
+        built = [_link(links[name], carriers.get(name), root_joint, mender) for name in order]
+        mech = mender.mechanism(mender.mimicking(built, closures), closures=closures)
     mender.report(path)
     ignored = Counter(chain(_ignored(robot), _without_meaning(joints.values())))
     ignored.pop("mimic", None)

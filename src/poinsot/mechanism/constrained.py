@@ -21,14 +21,16 @@ from poinsot._types import Array
 from poinsot.fuse import fori_loop, solve_spd
 from poinsot.mechanism import dynamics, kinematics
 from poinsot.mechanism.book import External
-from poinsot.mechanism.closures import Closure, closing_rows
+from poinsot.mechanism.closures import Closure, asked_by, closing_rows
 from poinsot.mechanism.dynamics import Response
-from poinsot.mechanism.loop_frames import Rows
+from poinsot.mechanism.loop_frames import Rows, frames
 from poinsot.mechanism.model import Mechanism, plain, sized
+from poinsot.mechanism.relations import Distance, Kept
 
 PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
 # each multiplies the error along an eigenvector of it by this over the eigenvalue
 RANK = 1e-9  # singular values of the scaled rows below this are none
+ROUNDING = 1e-13  # of the terms that make up a derivative of a row: what is left of them if they cancel
 
 
 class Constrained(NamedTuple):
@@ -74,7 +76,7 @@ def constrained_dynamics(
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     free = dynamics.forward_dynamics(mech, q, v, tau, external)
-    rows = closing_rows(mech, closures, q, v, t)
+    rows = _rows(mech, closures, q, v, t, independent)
     response = Response(mech, q, rows.J.T)
     f = closing_forces(response, -(rows.J @ free + rows.bias), 1 if independent else 3)
     return Constrained(free + response.moved_by(f), f, rows)
@@ -89,8 +91,47 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     if not mech.closures:
         return tau
     q, v = sized(mech, q=q, v=v)
-    J = closing_rows(mech, mech.closures, q, v).J
+    J = _rows(mech, mech.closures, q, v).J
     return tau - J.T @ _proximal(J @ J.T, J @ tau, 3)
+
+
+def _rows(
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    v: Array,
+    t: Any = 0.0,
+    independent: bool = False,
+    places: bool = False,
+) -> Rows:
+    """The rows of closures, with zeros for derivatives that are mere rounding: such a row holds nothing.
+
+    Divided by its own length it would hold something at random. Rows that are `independent` have no such derivatives
+    that matter. `places`: only those that hold positions.
+    """
+    rows = closing_rows(mech, closures, q, v, t, places)
+    if independent or not len(rows.gap):
+        return rows
+    terms = np.concatenate([_terms(mech, closure, q, places) for closure in closures])
+    return rows._replace(J=np.where(np.abs(rows.J) > ROUNDING * terms, rows.J, 0.0))
+
+
+def _terms(mech: Mechanism, closure: Closure, q: Array, places: bool) -> Array:
+    """The sizes (m, nv) of the terms whose sums are the derivatives of a closure's rows; zeros for what is no sum.
+
+    |J_0| + |J_w| |p| of both frames for a row in meters, |J_w| for one that aligns directions.
+    """
+    asked = asked_by(closure.relation)
+    if not isinstance(asked, (Kept, Distance)):
+        return np.zeros((asked.places if places else asked.count, mech.nv))
+    A, B = frames(mech, closure, q, np.zeros(mech.nv))
+    turning: Array = np.sum(np.abs(A.Jw) + np.abs(B.Jw), 0)
+    moving: Array = np.sum(np.abs(A.J0) + np.abs(B.J0), 0) + turning * np.sum(np.abs(A.X.p) + np.abs(B.X.p))
+    if isinstance(asked, Distance):
+        return moving[None]
+    screwed = [moving + np.abs(pitch) * turning for _, pitch in asked.asked.screwed]
+    parts = [moving] * len(asked.asked.straight) + [turning] * len(asked.asked.aligned) + screwed
+    return np.stack(parts) if parts else np.zeros((0, mech.nv))
 
 
 def closing_forces(response: Response, change: Array, turns: int) -> Array:
@@ -128,10 +169,10 @@ def projected(
     q, v = sized(mech, q=q, v=v)
     iterations = 1 if independent else 3
     for _ in range(turns):
-        rows = closing_rows(mech, closures, q, v, t, places=True)
+        rows = _rows(mech, closures, q, v, t, independent, places=True)
         response = Response(mech, q, rows.J.T)
         q = kinematics.integrate(mech, q, -response.moved_by(closing_forces(response, rows.gap, iterations)))
-    rows = closing_rows(mech, closures, q, v, t)
+    rows = _rows(mech, closures, q, v, t, independent)
     response = Response(mech, q, rows.J.T)
     rate = rows.J @ v - rows.rate
     f = closing_forces(response, rate, iterations)
@@ -161,7 +202,7 @@ def nearest(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: f
 
     def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
         q = at[0]
-        rows = closing_rows(mech, closures, q, np.zeros(mech.nv), places=True)
+        rows = _rows(mech, closures, q, np.zeros(mech.nv), places=True)
         response = Response(mech, q, rows.J.T)
         step = -response.moved_by(closing_forces(response, rows.gap, 3))
         step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))
@@ -232,7 +273,7 @@ class Mobility:
 def mobility(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Mobility:
     """The mobility at q, by the rank of the rows, each divided by its length in the measure of kinetic energy."""
     (q,) = sized(mech, q=q)
-    rows = closing_rows(mech, closures, q, np.zeros(mech.nv))
+    rows = _rows(mech, closures, q, np.zeros(mech.nv))
     if not len(rows.gap):
         return Mobility(mech.nv, 0, 0, 1.0)
     response = Response(mech, q, rows.J.T)

@@ -1,9 +1,9 @@
 """A mechanism: links in a tree, each on a joint. Frozen, and checked when it is built."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Mechanism:
     closures: "tuple[Closure, ...]" = ()
 
     def __post_init__(self) -> None:
-        links = _sorted(tuple(self.links))
+        links, closures = _sorted(tuple(self.links)), _checked(self.closures)
         try:
             gravity = as_array(self.gravity) if is_traced(self.gravity) else np.array(self.gravity, dtype=float)
         except (TypeError, ValueError):
@@ -69,7 +69,7 @@ class Mechanism:
         for name, value in {
             "links": links,
             "gravity": gravity,
-            "closures": tuple(self.closures),
+            "closures": closures,
             "parents": tuple(-1 if link.parent is None else index[link.parent] for link in links),
             "nq": int(starts_q[-1]),
             "nv": int(starts_v[-1]),
@@ -193,6 +193,18 @@ def _check_masses(mech: Mechanism) -> None:
             "inertia",
             worst,
         )
+
+
+def _checked(closures: Any) -> tuple["Closure", ...]:
+    """The closures of a mechanism, or an error that says what else there is."""
+    from poinsot.mechanism.closures import Closure
+
+    if isinstance(closures, Closure) or not isinstance(closures, Iterable):
+        raise TypeError(f"closures of a mechanism are a list of pt.Closure(...), not {closures!r}.")
+    for closure in (closures := tuple(closures)):
+        if not isinstance(closure, Closure):
+            raise TypeError(f"the loops of a mechanism are closed by pt.Closure(name, a, b, ...), not {closure!r}.")
+    return closures
 
 
 def _are_independent(mech: Mechanism) -> bool:

@@ -27,7 +27,7 @@ from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
 from poinsot.world.handles import BodyHandle
-from poinsot.world.model_stops import stops_of, within_limits
+from poinsot.world.model_stops import following, stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 from poinsot.world.touching import colliding, ignoring, material_of, new_touches, without_terrain
 
@@ -167,7 +167,7 @@ class World:
         `limits`: joints with limits get stops, called "link.stop"; without q, they then start within their limits.
         """
         neutral = within_limits(mechanism) if limits else mechanism.neutral()
-        q = neutral if q is None else np.asarray(q, dtype=float)
+        q = following(mechanism, neutral) if q is None else np.asarray(q, dtype=float)
         v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
         for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
             if array.shape != (n,):

@@ -7,10 +7,21 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import Joint, Mechanism, mass_matrix
+from poinsot.mechanism.relations import Coupling
 from poinsot.parts import JointStop
 
 FREQUENCY = 200.0  # [rad/s], of a joint that rests against its stop: resolved by steps of a millisecond
 DAMPING = 1.0  # [s/rad, s/m]
+
+
+def following(mechanism: Mechanism, q: Array) -> Array:
+    """q (nq,) with the joints that a coupling holds to another where that one takes them."""
+    q = np.array(q)
+    for closure in mechanism.closures:
+        if isinstance(relation := closure.relation, Coupling):
+            a, b = (mechanism.q_slices[mechanism.index(str(end))] for end in (closure.a, closure.b))
+            q[b] = relation.ratio * q[a] + relation.offset
+    return q
 
 
 def within_limits(mechanism: Mechanism) -> Array:

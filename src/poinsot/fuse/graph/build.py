@@ -93,7 +93,10 @@ def _beside_unsigned(op: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
 def lift(value: Value, wanted: Wanted) -> Node:
     """The value as a node, converted to the wanted type ("?": as it is)."""
     if type(value) is not Node:
-        return current().constant(value, type_of(value) if wanted == "?" else wanted)
+        try:
+            return current().constant(value, type_of(value) if wanted == "?" else wanted)
+        except TypeError:
+            raise TraceError(f"{value!r} is not a number", "give numbers, or traced values") from None
     if value.type == wanted or wanted == "?":
         return value
     converted = build(_CONVERSIONS[wanted, value.type], value)

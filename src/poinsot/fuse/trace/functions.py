@@ -31,23 +31,46 @@ def _np_where(condition: Any, *choices: Any) -> Traced:
 def _np_clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
     result = a if low is None else np.maximum(a, low)
-    result = result if high is None else np.minimum(result, high)
-    if out is not None:
-        out[...] = result
-    return result
+    return _into(out, result if high is None else np.minimum(result, high))
 
 
 def _reduction(ufunc: np.ufunc) -> Callable[..., Any]:
-    def reduce(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Traced:
-        result = as_objects(a)
+    def reduce(
+        a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        result = as_objects(a if where is True else np.where(where, a, ufunc.identity if initial is None else initial))
         if ufunc in (np.logical_and, np.logical_or):
             result = as_objects(_truths(result))
         axes = tuple(range(result.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         for k in axes:  # one by one: NumPy does not know that their order does not matter
             result = on_objects(ufunc).reduce(result, axis=k, keepdims=True)
-        return Traced(result if keepdims else np.squeeze(result, axes))
+        reduced = Traced(result if keepdims else np.squeeze(result, axes))
+        return _into(out, reduced if initial is None else ufunc(initial, reduced))
 
     return reduce
+
+
+IDENTITY = {np.sum: 0.0, np.prod: 1.0, np.mean: 0.0}  # what is added to a sum, or multiplied, for what is left out
+
+
+def _masked(func: Callable[..., Any], a: Any, *args: Any, where: Any = True, initial: Any = None, **kwargs: Any) -> Any:
+    """A sum, product or mean of the elements that a mask leaves, and of an initial value."""
+    a = a if isinstance(a, Traced) else np.stack(a)
+    out = kwargs.pop("out", None)
+    result = func(np.where(where, a, IDENTITY[func]), *args, **kwargs)
+    if func is np.mean:
+        result = result / np.mean(np.where(where, np.ones(a.shape), 0.0), *args, **kwargs)
+    if initial is not None:
+        result = initial + result if func is np.sum else initial * result
+    return _into(out, result)
+
+
+def _into(out: Any, result: Any) -> Any:
+    """The result, or the array `out` that it was written to."""
+    if out is None:
+        return result
+    out[...] = result
+    return out
 
 
 def _np_select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
@@ -83,12 +106,16 @@ def _np_size(a: Any, axis: int | None = None) -> int:
     return a.size if axis is None else a.shape[axis]
 
 
-def _np_var(
-    a: Any, axis: Any = None, dtype: None = None, out: None = None, ddof: int = 0, keepdims: bool = False
-) -> Any:
+def _np_var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        raise refused(np.var, f" with dtype={np.dtype(dtype)}")
     mean = np.mean(a, axis=axis, keepdims=True)
     count = a.size // mean.size
-    return np.sum((a - mean) ** 2, axis=axis, keepdims=keepdims) / (count - ddof)
+    return _into(out, np.sum((a - mean) ** 2, axis=axis, keepdims=keepdims) / (count - ddof))
+
+
+def _np_std(a: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    return _into(out, np.sqrt(_np_var(a, *args, **kwargs)))
 
 
 def _np_diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:
@@ -112,7 +139,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.iscomplexobj: lambda a: False, np.isrealobj: lambda a: True,
     np.linalg.norm: linalg.norm, np.linalg.solve: linalg.solve, np.linalg.inv: linalg.inv,
     np.linalg.det: linalg.det, np.linalg.cholesky: linalg.cholesky,
-    np.interp: interp, np.var: _np_var, np.std: lambda *args, **kw: np.sqrt(_np_var(*args, **kw)),
+    np.interp: interp, np.var: _np_var, np.std: _np_std,
 }  # fmt: skip
 
 # NumPy's own code serves, on arrays of objects.
@@ -165,7 +192,12 @@ def apply(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """A function of NumPy on arguments that contain traced arrays."""
     words = unsigned.check_function(func, list(_types((args, kwargs))))
     if func in FUNCTIONS:
-        return FUNCTIONS[func](*args, **kwargs)
+        try:
+            return FUNCTIONS[func](*args, **kwargs)
+        except TypeError as error:
+            raise refused(func, f" with {_named(kwargs)} ({error})") from None
+    if func in IDENTITY and not kwargs.keys().isdisjoint(("where", "initial")):
+        return _masked(func, *args, **kwargs)
     if func not in STRUCTURAL and not _is_known((args, kwargs)):
         raise refused(func)
     try:
@@ -177,6 +209,11 @@ def apply(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         raise
     except (TypeError, AttributeError, IndexError) as error:
         raise refused(func, f" like this ({error})") from None
+
+
+def _named(kwargs: Any) -> str:
+    """The names of keyword arguments, as they are written."""
+    return ", ".join(f"{name}=" for name in kwargs) or "these arguments"
 
 
 def _unwrap(x: Any, words: bool) -> Any:

@@ -2,11 +2,13 @@
 
 A trace would freeze such a number. Whether a function may be one of them is read off its code and off what its names
 stand for: plain numbers, arrays, NumPy, Poinsot, and other functions of that kind are safe. If anything else is in it,
-it is traced or called twice, and both results must be the same.
+it is traced or called twice, and both results must be the same. The second time it is watched: what it reads off a
+clock may be the same twice, such as the hour, and so may a coin.
 """
 
 import dis
 import functools
+import random
 import sys
 import time
 import types
@@ -55,6 +57,16 @@ SAFE_TYPES = (
     np.ndarray,
 )
 CLOCK, TICK = "a clock", 0.02  # s: longer than the ticks of any
+CHANCE = "random numbers"
+DRAWS = 7  # calls of a function with random numbers of its own, all of which must be the same
+READS = {  # what reads a clock, and what draws random numbers, by module and name
+    **{("time", name + end): CLOCK for end in ("", "_ns") for name in (
+        "time monotonic perf_counter process_time thread_time clock_gettime localtime gmtime ctime asctime strftime"
+    ).split()},
+    **{("datetime", name): CLOCK for name in ("now", "utcnow", "today")},
+    ("posix", "times"): CLOCK, ("nt", "times"): CLOCK, ("resource", "getrusage"): CLOCK,
+    ("posix", "urandom"): CHANCE, ("nt", "urandom"): CHANCE, ("posix", "getrandom"): CHANCE,
+}  # fmt: skip
 
 
 class VaryingFunctionError(ValueError):
@@ -72,14 +84,55 @@ def steady(function: Callable[..., Any], *args: Any, role: str) -> Any:
         return result
     if found.startswith(CLOCK) and tracing():
         time.sleep(TICK)
-    if _same(result, function(*args)):
+    again, read = _watched(function, *args)
+    others = range(DRAWS - 2 if found.startswith(CHANCE) else 0)
+    if read is None and _same(result, again) and all(_same(result, function(*args)) for _ in others):
         return result
     raise VaryingFunctionError(
         f"{role} is the function {_place(function)}, which gives other numbers each time it is called at the same "
-        f"instant: it uses {found}. In a run, one such number would be frozen.\n  Fix: compute the numbers before the "
-        "run, and pass them as an Input or a Tabulated function of time; or as a function of t alone, such as noise "
-        "whose seed is a step number; what the function should remember is a state of an element."
+        f"instant: it uses {read or found}. In a run, one such number would be frozen.\n  Fix: compute the numbers "
+        "before the run, and pass them as an Input or a Tabulated function of time; or as a function of t alone, such "
+        "as noise whose seed is a step number; what the function should remember is a state of an element."
     )
+
+
+def _watched(function: Callable[..., Any], *args: Any) -> tuple[Any, str | None]:
+    """function(*args), and which clock it read or what it drew random numbers from, in words; None for nothing.
+
+    Clocks that libraries read for themselves, as a logger does, do not count.
+    """
+    read: list[str] = []
+
+    def look(frame: types.FrameType, event: str, called: Any) -> None:
+        if event != "c_call" or read:
+            return
+        owner = getattr(called, "__self__", None)
+        module = getattr(called, "__module__", None) or getattr(owner, "__module__", None)
+        kind = READS.get((str(module), getattr(called, "__name__", "")))
+        if kind == CHANCE or (kind == CLOCK and _is_users_code(frame)):
+            read.append(f"{kind} ({module}.{called.__name__})")
+
+    before, state = sys.getprofile(), _drawn()
+    sys.setprofile(look)
+    try:
+        result = function(*args)
+    finally:
+        sys.setprofile(before)
+    if state != _drawn():
+        read.append(f"{CHANCE} (random)")
+    return result, read[0] if read else None
+
+
+def _drawn() -> Any:
+    """The states of the generators that all of Python shares."""
+    return random.getstate(), repr(np.random.get_state())  # noqa: NPY002
+
+
+def _is_users_code(frame: types.FrameType) -> bool:
+    """Whether a frame runs code of the user's, not that of Python's library or a package."""
+    top = str(frame.f_globals.get("__name__", "")).split(".")[0]
+    packaged = top in {*sys.stdlib_module_names, *SAFE_PACKAGES} and top != "__main__"
+    return not packaged and "-packages" not in frame.f_code.co_filename
 
 
 def _place(function: Any) -> str:
@@ -144,7 +197,7 @@ def _unsafe(value: Any, seen: set[int]) -> str | None:
     kind = value if isinstance(value, type) else type(value)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     if kind.__module__.startswith("numpy.random"):
-        return f"random numbers ({name})"
+        return f"{CHANCE} ({name})"
     if kind.__module__ in CLOCKS:
         return f"{CLOCK} ({name})"
     if isinstance(value, type) or _is_from_safe_package(value) or _is_from_safe_package(kind):
@@ -170,7 +223,7 @@ def _unsafe_module(module: types.ModuleType) -> str | None:
     if name in CLOCKS:
         return f"{CLOCK} (the module {name})"
     if name in ("random", "numpy.random", "secrets", "uuid"):
-        return f"random numbers (the module {name})"
+        return f"{CHANCE} (the module {name})"
     return None if name.split(".")[0] in SAFE_PACKAGES or _is_users(module) else f"the module {name}"
 
 
@@ -190,7 +243,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 def _unsafe_code(code: types.CodeType) -> str | None:
     if names := sorted(UNSAFE_NAMES & {*code.co_names}):
         name = names[0]
-        return f"{CLOCK} (time)" if name in CLOCKS else "random numbers" if name == "random" else f"{name}()"
+        return f"{CLOCK} (time)" if name in CLOCKS else CHANCE if name == "random" else f"{name}()"
     changes = set(code.co_freevars)
     for instruction in dis.get_instructions(code):
         name = instruction.opname

@@ -338,6 +338,10 @@ class Traced:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         arrays = unsigned.ufunc_operands(ufunc, method, inputs, [as_objects(x) for x in inputs])
         where = kwargs.pop("where", True)
+        if where is not True and (out is None or method != "__call__"):
+            name = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
+            fix = "use np.where(mask, a, b), or np.sum and np.max, which take where="
+            raise TraceError(f"{name} with where= leaves elements without a value", fix)
         kwargs.pop("dtype", None)
         if ufunc in SCALAR_RULES:
             result = getattr(on_objects(ufunc), method)(*arrays, **kwargs)

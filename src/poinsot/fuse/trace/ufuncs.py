@@ -171,6 +171,17 @@ def _skipping_nan(name: str) -> Callable[[Value, Value], Value]:
     return choose
 
 
+def _extreme(name: str) -> Callable[..., Value]:
+    """minimum and maximum; of two zeros a strict kernel takes the second one, as NumPy does."""
+
+    def choose(a: Value, b: Value) -> Value:
+        chosen = build(name, a, b)
+        both_zero = is_strict() and type_of(a) == type_of(b) == "f"
+        return build("where", build("equal", a, b), b, chosen) if both_zero else chosen
+
+    return choose
+
+
 def _finite(a: Value) -> Value:
     return build("less", build("abs", a), math.inf)
 
@@ -182,11 +193,12 @@ SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
         "arcsinh arccosh arctanh"
     ).split()},
     **{getattr(np, name): _op(name) for name in (
-        "arctan2 hypot logaddexp copysign less less_equal equal not_equal minimum maximum"
+        "arctan2 hypot logaddexp copysign less less_equal equal not_equal"
     ).split()},
     np.add: _op("add"), np.subtract: _op("sub"), np.multiply: _op("mul"), np.divide: _op("div"),
     np.power: _power, np.float_power: lambda a, b: build("power", _real(a), b),
     np.greater: _swapped("less"), np.greater_equal: _swapped("less_equal"),
+    np.minimum: _extreme("minimum"), np.maximum: _extreme("maximum"),
     np.fmin: _skipping_nan("minimum"), np.fmax: _skipping_nan("maximum"),
     np.negative: _op("neg"), np.positive: lambda a: a, np.absolute: _op("abs"),
     np.fabs: lambda a: build("abs", _real(a)), np.conjugate: lambda a: a,

@@ -15,6 +15,7 @@ from poinsot.mechanism.form.tree import Tree, TreeBody
 
 KEPT = 10  # values that a loop keeps per body: a wrench, the cosine and sine of the joint's angle, q and v
 AS_GIVEN = 1000  # operations per body in a frame of its own choice, about
+MOST = 2500  # operations per body on any joint; trees that are small even so are not counted, which takes a while
 
 
 def split(T: Tree, q: Array) -> tuple[list[int], list[list[int]]]:
@@ -25,7 +26,7 @@ def split(T: Tree, q: Array) -> tuple[list[int], list[list[int]]]:
     one loop. Best in a loop is the end of a chain; where there are too many chains, one loop takes whole subtrees.
     """
     everything = list(range(len(T.bodies)))
-    if not is_traced(q) or not _is_too_much(costs := costs_of(T)):
+    if not is_traced(q) or not _is_too_much([MOST] * len(everything)) or not _is_too_much(costs := costs_of(T)):
         return everything, []
     fixed = _carriers(T, (i for i in everything if not T.bodies[i].is_simple))
     if sum(costs[i] for i in fixed) > budget().straight_line:
