@@ -10,16 +10,17 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.control import Dryden
+from poinsot.control.gusts import winds_and_turbulence
 from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity, Terrain
 from poinsot.environment.air_mass import winds_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Driven, Relation
 from poinsot.mechanism.constrained import Mobility
 from poinsot.particles import Particles, Springs
-from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Tank, Torque
 from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
+from poinsot.parts.slosh import slosh_parts
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
@@ -77,7 +78,7 @@ class World:
         if ground is not None:
             self.add(ground if isinstance(ground, Terrain) else Terrain(heights=ground))
         if air is not None:
-            blowing, turbulent = _winds(wind)
+            blowing, turbulent = winds_and_turbulence(wind)
             self.add(AirMass(atmosphere=air, winds=winds_of(blowing)))
             for element in turbulent:
                 self.add(element)
@@ -209,6 +210,15 @@ class World:
         for flexure in beam.flexures():
             self.add(flexure)
         return added
+
+    def add_slosh(self, body: str | BodyHandle, tank: Tank, damping: float = 0.005, bottom: str = "-z") -> BodyHandle:
+        """Add a tank whose contents slosh, as the rest of them and a pendulum: the body "body_tank_slosh".
+
+        The level is that of the start: what flows out comes from the rest. See `poinsot.parts.slosh.slosh_parts`.
+        """
+        parts = slosh_parts(tank, damping, bottom)
+        BodyHandle(self, str(body)).add(parts.rest)
+        return self.add_body(f"{body}_{tank.name}_slosh", parts.pendulum, str(body), parts.joint, parts.placement)
 
     def add(self, element: Element) -> Element:
         """Add a force, spring, motor, contact or part."""
@@ -420,15 +430,6 @@ class World:
         except BaseException:
             self.description = before
             raise
-
-
-def _winds(wind: Any) -> tuple[Any, list[Dryden]]:
-    """The winds that are functions of time and place, and turbulence, which has states."""
-    if isinstance(wind, Dryden):
-        return None, [wind]
-    if not isinstance(wind, (tuple, list)) or not any(isinstance(x, Dryden) for x in wind):
-        return wind, []
-    return [x for x in wind if not isinstance(x, Dryden)] or None, [x for x in wind if isinstance(x, Dryden)]
 
 
 def _gravity(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
