@@ -6,7 +6,8 @@ from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, Quaterni
 from poinsot.control.controller import Block, Controller
 from poinsot.control.events import When
 from poinsot.control.gusts import Dryden
-from poinsot.control.regulator import lqr
+from poinsot.control.regulator import StateFeedback, lqr
+from poinsot.control.release import Release
 from poinsot.control.sensor import Sensor
 
 __all__ = [
@@ -20,7 +21,9 @@ __all__ = [
     "Lead",
     "Notch",
     "QuaternionFeedback",
+    "Release",
     "Sensor",
+    "StateFeedback",
     "Washout",
     "When",
     "lqr",

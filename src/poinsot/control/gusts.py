@@ -136,7 +136,7 @@ def _twice(theta: Array, e1: Array, e2: Array, n1: Array, n2: Array, first: Any)
     return np.where(first, n1, new1), np.where(first, 0.5 * (n1 + n2), new2)
 
 
-def winds_and_turbulence(wind: Any) -> tuple[Any, list[Dryden]]:
+def apart(wind: Any) -> tuple[Any, list[Dryden]]:
     """The winds that are functions of time and place, and turbulence, which has states."""
     if isinstance(wind, Dryden):
         return None, [wind]

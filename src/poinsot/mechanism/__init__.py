@@ -3,6 +3,7 @@
 from poinsot.mechanism.closures import Closure, Coupling, Distance, coupling, distance, on_line, on_plane
 from poinsot.mechanism.constrained import forward_dynamics, inverse_dynamics
 from poinsot.mechanism.dynamics import inverse_mass_matrix, mass_matrix
+from poinsot.mechanism.inverse_kinematics import Goal, PoseSolution, solve_pose
 from poinsot.mechanism.joints import (
     Joint,
     cylindrical,
@@ -23,9 +24,11 @@ __all__ = [
     "Closure",
     "Coupling",
     "Distance",
+    "Goal",
     "Joint",
     "Link",
     "Mechanism",
+    "PoseSolution",
     "coupling",
     "cylindrical",
     "distance",
@@ -42,6 +45,7 @@ __all__ = [
     "planar",
     "prismatic",
     "revolute",
+    "solve_pose",
     "spherical",
     "translation",
     "universal",

@@ -348,6 +348,12 @@ def frames(mech: Mechanism, closure: Closure, q: Array, v: Array) -> tuple[LoopF
     return A, B, _keeps(mech, own_a, closure)
 
 
+def frame_in_world(mech: Mechanism, name: str, placement: Pose, q: Array) -> LoopFrame:
+    """A frame on a link, seen from the world; its velocities are zero."""
+    path = list(kinematics.ancestors(mech, mech.index(name)))
+    return _frame(mech, path[::-1], placement, q, np.zeros(mech.nv))
+
+
 def _frame(mech: Mechanism, path: Sequence[int], placement: Pose, q: Array, v: Array) -> LoopFrame:
     """A frame on the last link of a path, seen from what carries its first link."""
     X, V, A = Pose(), np.zeros(6), np.zeros(6)
