@@ -136,7 +136,7 @@ def test_a_retracted_gear_touches_nothing():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"radius": 0.0}, "radius of gear 'g' must be above zero"),
+        ({"radius": 0.0}, "radius of gear 'g' must be a number above zero"),
         ({"air_length": 0.2}, "air_length of gear 'g' must be above its stroke of 0.3 m, not 0.2"),
         ({"damping": 0.0, "orifice": 0.0}, "gear 'g' has a strut without damping"),
         ({"exponent": 1.0}, "exponent of gear 'g' must be above 1"),

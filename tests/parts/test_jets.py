@@ -107,7 +107,7 @@ def test_the_rotor_is_a_rotor():
     [
         ({"throttle": 1.2}, "throttle of jet 'j' must be between 0 and 1, not 1.2"),
         ({"power": -0.1}, "power of jet 'j' must be between 0 and 1"),
-        ({"spool": 0.0}, "spool of jet 'j' must be above zero"),
+        ({"spool": 0.0}, "spool of jet 'j' must be a number above zero"),
         ({"thrust": -5.0}, "thrust of jet 'j' must be zero or more"),
         ({"thrust": pt.Table(([0, 1],), [0, 1])}, "a table with 1 axes"),
         ({"direction": (0, 0, 0)}, "direction of jet 'j' must be three numbers, not all zero"),

@@ -90,6 +90,8 @@ def slosh_parts(tank: Tank, damping: float = 0.005, bottom: str = "-z") -> Slosh
     damping: the share of critical damping, under 1 g. bottom: the side of the body on which the liquid lies, "-z" or
     "z", as for an aircraft with z down. The pendulum swings about x and y; in a box along its longer side.
     """
+    if not isinstance(tank, Tank):
+        raise TypeError(f"{tank!r} is not a pt.Tank, whose contents could slosh.")
     if bottom not in ("-z", "z"):
         raise FieldError(f"bottom of tank {tank.name!r} must be '-z' or 'z', not {bottom!r}.", "bottom")
     require_not_negative(f"tank {tank.name!r}", damping=damping)

@@ -203,8 +203,10 @@ class World:
         The level is that of the start: what flows out comes from the rest. See `poinsot.parts.slosh.slosh_parts`.
         """
         parts = slosh_parts(tank, damping, bottom)
-        BodyHandle(self, str(body)).add(parts.rest)
-        return self.add_body(f"{body}_{tank.name}_slosh", parts.pendulum, str(body), parts.joint, parts.placement)
+        with self._all_or_nothing():
+            BodyHandle(self, str(body)).add(parts.rest)
+            name = f"{body}_{tank.name}_slosh"
+            return self.add_body(name, parts.pendulum, str(body), parts.joint, parts.placement)
 
     def add(self, element: Element) -> Element:
         """Add a force, spring, motor, contact or part."""
