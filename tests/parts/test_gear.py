@@ -127,6 +127,23 @@ def test_ground_on_the_earth_and_on_a_slope_is_ground():
         np.testing.assert_allclose(effect.shown["force"], effect.shown["load"] * normal, atol=1e-9)
 
 
+@pytest.mark.slow
+def test_it_stands_on_a_turning_earth():
+    """In inertial axes, at 300 m/s: in the Earth's axes it moves less than 1e-8 m in 10 s."""
+    earth = pt.Earth()
+    start = pt.Start(latitude=0.8, longitude=0.3, altitude=1.25, heading=1.0)
+    run = plane({"start": start}, leg={"brake": 1.0}, earth=earth).simulate(40.0, 0.005, every=1.0)
+    p = np.stack([earth.rotation(t).T @ x for t, x in zip(run.time, run["plane"].position.values, strict=True)])
+    assert np.linalg.norm(p[-1] - p[-11]) < 1e-8
+    assert run.ledger.relative_residual.max() < 1e-10
+
+
+def test_air_knows_the_height_above_ground():
+    world = plane(air=pt.US76(), ground=lambda x, y: 0.3 + 0 * x)
+    assert world.scene().air("plane").height_above_ground == pytest.approx(1.0, rel=1e-12)
+    assert plane(air=pt.US76()).scene().air("plane").height_above_ground == pytest.approx(1.3, rel=1e-12)
+
+
 def test_a_retracted_gear_touches_nothing():
     effect = plane(leg={"down": 0.0}).motion().effects["plane.left"]
     assert effect.shown["load"] == 0
@@ -136,7 +153,7 @@ def test_a_retracted_gear_touches_nothing():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"radius": 0.0}, "radius of gear 'g' must be above zero"),
+        ({"radius": 0.0}, "radius of gear 'g' must be a number above zero"),
         ({"air_length": 0.2}, "air_length of gear 'g' must be above its stroke of 0.3 m, not 0.2"),
         ({"damping": 0.0, "orifice": 0.0}, "gear 'g' has a strut without damping"),
         ({"exponent": 1.0}, "exponent of gear 'g' must be above 1"),

@@ -68,6 +68,7 @@ def test_torque_and_gyroscopic_moment_are_those_of_a_rotor():
         np.testing.assert_allclose(motion.effects["plane.prop"].wrenches["plane"], F, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_piston_engine_flies_on_its_fuel():
     engine = pt.PistonEngine(
         "engine", rotor="prop", power=120e3, speed=pt.rpm(2700), throttle=0.8, tank="fuel", bsfc=8e-8, drag=20.0
@@ -108,7 +109,7 @@ def test_an_electric_motor_reaches_the_balance_of_torques():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"diameter": 0.0}, "diameter of propeller 'p' must be above zero"),
+        ({"diameter": 0.0}, "diameter of propeller 'p' must be a number above zero"),
         ({"CT": 0.1}, "CT of propeller 'p' must be a pt.Table of J"),
         ({"hand": "up"}, "hand of propeller 'p' must be 'right' or 'left'"),
         ({"engine": "e", "torque": 3.0}, "has the engine 'e' and a torque; give one"),
@@ -124,11 +125,11 @@ def test_wrong_propellers(fields, message):
 def test_wrong_engines():
     with pytest.raises(ValueError, match="throttle of piston engine 'e' must be between 0 and 1"):
         pt.PistonEngine("e", "b", rotor="p", power=1.0, speed=1.0, throttle=80)
-    with pytest.raises(ValueError, match="speed of piston engine 'e' must be above zero"):
+    with pytest.raises(ValueError, match="speed of piston engine 'e' must be a number above zero"):
         pt.PistonEngine("e", "b", rotor="p", power=1.0)
     with pytest.raises(ValueError, match="bsfc"):
         pt.PistonEngine("e", "b", rotor="p", power=1.0, speed=1.0, tank="t")
-    with pytest.raises(ValueError, match="kv of electric motor 'e' must be above zero"):
+    with pytest.raises(ValueError, match="kv of electric motor 'e' must be a number above zero"):
         pt.ElectricMotor("e", "b", rotor="p", resistance=1.0)
     with pytest.raises(ValueError, match=r"whose speed is not free; give that propeller engine='plane.e'"):
         plane(pt.PistonEngine("e", rotor="prop", power=1.0, speed=1.0), speed=100.0).system()

@@ -142,7 +142,7 @@ def test_thrust_grows_as_the_pressure_falls():
         ({"thrust": 100.0}, "must be a pt.Tabulated of times"),
         ({"thrust": pt.Tabulated([0, 1], [1, -1])}, "none negative"),
         ({"thrust": pt.Tabulated([0, 1], [0, 0])}, "must be above zero at some time"),
-        ({"mass": 0.0}, "mass of solid motor 'motor' must be above zero"),
+        ({"mass": 0.0}, "mass of solid motor 'motor' must be a number above zero"),
         ({"grains": 0}, "grains of solid motor 'motor' must be a whole number, 1 or more"),
         ({"grains": 2.5}, "whole number"),
         ({"radius": np.nan}, "radius of solid motor 'motor' must be finite"),

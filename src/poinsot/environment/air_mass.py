@@ -80,7 +80,8 @@ class AirMass(Element):
         relative = state.pose.R.T @ (state.velocity_of(point) - air)
         rates = state.twist[:3] - state.pose.R.T @ rotation
         altitude = height(earth, p)
-        return AirData(relative, self.atmosphere.at(altitude), altitude, rates)
+        above = scene.ground(p).clearance if "ground" in scene.elements else altitude
+        return AirData(relative, self.atmosphere.at(altitude), altitude, rates, above)
 
 
 def earth_of(scene: Scene) -> Earth | None:

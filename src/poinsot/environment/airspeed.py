@@ -18,6 +18,7 @@ ROUNDS = 6  # of Newton, for calibrated airspeeds beyond the speed of sound: exa
 AIR_QUANTITIES = {
     "airspeed": "m/s", "mach": "1", "alpha": "rad", "beta": "rad", "dynamic_pressure": "Pa", "impact_pressure": "Pa",
     "equivalent_airspeed": "m/s", "calibrated_airspeed": "m/s", "altitude": "m", "geopotential_altitude": "m",
+    "height_above_ground": "m",
     "pressure_altitude": "m", "density_altitude": "m", "temperature": "K", "pressure": "Pa", "density": "kg/m^3",
     "speed_of_sound": "m/s", "reynolds_per_metre": "1/m",
 }  # fmt: skip
@@ -30,12 +31,14 @@ class AirData:
     velocity: (..., 3) [m/s] of the point relative to the air, in aircraft axes: x forward, y right, z down.
     air: the air there. All quantities and their derivatives are finite at rest.
     altitude: [m], geometric. rates: (..., 3) [rad/s], how the aircraft turns relative to the air, in its axes.
+    height_above_ground: [m], the distance from the ground below.
     """
 
     velocity: Annotated[Array, "m/s"]
     air: Air
     altitude: Annotated[Any, "m"] = None
     rates: Annotated[Any, "rad/s"] = None
+    height_above_ground: Annotated[Any, "m"] = None
 
     @property
     def temperature(self) -> Array:

@@ -321,3 +321,21 @@ def require_not_negative(owner: str, **numbers: Any) -> None:
     for name, value in numbers.items():
         if not callable(value) and not is_traced(value) and np.any(np.asarray(value) < 0):
             raise FieldError(f"{name} of {owner} must be zero or more, not {value!r}.", name)
+
+
+def require_above_zero(owner: str, infinite: bool = False, **numbers: Any) -> None:
+    """An error that names the number among these that is not above zero; it may be infinite, if that is said."""
+    for name, value in numbers.items():
+        if callable(value) or is_traced(value):
+            continue
+        if isinstance(value, str) or not (np.ndim(value) == 0 and value > 0 and (infinite or value < np.inf)):
+            raise FieldError(f"{name} of {owner} must be a number above zero, not {value!r}.", name)
+
+
+def require_share(owner: str, **numbers: Any) -> None:
+    """An error that names the number among these that is not from 0 to 1."""
+    for name, value in numbers.items():
+        if callable(value) or is_traced(value):
+            continue
+        if isinstance(value, str) or not (np.ndim(value) == 0 and 0 <= value <= 1):
+            raise FieldError(f"{name} of {owner} must be between 0 and 1, not {value!r}.", name)

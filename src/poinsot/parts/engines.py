@@ -9,7 +9,16 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    require_above_zero,
+    require_finite,
+    require_not_negative,
+    require_share,
+    value_of,
+)
 from poinsot.parts.flow import Flow
 from poinsot.parts.scene import Scene
 
@@ -43,10 +52,9 @@ class PistonEngine(Element):
 
     def __post_init__(self) -> None:
         owner = f"piston engine {self.name!r}"
-        _require_throttle(owner, self.throttle)
+        require_share(owner, throttle=self.throttle)
         require_not_negative(owner, power=self.power, drag=self.drag, bsfc=self.bsfc)
-        for name in ("speed", "idle", "lag"):
-            _require_above_zero(owner, name, getattr(self, name))
+        require_above_zero(owner, speed=self.speed, idle=self.idle, lag=self.lag)
         if self.tank is not None and not is_traced(self.bsfc) and self.bsfc == 0:
             raise FieldError(f"{owner} burns fuel of tank {self.tank!r}: bsfc [kg/J] must be above zero.", "bsfc")
 
@@ -109,11 +117,11 @@ class ElectricMotor(Element):
 
     def __post_init__(self) -> None:
         owner = f"electric motor {self.name!r}"
-        _require_throttle(owner, self.throttle)
+        require_share(owner, throttle=self.throttle)
         require_finite(owner, voltage=self.voltage)
         require_not_negative(owner, no_load_current=self.no_load_current)
-        for name in ("kv", "resistance", "max_current"):
-            _require_above_zero(owner, name, getattr(self, name))
+        require_above_zero(owner, kv=self.kv, resistance=self.resistance)
+        require_above_zero(owner, infinite=True, max_current=self.max_current)
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -140,13 +148,3 @@ def _speed_of(scene: Scene, engine: Any) -> Array:
             f"{kind} turns {rotor!r}, whose speed is not free; give that propeller engine={engine.name!r}.", "rotor"
         )
     return scene.states[f"{rotor}.speed"]
-
-
-def _require_throttle(owner: str, throttle: Any) -> None:
-    if not callable(throttle) and not is_traced(throttle) and not 0 <= throttle <= 1:
-        raise FieldError(f"throttle of {owner} must be between 0 and 1, not {throttle!r}.", "throttle")
-
-
-def _require_above_zero(owner: str, name: str, value: Any) -> None:
-    if not is_traced(value) and not value > 0:
-        raise FieldError(f"{name} of {owner} must be above zero, not {value!r}.", name)

@@ -9,7 +9,17 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    require_above_zero,
+    require_finite,
+    require_not_negative,
+    require_points,
+    require_share,
+    value_of,
+)
 from poinsot.parts.jet import require_direction
 from poinsot.parts.scene import Footing, Scene
 from poinsot.spatial.arrays import as_array
@@ -92,13 +102,11 @@ class Gear(Element):
         for name in ("stroke", "stiffness", "preload", "damping", "orifice", "friction", "rolling", "brake_torque"):
             require_not_negative(owner, **{name: getattr(self, name)})
         for name in ("radius", "tyre_stiffness", "tread_stiffness", "relaxation"):
-            value: Any = getattr(self, name)
-            if not is_traced(value) and not 0 < value < np.inf:
-                raise FieldError(f"{name} of {owner} must be above zero, not {value!r}.", name)
-        require_finite(owner, steering=self.steering, brake=self.brake, down=self.down)
-        value = self.brake
-        if not callable(value) and not is_traced(value) and not 0 <= value <= 1:
-            raise FieldError(f"brake of {owner} must be between 0 and 1, not {value!r}.", "brake")
+            require_above_zero(owner, **{name: getattr(self, name)})
+        require_share(owner, brake=self.brake)
+        require_finite(owner, steering=self.steering, down=self.down)
+        if not is_traced(self.up, self.forward) and np.linalg.norm(np.cross(_unit(self.up), _unit(self.forward))) < 0.1:
+            raise FieldError(f"forward of {owner} must not be along its strut, {self.up!r}.", "forward")
         self._require_strut(owner)
 
     def _require_strut(self, owner: str) -> None:

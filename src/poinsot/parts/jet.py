@@ -17,9 +17,11 @@ from poinsot.parts.element import (
     Value,
     combined,
     push,
+    require_above_zero,
     require_finite,
     require_not_negative,
     require_points,
+    require_share,
     value_of,
 )
 from poinsot.parts.flow import Flow
@@ -73,14 +75,9 @@ class Jet(Element):
                 f"{self.thrust.shape}; it must be one of numbers, of (mach, altitude, power) or (mach, altitude).",
                 "thrust",
             )
-        for name in ("spool", "spool_rate", "lag"):
-            value: Any = getattr(self, name)
-            if not callable(value) and not is_traced(value) and not value > 0:
-                raise FieldError(f"{name} of {owner} must be above zero, not {value!r}.", name)
-        for name in ("throttle", "power"):
-            value = getattr(self, name)
-            if value is not None and not callable(value) and not is_traced(value) and not 0 <= value <= 1:
-                raise FieldError(f"{name} of {owner} must be between 0 and 1, not {value!r}.", name)
+        require_above_zero(owner, spool=self.spool, lag=self.lag)
+        require_above_zero(owner, infinite=True, spool_rate=self.spool_rate)
+        require_share(owner, throttle=self.throttle, power=0.0 if self.power is None else self.power)
         if np.shape(self.rotor_speed) != (2,):
             raise FieldError(
                 f"rotor_speed of {owner} must be two numbers [rad/s], at no and at full power, not "
@@ -117,7 +114,7 @@ class Jet(Element):
         owner, P = f"jet {self.name!r}", scene.states[f"{self.name}.power"]
         command = np.clip(value_of(self.throttle, scene, (), "throttle", owner), 0.0, 1.0)
         if callable(self.spool):
-            return as_array(steady(self.spool, P, command, role=f"spool of {owner}"))
+            return self._number(self.spool, "spool", P, command)
         return np.clip((command - P) / self.spool, -self.spool_rate, self.spool_rate)
 
     def _thrust(self, scene: Scene) -> Array:
@@ -128,8 +125,16 @@ class Jet(Element):
         air = scene.air(self.body)
         if isinstance(self.thrust, Table) and len(self.thrust.axes) == 2:
             return as_array(self.thrust(air.mach, air.altitude)) * P
-        role = f"thrust of jet {self.name!r}"
-        return as_array(steady(self.thrust, air.mach, air.altitude, P, role=role))
+        return self._number(self.thrust, "thrust", air.mach, air.altitude, P)
+
+    def _number(self, law: Any, field: str, *arguments: Array) -> Array:
+        """The value of a law, a number."""
+        value = as_array(steady(law, *arguments, role=f"{field} of jet {self.name!r}"))
+        if value.shape:
+            raise FieldError(
+                f"{field} of jet {self.name!r} gives an array of shape {value.shape}, not a number.", field
+            )
+        return value
 
     def _demand(self, t: Array, scene: Scene) -> Array:
         """The fuel [kg/s] that it would burn."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import Table, is_traced
+from poinsot.fuse import Table
 from poinsot.parts.element import (
     Effect,
     Element,
     Value,
     combined,
     push,
+    require_above_zero,
     require_finite,
     require_not_negative,
     require_points,
@@ -73,8 +74,7 @@ class Propeller(Element):
         require_direction(owner, self.axis, "axis")
         require_finite(owner, axis=self.axis, pitch=self.pitch)
         require_not_negative(owner, stopped_drag=self.stopped_drag, stopped_torque=self.stopped_torque)
-        if not is_traced(self.diameter) and not 0 < self.diameter < np.inf:
-            raise FieldError(f"diameter of {owner} must be above zero [m], not {self.diameter!r}.", "diameter")
+        require_above_zero(owner, diameter=self.diameter)
         for name in ("CT", "CP"):
             table = getattr(self, name)
             if not isinstance(table, Table) or len(table.axes) not in (1, 2) or table.shape:

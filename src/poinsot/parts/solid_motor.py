@@ -16,6 +16,7 @@ from poinsot.parts.element import (
     Value,
     combined,
     push,
+    require_above_zero,
     require_finite,
     require_not_negative,
     require_points,
@@ -90,10 +91,8 @@ class SolidMotor(Element):
     def _require_grains(self, owner: str) -> None:
         if not isinstance(self.grains, (int, np.integer)) or isinstance(self.grains, bool) or self.grains < 1:
             raise FieldError(f"grains of {owner} must be a whole number, 1 or more, not {self.grains!r}.", "grains")
-        for name in ("mass", "radius", "length"):
-            value: Any = getattr(self, name)
-            if not is_traced(value) and not value > 0:
-                raise FieldError(f"{name} of {owner} must be above zero, not {value!r}.", name)
+        require_above_zero(owner, mass=self.mass, radius=self.radius, length=self.length)
+        require_above_zero(owner, infinite=True, case_radius=self.case_radius, case_length=self.case_length)
         for name, value, limit, why in (
             ("bore", self.bore, self.radius, "the radius of its grains"),
             ("radius", self.radius, self.case_radius, "its case_radius"),
