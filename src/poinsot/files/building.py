@@ -6,8 +6,8 @@ from typing import Any
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
-from poinsot.files import cross_checks, flight_tables, kinds, making, readers, vehicle_tables
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
+from poinsot.files import control_tables, cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
@@ -19,10 +19,11 @@ from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
 from poinsot.files.toml_lines import Path as Place
-from poinsot.parts import WORLD, Input
+from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
 from poinsot.world import World
+from poinsot.world.sampling import require_whole_steps
 
 STEP = 1e-3  # s, the default
 SETS = ("particles", "model", "beam")  # each makes many bodies, with names of their own
@@ -36,6 +37,7 @@ class Builder:
         self.world = World()
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
         self.outputs: dict[str, OutcomeFormula] = {}
+        self.beams: dict[str, Beam] = {}
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -53,6 +55,7 @@ class Builder:
         self._bodies()
         self._elements()
         self._loops()
+        self._control()
         tables = {key: self._table(key, model) for key, model in kinds.TABLES.items()}
         if tables["run"] is None and not any(p.path[:1] == ("run",) for p in self.problems):
             self.problems.append(Problem(("run",), "missing; expected a table [run] with a duration [s]"))
@@ -84,8 +87,7 @@ class Builder:
     def _table(self, key: str, model: type[ScenarioTable]) -> Any:
         if key not in self.file.data:
             return None
-        bodies = [item.get("name") for _, item in self.file.items("body")]
-        context = replace(self.context, body=str(bodies[0])) if len(bodies) == 1 else self.context
+        context = replace(self.context, body=self._only_body())
         return self.file.read(model, self.file.data[key], (key,), context)
 
     def _constants(self) -> dict[str, float]:
@@ -150,6 +152,10 @@ class Builder:
             with self.file.within(("air",)):
                 winds = flight_tables.winds_in(entries)
                 self.world.add(AirMass(atmosphere=flight_tables.atmosphere_of(entries), winds=winds))
+                for turbulence in flight_tables.turbulence_in(entries):
+                    self.world.add(turbulence)
+        if tables["terrain"] is not None:
+            self.world.add(Terrain(heights=tables["terrain"].heights))
 
     def _gravity(self) -> None:
         value = self.file.data.get("gravity", ABSENT)
@@ -219,6 +225,8 @@ class Builder:
         elif table is not None and not again:
             with self.file.within(place):
                 making.OTHERS[kind](self.world, table)
+                if kind == "beam":
+                    self.beams[table.name] = making.beam_in(table)
         self.lost = self.lost or (kind in SETS and len(self.problems) > count)
 
     def _one_body(self, table: Any, place: Place, again: bool) -> None:
@@ -281,10 +289,28 @@ class Builder:
                     making.loop_of(self.world, table)
                     self.places.setdefault(table.name, ("close", k))
 
+    def _control(self) -> None:
+        """Laws and events, which refer to all the rest."""
+        failed = bool(self.problems)
+        for kind, add in control_tables.ADDED.items():
+            for k, item in self.file.items(kind):
+                context = replace(self.context, body=str(item.get("body", self._only_body())))
+                table = self.file.read(kinds.lists()[kind], item, (kind, k), context)
+                if table is not None and not failed:
+                    with self.file.within((kind, k)):
+                        add(self.world, table, context)
+
+    def _only_body(self) -> str:
+        """The name of the only body, if there is one [[body]]."""
+        bodies = [item.get("name") for _, item in self.file.items("body")]
+        return str(bodies[0]) if len(bodies) == 1 else ""
+
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**vehicle_tables.made(cls, entries))
+        if self.lost and entries.get("beam") is not None:
+            return  # the beam is a problem of its own
+        element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []
@@ -363,6 +389,10 @@ class Builder:
         for key, check in cross_checks.of_run(self.world, {"step": STEP, **run}).items():
             with self.file.within(("run", key)):
                 check()
+        try:
+            require_whole_steps(self.world.system(), run.get("step", STEP))
+        except FieldError as error:
+            self.file.note_error(error, self.places)
         if tables["show"] is not None and not self.problems:
             self.problems.extend(cross_checks.not_shown(self.world, tables["show"].entries(), run.get("record")))
         for path, text in vary.items():

@@ -174,8 +174,12 @@ def particle_of(world: World, table: ScenarioTable) -> None:
 def beam_of(world: World, table: ScenarioTable) -> None:
     """Add a flexible beam to a world."""
     entries = table.entries()
-    parent, placement = entries.pop("parent", None), pose_of(entries.pop("placement", None))
-    world.add_beam(Beam(**entries), parent, placement)
+    world.add_beam(beam_in(table), entries.get("parent"), pose_of(entries.get("placement")))
+
+
+def beam_in(table: ScenarioTable) -> Beam:
+    """The beam of a table, without its place."""
+    return Beam(**{key: value for key, value in table.entries().items() if key not in ("parent", "placement")})
 
 
 def loop_of(world: World, table: ScenarioTable) -> None:

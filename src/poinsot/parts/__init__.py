@@ -5,10 +5,13 @@ from poinsot.parts.barrowman import Barrowman, Fins, Nose, Transition
 from poinsot.parts.beam import Beam, Flexure
 from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect, Element
+from poinsot.parts.engines import ElectricMotor, PistonEngine
 from poinsot.parts.flow import Flow, pulse
+from poinsot.parts.gear import Gear
 from poinsot.parts.jet import Jet, afterburning_spool
 from poinsot.parts.loads import PD, Force, Input, Motor, Signal, Tabulated, Torque
 from poinsot.parts.parachute import Parachute
+from poinsot.parts.propeller import Propeller
 from poinsot.parts.rotor import Rotor, rpm
 from poinsot.parts.scene import WORLD, BodyState, Scene
 from poinsot.parts.solid_motor import SolidMotor
@@ -30,11 +33,13 @@ __all__ = [
     "ClosedLoop",
     "Cut",
     "Effect",
+    "ElectricMotor",
     "Element",
     "Fins",
     "Flexure",
     "Flow",
     "Force",
+    "Gear",
     "Input",
     "Jet",
     "JointStop",
@@ -42,6 +47,8 @@ __all__ = [
     "Motor",
     "Nose",
     "Parachute",
+    "PistonEngine",
+    "Propeller",
     "Rotor",
     "Scene",
     "Section",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +96,16 @@ class BodyState:
 REST = BodyState(Pose(), np.zeros(6))
 
 
+class Footing(NamedTuple):
+    """The ground under a point: the point's clearance [m] above it, the ground's normal (3,), upwards, the velocity
+    (3,) [m/s] of the point if it stood on it, and the angular velocity (3,) [rad/s] of the ground, in world axes."""
+
+    clearance: Array
+    normal: Array
+    velocity: Array
+    turning: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """One instant: `scene["wing"].velocity`, `scene.inputs["throttle"]`, `scene.joint("hinge")`.
@@ -160,6 +170,18 @@ class Scene:
         if key not in self._met:
             self._met[key] = point, model.met_by(self, str(body), as_array(point))
         return self._met[key][1]
+
+    def ground(self, p: Array) -> Footing:
+        """The ground under a point p (3,) [m] of the world: its `Terrain`; without one the Earth's figure, or z = 0."""
+        model: Any = self.elements.get("ground")
+        if hasattr(model, "under"):
+            footing: Footing = model.under(self, p)
+            return footing
+        earth: Any = getattr(self.elements.get("gravity"), "earth", None)
+        if earth is None:
+            return Footing(p[2], np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
+        turning = np.array([0.0, 0.0, earth.rate])
+        return Footing(earth.height(p), -earth.ned(p)[:, 2], earth.ground_velocity(p), turning)
 
     def specific_force(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
         """The acceleration of a point (3,) [m] of a body less gravity (3,) [m/s^2], in body axes: not for forces."""
