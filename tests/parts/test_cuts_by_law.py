@@ -152,8 +152,10 @@ def test_segments_make_up_the_beam(n):
     mass, first, second = 4.0, 6.0 - 8.0 / 3, 8.0 - 4.0  # integrals of 3 - x, times 1, x, x^2, from 0 to 2
     np.testing.assert_allclose(whole.mass, mass)
     np.testing.assert_allclose(whole.com, [first / mass, 0, 0], atol=1e-13)
-    across = second - first**2 / mass + 0.02
-    np.testing.assert_allclose(whole.moment, np.diag([0.04, across, across]), atol=1e-12)
+    across = second - first**2 / mass
+    about_y = quad(lambda x: 0.02 * (5.0 + x) / (12.0 + x), 0, 2)[0]  # as EI, which is 5 + x, to EI_side, 7
+    moments = [0.04, across + about_y, across + 0.04 - about_y]
+    np.testing.assert_allclose(whole.moment, np.diag(moments), atol=1e-12)
     K, rest = np.array([flexure.stiffness for flexure in beam.flexures()]), 2.0 - beam.joints
     bent = quad(lambda x: (2.0 - x) ** 2 / (5.0 + x), 0, 2)[0]  # of the tip under a unit force there
     np.testing.assert_allclose(rest**2 @ (1 / K[:, 1]), bent, rtol=1e-12)

@@ -26,7 +26,7 @@ def on_beam(n=3, speed=SPEED, beam=None, **options):
 def test_bending_and_twist_are_used_for_the_aerodynamic_forces():
     """A segment bent by 0.2 rad and twisted by 0.1 rad: its lift is that of 0.1 rad, and leans inwards by 0.2 rad.
 
-    De Nivelle, section 2, point 1: the bending of the wing must be used for the aerodynamic forces.
+    De Nivelle, section 2, point 1: "use the bending of the wings to compute aerodynamic forces more accurately".
     """
     world, beam = on_beam()
     bend, twist = quaternion.exp(np.array([0.0, 0.2, 0.0])), quaternion.exp(np.array([0.1, 0.0, 0.0]))
@@ -35,8 +35,8 @@ def test_bending_and_twist_are_used_for_the_aerodynamic_forces():
     motion = world.motion(State(q, np.zeros(9), np.zeros(0)))
     lift, alpha = (motion.effects["wing"].shown[key] for key in ("lift", "alpha"))
     area = CHORD * np.diff(beam.ends)
-    patch = world.description.elements["wing"].patches()[2]
-    density = world.scene(State(q, np.zeros(9), np.zeros(0))).air("w2", patch.p).density
+    panel = world.description.elements["wing"].panels()[2]
+    density = world.scene(State(q, np.zeros(9), np.zeros(0))).air("w2", panel.p).density
     np.testing.assert_allclose(alpha, [0.0, 0.0, 0.1], atol=1e-15)
     np.testing.assert_allclose(
         lift, [0, 0, 0.5 * density * SPEED**2 * area[2] * 2 * np.pi * 0.1], rtol=1e-13, atol=1e-12
@@ -83,9 +83,9 @@ def test_sweep_takes_the_cosine_of_the_lift():
     level, swept = (rigid(v, sweep=x, chord=1.2)[1]["lift"].sum() for x in (0.0, angle))
     assert swept / level == pytest.approx(np.cos(angle), rel=1e-6)
     _, _, part = rigid(v, sweep=angle, chord=1.2)
-    tips = [patch.p for patch in part.patches()]
+    tips = [panel.p for panel in part.panels()]
     assert tips[5][0] == pytest.approx(-np.tan(angle) * tips[5][1], rel=1e-12)
-    assert np.sum([patch.chord * patch.width for patch in part.patches()]) == pytest.approx(12.0)
+    assert np.sum([panel.chord * panel.width for panel in part.panels()]) == pytest.approx(12.0)
 
 
 def test_dihedral_rolls_out_of_a_sideslip():

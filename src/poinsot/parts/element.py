@@ -309,6 +309,14 @@ def require_points(owner: str, **points: Any) -> None:
             raise FieldError(f"{name} of {owner} must be three numbers [m], not {value!r}.", name)
 
 
+def require_single(owner: str, **numbers: Any) -> None:
+    """An error that names the value among these that is not one finite number, nor a function."""
+    require_finite(owner, **numbers)
+    for name, value in numbers.items():
+        if not callable(value) and np.shape(value) != ():
+            raise FieldError(f"{name} of {owner} must be one number, not {value!r}.", name)
+
+
 def require_limit(owner: str, limit: Any) -> None:
     """An error if a limit is negative or NaN; it may be infinite."""
     if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):

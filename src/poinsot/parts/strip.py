@@ -10,7 +10,16 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Table, is_traced
 from poinsot.fuse.trace.purity import steady
-from poinsot.parts.element import Dynamics, Effect, Element, Value, require_finite, require_points, value_of
+from poinsot.parts.element import (
+    Dynamics,
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_points,
+    require_single,
+    value_of,
+)
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -48,7 +57,7 @@ class Section:
 
     def __post_init__(self) -> None:
         names = ("lift_slope", "zero_lift", "drag", "induced", "moment", "stall_width")
-        require_finite("a section", **{name: getattr(self, name) for name in names})
+        require_single("a section", **{name: getattr(self, name) for name in names})
         for name, value in (("stall", self.stall), ("stall_width", self.stall_width)):
             if value is not None and not is_traced(value) and not 0 < value < np.inf:
                 raise FieldError(f"{name} of a section must be above zero [rad], not {value!r}.", name)
@@ -80,7 +89,7 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False)
-class Patch:
+class Panel:
     """A strip with all its numbers, on a body: quarter-chord point p (3,) [m], unit vectors forward, right and down
     (3,) of its chord line, chord and width [m], flap deflection [rad] with the flap's share of the chord."""
 
@@ -104,7 +113,7 @@ def oriented(forward: Array, right: Array, twist: Any) -> tuple[Array, Array, Ar
 
 @dataclass(frozen=True, eq=False)
 class Flowing:
-    """What a patch meets: u forward and w down [m/s] at the quarter chord, relative to the air; q [rad/s] nose up."""
+    """What a panel meets: u forward and w down [m/s] at the quarter chord, relative to the air; q [rad/s] nose up."""
 
     air: Any
     u: Array
@@ -124,29 +133,29 @@ class Flowing:
         return np.arctan2(w, np.where(self.u * self.u + w * w < STILL**2, 1.0, self.u))
 
 
-def met(patch: Patch, scene: Scene, point: Any = None) -> Flowing:
-    """The flow past a patch; point: p as it was given, so that it is looked up once."""
-    air = scene.air(patch.body, patch.p if point is None else point)
-    return Flowing(air, air.velocity @ patch.forward, air.velocity @ patch.down, air.rates @ patch.right)
+def met(panel: Panel, scene: Scene, point: Any = None) -> Flowing:
+    """The flow past a panel; point: p as it was given, so that it is looked up once."""
+    air = scene.air(panel.body, panel.p if point is None else point)
+    return Flowing(air, air.velocity @ panel.forward, air.velocity @ panel.down, air.rates @ panel.right)
 
 
-def loads(patch: Patch, flow: Flowing, alpha: Array, change: Array) -> tuple[Array, dict[str, Array]]:
-    """F_B (6,) on the body of a patch, and what is shown of it.
+def loads(panel: Panel, flow: Flowing, alpha: Array, change: Array) -> tuple[Array, dict[str, Array]]:
+    """F_B (6,) on the body of a panel, and what is shown of it.
 
     L = rho/2 S V^2 CL across the flow, D = rho/2 S V^2 CD along it, at the quarter chord; the couple rho/2 S V^2 c Cm;
     and what accelerates the air: pi rho c^2/4 per width times `change` (2,), the rates of w at half chord and of q.
     """
-    p, c, S, V = patch.p, patch.chord, patch.chord * patch.width, flow.speed
-    tau, moment = flap_derivatives(patch.flap)
-    CL, CD, Cm = patch.section.coefficients(alpha + tau * patch.deflection, flow.air.mach)
-    Cm = Cm + moment * patch.deflection
+    p, c, S, V = panel.p, panel.chord, panel.chord * panel.width, flow.speed
+    tau, moment = flap_derivatives(panel.flap)
+    CL, CD, Cm = panel.section.coefficients(alpha + tau * panel.deflection, flow.air.mach)
+    Cm = Cm + moment * panel.deflection
     k = 0.5 * flow.air.density * S * V
-    f = k * (CL * (flow.w * patch.forward - flow.u * patch.down) - CD * (flow.u * patch.forward + flow.w * patch.down))
-    added = 0.25 * np.pi * flow.air.density * c * c * patch.width
+    f = k * (CL * (flow.w * panel.forward - flow.u * panel.down) - CD * (flow.u * panel.forward + flow.w * panel.down))
+    added = 0.25 * np.pi * flow.air.density * c * c * panel.width
     m = k * V * c * Cm - 0.25 * added * c * flow.u * flow.q - added * c * c / 32 * change[1]
-    behind = -added * change[0] * patch.down
-    half = p - 0.25 * c * patch.forward
-    F = np.concatenate([np.cross(p, f) + np.cross(half, behind) + m * patch.right, f + behind])
+    behind = -added * change[0] * panel.down
+    half = p - 0.25 * c * panel.forward
+    F = np.concatenate([np.cross(p, f) + np.cross(half, behind) + m * panel.right, f + behind])
     return F, {"lift": k * V * CL, "alpha": alpha, "force": f + behind}
 
 
@@ -172,15 +181,15 @@ def wake_rates(alpha: Array, lag: Array, flow: Flowing, chord: Any) -> Array:
     return WAGNER[1] * (2 * flow.speed / chord) * (alpha - lag)
 
 
-def accelerations_of(patch: Patch, flow: Flowing) -> Callable[[Dynamics], Array]:
+def accelerations_of(panel: Panel, flow: Flowing) -> Callable[[Dynamics], Array]:
     """The rates (2,) of w at half chord [m/s^2], in air that does not accelerate, and of q [rad/s^2]."""
 
     def rates(motion: Dynamics) -> Array:
-        V, A = motion.scene[patch.body].twist, motion.acceleration(patch.body)
-        r = patch.p - 0.25 * patch.chord * patch.forward
-        moved = V[3:] + np.cross(V[:3], patch.p) - flow.air.velocity  # of the air, in body axes
+        V, A = motion.scene[panel.body].twist, motion.acceleration(panel.body)
+        r = panel.p - 0.25 * panel.chord * panel.forward
+        moved = V[3:] + np.cross(V[:3], panel.p) - flow.air.velocity  # of the air, in body axes
         change = A[3:] + np.cross(A[:3], r) + np.cross(V[:3], moved)
-        return np.stack([change @ patch.down, A[:3] @ patch.right])
+        return np.stack([change @ panel.down, A[:3] @ panel.right])
 
     return rates
 
@@ -220,6 +229,7 @@ class Strip(Element):
     def __post_init__(self) -> None:
         owner = f"strip {self.name!r}"
         require_points(owner, point=self.point)
+        require_single(owner, chord=self.chord, width=self.width, twist=self.twist, mass_lag=self.mass_lag)
         require_foil(self, owner, ("chord", "width", "mass_lag"))
 
     def bodies(self) -> tuple[str, ...]:
@@ -231,33 +241,33 @@ class Strip(Element):
         return {"lag": self.alpha_start * np.ones(3), "acceleration": np.zeros(2)}
 
     def effect(self, scene: Scene) -> Effect:
-        patch = self._patch(scene)
-        F, shown, rates = patch_effect(patch, scene, self, {k: scene.states[f"{self.name}.{k}"] for k in self.states()})
+        panel = self._patch(scene)
+        F, shown, rates = panel_effect(panel, scene, self, {k: scene.states[f"{self.name}.{k}"] for k in self.states()})
         return Effect({self.body: F}, rates=rates, shown=shown)
 
-    def _patch(self, scene: Scene) -> Patch:
+    def _patch(self, scene: Scene) -> Panel:
         forward, right = chord_axes(self.forward, self.up)
         delta = value_of(self.deflection, scene, (), "deflection", f"strip {self.name!r}") * self.effectiveness
         axes = oriented(forward, right, self.twist)
-        return Patch(self.body, as_array(self.point), *axes, self.chord, self.width, self.section, self.flap, delta)  # type: ignore[arg-type]
+        return Panel(self.body, as_array(self.point), *axes, self.chord, self.width, self.section, self.flap, delta)  # type: ignore[arg-type]
 
     def units(self) -> dict[str, str]:
         return {"lift": "N", "alpha": "rad", "force": "N", "lag": "rad", "acceleration": "m/s^2, rad/s^2"}
 
 
-def patch_effect(
-    patch: Patch, scene: Scene, owner: Any, states: Mapping[str, Array]
+def panel_effect(
+    panel: Panel, scene: Scene, owner: Any, states: Mapping[str, Array]
 ) -> tuple[Array, dict[str, Array], dict[str, Any]]:
-    """F_B (6,) on the body of a patch, what is shown of it, and the rates of its states."""
-    flow = met(patch, scene)
-    alpha = flow.alpha(patch.chord)
+    """F_B (6,) on the body of a panel, what is shown of it, and the rates of its states."""
+    flow = met(panel, scene)
+    alpha = flow.alpha(panel.chord)
     if owner.unsteady == "none":
-        return *loads(patch, flow, alpha, np.zeros(2)), {}
+        return *loads(panel, flow, alpha, np.zeros(2)), {}
     lag, change = states["lag"], states["acceleration"]
-    F, shown = loads(patch, flow, wake(alpha, lag), change)
-    true = accelerations_of(patch, flow)
+    F, shown = loads(panel, flow, wake(alpha, lag), change)
+    true = accelerations_of(panel, flow)
     rates = {
-        "lag": wake_rates(alpha, lag, flow, patch.chord),
+        "lag": wake_rates(alpha, lag, flow, panel.chord),
         "acceleration": lambda motion: (true(motion) - change) / owner.mass_lag,
     }
     return F, shown, rates
@@ -278,8 +288,8 @@ def require_foil(element: Any, owner: str, positive: tuple[str, ...]) -> None:
         require_finite(owner, **{name: value})
         if not callable(value) and not is_traced(value) and not np.all(np.asarray(value, dtype=float) > 0):
             raise FieldError(f"{name} of {owner} must be above zero, not {value!r}.", name)
-    numbers = {k: getattr(element, k) for k in ("twist", "deflection", "effectiveness", "alpha_start", "flap")}
-    require_finite(owner, **numbers)
+    require_finite(owner, twist=element.twist)
+    require_single(owner, **{k: getattr(element, k) for k in ("deflection", "effectiveness", "alpha_start", "flap")})
     if not is_traced(element.flap) and not 0 <= element.flap <= 1:
         raise FieldError(f"flap of {owner} is its share of the chord, from 0 to 1, not {element.flap!r}.", "flap")
     if element.unsteady not in get_args(Unsteady):

@@ -11,9 +11,9 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.beam import Beam
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, value_of
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, require_single, value_of
 from poinsot.parts.scene import Scene
-from poinsot.parts.strip import Patch, Section, Unsteady, chord_axes, oriented, patch_effect, require_foil
+from poinsot.parts.strip import Panel, Section, Unsteady, chord_axes, oriented, panel_effect, require_foil
 from poinsot.spatial.arrays import as_array
 
 Side = Literal["right", "left", "both"]
@@ -67,14 +67,15 @@ class Wing(Element):
     def __post_init__(self) -> None:
         owner = f"wing {self.name!r}"
         require_points(owner, position=self.position)
-        require_finite(owner, sweep=self.sweep, dihedral=self.dihedral, axis=self.axis)
+        require_single(owner, sweep=self.sweep, dihedral=self.dihedral, axis=self.axis, mass_lag=self.mass_lag)
+        require_finite(owner, aileron=self.aileron)
         require_foil(self, owner, ("chord", "mass_lag", *(["half_span"] if self.half_span is not None else [])))
         if isinstance(self.strips, bool) or not isinstance(self.strips, int) or self.strips < 1:
             raise FieldError(f"strips of {owner} must be a whole number, 1 or more, not {self.strips!r}.", "strips")
         if self.side not in get_args(Side):
             raise FieldError(f"side of {owner} must be one of {', '.join(get_args(Side))}, not {self.side!r}.", "side")
-        start, end = np.asarray(self.aileron, dtype=float)
-        if not 0 <= start < end <= 1:
+        shares = np.asarray(self.aileron, dtype=float)
+        if shares.shape != (2,) or not 0 <= shares[0] < shares[1] <= 1:
             raise FieldError(
                 f"aileron of {owner} goes from a share of the span to another, not {self.aileron!r}.", "aileron"
             )
@@ -128,9 +129,9 @@ class Wing(Element):
         """The number of strips."""
         return len(self._sides) * (len(self.edges) - 1)
 
-    def patches(self, deflection: Any = 0.0) -> list[Patch]:
+    def panels(self, deflection: Any = 0.0) -> list[Panel]:
         """All strips, root first, the right side first."""
-        span, edges, patches = self._span, self.edges, []
+        span, edges, panels = self._span, self.edges, []
         for side in self._sides:
             for a, b in itertools.pairwise(edges):
                 eta = 0.5 * (a + b)
@@ -138,8 +139,8 @@ class Wing(Element):
                 body, p, axes, c, width = self._placed(side, eta, c, (b - a) * span)
                 turned = oriented(axes[0], axes[1], _along(self.twist, eta, span))
                 quarter = p + (self.axis - 0.25) * c * turned[0]
-                patches.append(Patch(body, quarter, *turned, c, width, self.section, self.flap, delta))
-        return patches
+                panels.append(Panel(body, quarter, *turned, c, width, self.section, self.flap, delta))
+        return panels
 
     def _deflected(self, deflection: Any, a: float, b: float, side: float) -> Any:
         """The deflection of a strip from a to b of the span: in the share of it that the aileron covers."""
@@ -179,9 +180,9 @@ class Wing(Element):
         own = {key: scene.states[f"{self.name}.{key}"] for key in self.states()}
         wrenches: dict[str, Array] = {}
         shown, rates = [], []  # type: list[dict[str, Array]], list[dict[str, Any]]
-        for k, patch in enumerate(self.patches(delta)):
-            F, seen, change = patch_effect(patch, scene, self, {key: x[k] for key, x in own.items()})
-            wrenches[patch.body] = wrenches[patch.body] + F if patch.body in wrenches else F
+        for k, panel in enumerate(self.panels(delta)):
+            F, seen, change = panel_effect(panel, scene, self, {key: x[k] for key, x in own.items()})
+            wrenches[panel.body] = wrenches[panel.body] + F if panel.body in wrenches else F
             shown.append(seen)
             rates.append(change)
         together = {key: np.stack([seen[key] for seen in shown]) for key in ("lift", "alpha")}
