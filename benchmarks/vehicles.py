@@ -82,7 +82,6 @@ def gust(stiffness: float) -> pt.World:
     world = pt.World(gravity=(0, 0, 0))
     hull = world.add_body("hull", pt.Inertia.box(1500.0, (8.0, 1.5, 1.5)))
     world.add_input("length", 40.0)
-    middle = (SPAN / SEGMENTS / 2, 0, 0)
     for name, side in (("left", 1.0), ("right", -1.0)):
         beam = pt.Beam(
             name,
@@ -95,17 +94,21 @@ def gust(stiffness: float) -> pt.World:
             damping=0.01 / stiffness,
         )
         X = pt.Pose.from_euler([0, 0, side * np.pi / 2], p=(0, 0.7 * side, 0))
+        middles = 0.5 * (beam.ends[1:] + beam.ends[:-1]) - beam.joints
         for k, segment in enumerate(world.add_beam(beam, hull, X)):
+            middle, width = (middles[k], 0, 0), beam.ends[k + 1] - beam.ends[k]
 
-            def lift(t: Any, scene: Any, segment: str = str(segment)) -> Any:
+            def lift(
+                t: Any, scene: Any, segment: str = str(segment), middle: Any = middle, width: float = width
+            ) -> Any:
                 """0.5 rho V S C (w - vertical speed) [N], for a gust w = 5 m/s (1 - cos)."""
                 phase = np.clip(CRUISE * t / scene.inputs["length"], 0.0, 1.0)
                 w = 5.0 * (1 - np.cos(2 * np.pi * phase))
                 up = w - scene[segment].velocity_of(middle)[2]
-                return np.stack([0 * t, 0 * t, 0.5 * RHO * CRUISE * 5.5 * (SPAN / SEGMENTS) * 1.3 * up])
+                return np.stack([0 * t, 0 * t, 0.5 * RHO * CRUISE * 5.5 * width * 1.3 * up])
 
             world.add_force(f"{name}_lift{k}", str(segment), lift, point=middle)
-        world.add(pt.Cut(f"{name}_root", f"{name}0", axis=(1, 0, 0)))
+        world.add(pt.Cut(f"{name}_root", f"{name}0", at=(-beam.joints[0], 0, 0), axis=(1, 0, 0)))
         world.add(pt.Limit(f"{name}_limit", cut=f"{name}_root", bending=1e7))
     return world
 

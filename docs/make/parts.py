@@ -150,9 +150,11 @@ def gust() -> None:
         hull = run["hull"].position.values[k]
         names = [f"right{i}" for i in reversed(range(n))], [f"left{i}" for i in range(n)]
         tips = []
+        soft_joint = sum(soft.description.bodies[f"left{i}"].placement.p[0] for i in range(1, n))
+        soft_joint += soft.description.bodies["left0"].placement.p[1] - 0.7
         scene = soft.system().scene(run.time[k], run.compiled.unpack(run.y[k]).state)[0]
         for side in ("right", "left"):
-            tips.append(scene[f"{side}{n - 1}"].point((span / n, 0, 0)))
+            tips.append(scene[f"{side}{n - 1}"].point((span - soft_joint, 0, 0)))
         points = [
             tips[0],
             *(run[b].position.values[k] for b in names[0]),

@@ -204,6 +204,26 @@ def test_wrong_aero(options, words):
         glider(**options)
 
 
+@pytest.mark.parametrize(
+    ("coefficients", "words"),
+    [
+        ({"CL": lambda alpha: np.zeros(3)}, r"CL has shape \(3,\); it must be a number"),
+        ({"CL, CD": lambda alpha: (alpha, alpha, alpha)}, r"'CL, CD' needs 2 numbers, not an array of shape \(3,\)"),
+        (lambda alpha: alpha, "gives .*; in wind axes it gives a dict of CD, CY, CL"),
+        (lambda alpha: {"CL": alpha, "Clp": -0.4}, "gives 'Clp'; in wind axes"),
+    ],
+)
+def test_functions_that_give_something_else(coefficients, words):
+    with pytest.raises(ValueError, match=words):
+        flying(glider(coefficients=coefficients, inputs={})).motion()
+
+
+def test_the_axes_of_a_model(tmp_path):
+    (tmp_path / "plane.dml").write_text(MODEL)
+    with pytest.raises(ValueError, match="has body axes, but its model gives CD; take axes='wind'"):
+        pt.Aero("aero", coefficients=pt.load_daveml(tmp_path / "plane.dml"))
+
+
 def test_no_air():
     world = pt.World()
     world.add_body("plane", PLANE, placement=Pose()).add(glider(inputs={"elevator": 0.0}))

@@ -26,7 +26,7 @@ def on_beam(n=3, speed=SPEED, beam=None, **options):
 def test_bending_and_twist_are_used_for_the_aerodynamic_forces():
     """A segment bent by 0.2 rad and twisted by 0.1 rad: its lift is that of 0.1 rad, and leans inwards by 0.2 rad.
 
-    De Nivelle, section 2, point 1: the bending of the wing must be used for the aerodynamic forces.
+    De Nivelle, section 2, point 1: "use the bending of the wings to compute aerodynamic forces more accurately".
     """
     world, beam = on_beam()
     bend, twist = quaternion.exp(np.array([0.0, 0.2, 0.0])), quaternion.exp(np.array([0.1, 0.0, 0.0]))

@@ -6,7 +6,7 @@ from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, Quaterni
 from poinsot.control.controller import Block, Controller
 from poinsot.control.events import When
 from poinsot.control.gusts import Dryden
-from poinsot.control.regulator import lqr
+from poinsot.control.regulator import StateFeedback, lqr
 from poinsot.control.release import Release
 from poinsot.control.sensor import Sensor
 
@@ -23,6 +23,7 @@ __all__ = [
     "QuaternionFeedback",
     "Release",
     "Sensor",
+    "StateFeedback",
     "Washout",
     "When",
     "lqr",

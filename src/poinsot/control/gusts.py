@@ -134,3 +134,12 @@ def _twice(theta: Array, e1: Array, e2: Array, n1: Array, n2: Array, first: Any)
     l22 = np.sqrt(np.maximum(Q22 - l21 * l21, 0.0))
     new1, new2 = a * e1 + l11 * n1, a * (theta * e1 + e2) + l21 * n1 + l22 * n2
     return np.where(first, n1, new1), np.where(first, 0.5 * (n1 + n2), new2)
+
+
+def apart(wind: Any) -> tuple[Any, list[Dryden]]:
+    """The winds that are functions of time and place, and turbulence, which has states."""
+    if isinstance(wind, Dryden):
+        return None, [wind]
+    if not isinstance(wind, (tuple, list)) or not any(isinstance(x, Dryden) for x in wind):
+        return wind, []
+    return [x for x in wind if not isinstance(x, Dryden)] or None, [x for x in wind if isinstance(x, Dryden)]

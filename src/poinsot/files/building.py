@@ -7,7 +7,7 @@ from typing import Any
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
-from poinsot.files import cross_checks, flight_tables, kinds, making, readers, vehicle_tables
+from poinsot.files import control_tables, cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
@@ -23,6 +23,7 @@ from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
 from poinsot.world import World
+from poinsot.world.sampling import require_whole_steps
 
 STEP = 1e-3  # s, the default
 SETS = ("particles", "model", "beam")  # each makes many bodies, with names of their own
@@ -54,6 +55,7 @@ class Builder:
         self._bodies()
         self._elements()
         self._loops()
+        self._control()
         tables = {key: self._table(key, model) for key, model in kinds.TABLES.items()}
         if tables["run"] is None and not any(p.path[:1] == ("run",) for p in self.problems):
             self.problems.append(Problem(("run",), "missing; expected a table [run] with a duration [s]"))
@@ -85,8 +87,7 @@ class Builder:
     def _table(self, key: str, model: type[ScenarioTable]) -> Any:
         if key not in self.file.data:
             return None
-        bodies = [item.get("name") for _, item in self.file.items("body")]
-        context = replace(self.context, body=str(bodies[0])) if len(bodies) == 1 else self.context
+        context = replace(self.context, body=self._only_body())
         return self.file.read(model, self.file.data[key], (key,), context)
 
     def _constants(self) -> dict[str, float]:
@@ -288,6 +289,22 @@ class Builder:
                     making.loop_of(self.world, table)
                     self.places.setdefault(table.name, ("close", k))
 
+    def _control(self) -> None:
+        """Laws and events, which refer to all the rest."""
+        failed = bool(self.problems)
+        for kind, add in control_tables.ADDED.items():
+            for k, item in self.file.items(kind):
+                context = replace(self.context, body=str(item.get("body", self._only_body())))
+                table = self.file.read(kinds.lists()[kind], item, (kind, k), context)
+                if table is not None and not failed:
+                    with self.file.within((kind, k)):
+                        add(self.world, table, context)
+
+    def _only_body(self) -> str:
+        """The name of the only body, if there is one [[body]]."""
+        bodies = [item.get("name") for _, item in self.file.items("body")]
+        return str(bodies[0]) if len(bodies) == 1 else ""
+
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
@@ -372,6 +389,10 @@ class Builder:
         for key, check in cross_checks.of_run(self.world, {"step": STEP, **run}).items():
             with self.file.within(("run", key)):
                 check()
+        try:
+            require_whole_steps(self.world.system(), run.get("step", STEP))
+        except FieldError as error:
+            self.file.note_error(error, self.places)
         if tables["show"] is not None and not self.problems:
             self.problems.extend(cross_checks.not_shown(self.world, tables["show"].entries(), run.get("record")))
         for path, text in vary.items():

@@ -15,6 +15,7 @@ from poinsot.files.units import is_quantity, wanted
 from poinsot.fuse import Table
 from poinsot.parts import Input, Signal, Tabulated
 
+SIGNAL = re.compile(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+(\[\d+\])*")  # law.out, wing.position[2]
 FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -29,7 +30,7 @@ def value_in(value: object, units: Sequence[str], context: Context) -> Any:
         text = look_up(value, context)
         return _formula(text, context) if text else _table(value, units)
     if _is_formula(value):
-        return _computed(value, context)
+        return Signal(value) if SIGNAL.fullmatch(value) else _computed(value, context)
     text = _listed(value, units)
     return _formula(text, context) if text else array_of(value, units)
 
@@ -113,7 +114,9 @@ def _table(value: dict[str, Any], units: Sequence[str]) -> Any:
         return Input(str(value["input"]), number_of(value.get("factor", 1.0), ()))
     if "signal" in value and set(value) <= {"signal", "factor"}:
         return Signal(str(value["signal"]), number_of(value.get("factor", 1.0), ()))
-    raise ValueError('expected { times = [...], values = [...] } or { input = "name", factor = 1.0 }')
+    raise ValueError(
+        'expected { times = [...], values = [...] }, { input = "name", factor = 1.0 } or { signal = "name" }'
+    )
 
 
 def _code(text: str, context: Context) -> Callable[..., Any]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot.contact.law import Material
-from poinsot.files.expressions import Expression, Law
+from poinsot.files.expressions import Expression, FormulaLaw, Law
 from poinsot.files.outcome_formulas import OutcomeFormula
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
@@ -38,8 +38,8 @@ from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
 OWN: tuple[type, ...] = (
-    Body, Description, Expression, Inertia, Input, Joint, Law, OutcomeFormula, Pose, Signal, Solid, Material,
-    Table, Tabulated,
+    Body, Description, Expression, FormulaLaw, Inertia, Input, Joint, Law, Material, OutcomeFormula, Pose, Signal,
+    Solid, Table, Tabulated,
 )  # fmt: skip
 ROOMS = tuple(
     f"poinsot.{room}."

@@ -11,8 +11,10 @@ from pydantic import AfterValidator, BeforeValidator, create_model
 from pydantic import Field as Key
 
 from poinsot._fields import FieldType, field_types
+from poinsot.control import Block, Controller, When
+from poinsot.control.blocks import LinearBlock
 from poinsot.environment import AirMass, CentralGravity, EarthGravity, Terrain
-from poinsot.files import computed, readers, vehicle_tables
+from poinsot.files import computed, control_tables, readers, vehicle_tables
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
 from poinsot.files.readers import KeyType, ScenarioTable
@@ -24,8 +26,8 @@ from poinsot.parts.barrowman import Fins, Transition
 from poinsot.spatial import Inertia
 
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
-# Elements that are written in another way: gravity = {...} and [[close]]; or not in scenarios.
-OTHERWISE = (AirMass, CentralGravity, ClosedLoop, EarthGravity, Terrain)
+# Elements that are written in another way: gravity = {...}, [[close]], [[controller]], [[event]]; or not in scenarios.
+OTHERWISE = (AirMass, Block, CentralGravity, ClosedLoop, Controller, EarthGravity, LinearBlock, Terrain, When)
 OWNERLESS = ("flow", "limit", "wing")  # elements that may do without, as they name tanks, cuts or beams in full
 
 SEVERAL: dict[tuple[str, str], Any] = {("barrowman", "fins"): Fins, ("barrowman", "transitions"): Transition}
@@ -34,7 +36,7 @@ SEVERAL: dict[tuple[str, str], Any] = {("barrowman", "fins"): Fins, ("barrowman"
 @cache
 def elements() -> dict[str, Any]:
     """All kinds of elements, by the names of their tables: "spring", "joint_stop", ..."""
-    ours = ("poinsot.parts.", "poinsot.environment.")
+    ours = ("poinsot.parts.", "poinsot.environment.", "poinsot.control.")
     classes = [c for c in subclasses(Element) if c.__module__.startswith(ours) and c not in OTHERWISE]
     return {table_name(cls): cls for cls in sorted(classes, key=lambda c: c.__name__.lower())}
 
@@ -48,7 +50,8 @@ def owner_of(cls: Any) -> str | None:
 def model_of(cls: Any, inside: bool = False) -> type[ScenarioTable]:
     """The keys of an element; `inside` a body, it sits on that body."""
     kind, keys = table_name(cls), {}  # type: str, dict[str, Any]
-    owner, types, own = owner_of(cls), field_types(cls), vehicle_tables.KEYS.get(kind, {})
+    owner, types = owner_of(cls), field_types(cls)
+    own = (vehicle_tables.KEYS | control_tables.KEYS).get(kind, {})
     for f in fields(cls):
         if inside and f.name == owner:
             continue

@@ -7,11 +7,14 @@
     speed, altitude, position("box")        quantities of the body that it acts on, or of another, by name
     mach, alpha, dynamic_pressure           the air that it meets
     CL(alpha, mach)                         tables of the scenario
+    gyro.out[2], signal("wheel-1.out")      signals, by name
+    altitude > 3000 m                       numbers with units
 
 A formula is parsed, checked against these tables, and evaluated node by node: no attributes, no other calls, no code.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -26,6 +29,7 @@ from poinsot._types import Array
 from poinsot.environment.air_mass import earth_of, height
 from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.files.size_limits import FORMULA_AXES, FORMULA_DEPTH, FORMULA_LENGTH
+from poinsot.files.units import to_si
 from poinsot.fuse import Table
 from poinsot.parts import BodyState, Scene
 from poinsot.spatial.arrays import as_array
@@ -74,8 +78,12 @@ OF_MOTIONS: dict[str, Callable[[Scene, str], Any]] = {
 # Coordinates and velocities of the joint of a body, numbers if it has one degree of freedom.
 OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
 
-# The state of a part, by its full name: state("plane.left.contents").
-OF_STATES = ("state",)
+# The state of a part, by its full name: state("plane.left.contents"); any signal: signal("law.out"), or law.out.
+OF_STATES = ("state", "signal")
+
+# A number with a unit, in which words are joined by one space or by "/" alone: 20 N m, 3 m/s, 9.81 m/s^2.
+WORD = r"(?!(?:if|else|and|or|not|in|is)\b)[^\W\d_]+(?:\^-?\d+)?(?![\w(\[.])"
+WITH_UNIT = re.compile(rf"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?) +({WORD}(?:[ /]{WORD})*)")
 
 # The air that the origin of a body meets, as in `scene.air`; constants and inputs of the same names come first.
 OF_AIR: dict[str, Callable[[Any], Any]] = {
@@ -113,7 +121,7 @@ class Expression:
     @cached_property
     def tree(self) -> ast.expr:
         """Its syntax tree."""
-        return parse(self.text)
+        return rewritten(parse(self.text), Dotted())
 
     def __call__(self, t: Any, scene: Scene) -> Any:
         def look(name: str) -> Any:
@@ -171,6 +179,48 @@ class Law:
 
 
 @dataclass(frozen=True)
+class FormulaLaw:
+    """The law of a controller as formulas: its outputs, and the rates or next values of its states, by name."""
+
+    outputs: Mapping[str, Law]
+    updates: Mapping[str, Law] = field(default_factory=dict)
+
+    def __call__(self, t: Any, **values: Any) -> Any:
+        outputs, updates = (
+            {key: f(*({"t": t, **values}[name] for name in f.arguments)) for key, f in laws.items()}
+            for laws in (self.outputs, self.updates)
+        )
+        return (outputs, updates) if updates else outputs
+
+    def __hash__(self) -> int:
+        return hash((*self.outputs.items(), *self.updates.items()))
+
+
+def rewritten(tree: ast.expr, transformer: ast.NodeTransformer) -> ast.expr:
+    """The tree as a transformer makes it."""
+    try:
+        new: ast.expr = transformer.visit(tree)
+    except RecursionError:
+        raise ValueError("the operators of the formula are nested too deeply; use fewer") from None
+    return new
+
+
+class Dotted(ast.NodeTransformer):
+    """Names with dots are signals: law.out is signal("law.out")."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        name = ast.unparse(node)
+        if not re.fullmatch(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+", name):
+            return node
+        call = ast.Call(ast.Name("signal", ast.Load()), [ast.Constant(name)], [])
+        return ast.copy_location(ast.fix_missing_locations(ast.copy_location(call, node)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node.args = [self.visit(argument) for argument in node.args]
+        return node
+
+
+@dataclass(frozen=True)
 class Words:
     """The words that a formula may use: names, tables, and quantities of bodies; without brackets, of its own body."""
 
@@ -186,8 +236,9 @@ def parse(text: str) -> ast.expr:
         raise ValueError(f"a formula of {len(text)} characters is too long; the limit is {FORMULA_LENGTH}")
     if _depth(text) > FORMULA_DEPTH:
         raise ValueError(f"the brackets of the formula are nested too deeply; the limit is {FORMULA_DEPTH}")
+    plain = WITH_UNIT.sub(lambda found: repr(to_si(f"{found[1]} {found[2]}")), text.strip())
     try:
-        return ast.parse(text.strip().replace("\n", " "), mode="eval").body  # it may go over several lines
+        return ast.parse(plain.replace("\n", " "), mode="eval").body  # it may go over several lines
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None)
         raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
@@ -354,6 +405,8 @@ def _entry(whole: Any, k: int, node: ast.AST) -> Any:
 
 
 def _quantity(name: str, owner: str, scene: Scene) -> Any:
+    if name == "signal":
+        return scene.signal(owner)
     if name in OF_STATES:
         if owner not in scene.states:
             raise ValueError(f"there is no state {owner!r}{hint(owner, scene.states)}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field as Key
 from pydantic import create_model
 
-from poinsot.files import computed, flight_tables, readers
+from poinsot.files import computed, control_tables, flight_tables, readers
 from poinsot.files.dimensions import OF_JOINTS
 from poinsot.files.element_tables import elements, first_line, model_of, owner_of
 from poinsot.files.readers import ScenarioTable
@@ -184,6 +184,7 @@ def lists() -> dict[str, type[ScenarioTable]]:
     """The tables that may stand any number of times: [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}
     own |= {"close": close_model(), "table": flight_tables.TableOfNumbers}
+    own |= control_tables.MODELS
     return own | {name: model_of(cls) for name, cls in elements().items()}
 
 

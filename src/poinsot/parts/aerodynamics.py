@@ -143,6 +143,11 @@ class Aero(Element):
                 if name not in self._model.inputs:
                     near = hint(name, self._model.inputs)
                     raise FieldError(f"{owner}: its model has no input {name!r}{near}.", "inputs")
+            others = [key for axes in FORCES for key in FORCES[axes] if key not in FORCES[self.axes]]
+            if lost := [key for key in dict.fromkeys(others) if key in self._model_outputs]:
+                right = "body" if lost[0] in FORCES["body"] else "wind"
+                words = f"{owner} has {self.axes} axes, but its model gives {', '.join(lost)}"
+                raise FieldError(f"{words}; take axes={right!r}.", "axes")
 
     # What the coefficients are made of.
 
@@ -195,7 +200,7 @@ class Aero(Element):
         return {"alpha_dot": np.zeros(())} if self._has_alpha_dot else {}
 
     def effect(self, scene: Scene) -> Effect:
-        at = as_array(self.position) if self.air_at == "position" else as_array(scene[self.body].inertia.com)  # type: ignore[union-attr]
+        at = as_array(self.position) if self.air_at == "position" else centre_of_mass(scene, self.body, self.name)
         air = scene.air(self.body, self.position if self.air_at == "position" else at)
         C, (S, b, c) = self._coefficients(scene, air)
         f = air.dynamic_pressure * S * (_axes(self.axes, air) @ _stacked(C, FORCES[self.axes]))
@@ -220,11 +225,13 @@ class Aero(Element):
         elif isinstance(self.coefficients, Mapping):
             parts = self._of_dict(scene, air)
         else:
-            parts = list(self._called(self.coefficients, scene, air).items())
+            parts = self._of_function(scene, air)
         C: dict[str, Array] = {}
         for key, value in parts:
-            base = _parse(key, FORCES[self.axes])[0]
-            C[base] = C[base] + value if base in C else as_array(value)
+            if np.shape(value) != ():
+                words = f"coefficients of aero {self.name!r}: {key} has shape {np.shape(value)}; it must be a number."
+                raise FieldError(words, "coefficients")
+            C[key] = C[key] + value if key in C else as_array(value)
         S, b, c = (as_array(0.0 if x is None else x) for x in lengths)
         return C, (S, b, c)
 
@@ -238,12 +245,24 @@ class Aero(Element):
         values = self._model(**given)
         return {ours: values[name] for ours, name in self._model_outputs.items() if ours in _wanted(self.axes)}
 
+    def _of_function(self, scene: Scene, air: Any) -> list[tuple[str, Array]]:
+        values, known = self._called(self.coefficients, scene, air), (*FORCES[self.axes], *MOMENTS)
+        wrong = [values] if not isinstance(values, Mapping) else [key for key in values if key not in known]
+        if wrong:
+            words = f"the function of aero {self.name!r} gives {wrong[0]!r}; in {self.axes} axes it gives a dict of"
+            raise FieldError(f"{words} {', '.join(known)}.", "coefficients")
+        return list(values.items())
+
     def _of_dict(self, scene: Scene, air: Any) -> list[tuple[str, Array]]:
         values = {key: self._value(value, scene, air) for key, value in self.coefficients.items()}
         parts = []
         for key, (base, variable, whole) in self._parsed.items():
             value, entries = values[whole], [one.strip() for one in whole.split(",")]
-            value = value if len(entries) == 1 else value[entries.index(key)]
+            if len(entries) > 1:
+                if np.shape(as_array(value)) != (len(entries),):
+                    words = f"coefficients of aero {self.name!r}: {whole!r} needs {len(entries)} numbers"
+                    raise FieldError(f"{words}, not an array of shape {np.shape(as_array(value))}.", "coefficients")
+                value = value[entries.index(key)]
             parts.append((base, value * self._variable(variable, scene, air) if variable else value))
         return parts
 
@@ -277,6 +296,14 @@ class Aero(Element):
 
     def units(self) -> dict[str, str]:
         return {"force": "N", "moment": "N m", "alpha_dot": "rad/s"} | dict.fromkeys(_wanted(self.axes), "1")
+
+
+def centre_of_mass(scene: Scene, body: str, name: str) -> Array:
+    """The centre of mass (3,) [m] of a body; an error if it has none."""
+    inertia = scene[body].inertia
+    if inertia is None:
+        raise FieldError(f"{name!r} asks for the centre of mass of {body!r}, which has no mass.", "body")
+    return as_array(inertia.com)
 
 
 _Lengths = Literal["area", "span", "chord"]

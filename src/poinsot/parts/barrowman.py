@@ -14,7 +14,8 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Table, is_traced
 from poinsot.fuse.trace.purity import steady
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, value_of
+from poinsot.parts.aerodynamics import centre_of_mass
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, require_single, value_of
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -84,6 +85,8 @@ class Fins:
     sweep: Annotated[float, "m"] = 0.05
     count: int = 4
     cant: Annotated[Value, "rad"] = 0.0
+
+    structural: ClassVar[tuple[str, ...]] = ("count",)  # it decides the form, and cannot be left free
 
     def __post_init__(self) -> None:
         _require_positive(self, "the fins", "root", "span")
@@ -174,8 +177,7 @@ class Barrowman(Element):
             raise FieldError(
                 f"drag of {owner} is a table over {len(self.drag.axes)} axes; it needs Mach alone.", "drag"
             )
-        if not callable(self.drag):
-            require_finite(owner, drag=self.drag)
+        require_single(owner, drag=self.drag)
         if (
             not self.parts
             and not callable(self.drag)
@@ -201,8 +203,7 @@ class Barrowman(Element):
     def effect(self, scene: Scene) -> Effect:
         n = as_array(self.axis) / np.sqrt(as_array(self.axis) @ as_array(self.axis))
         A, m, f = 0.25 * np.pi * self.diameter**2, np.zeros(3), np.zeros(3)
-        centre = as_array(scene[self.body].inertia.com)  # type: ignore[union-attr]
-        air = scene.air(self.body, centre)
+        air = scene.air(self.body, centre_of_mass(scene, self.body, self.name))
         for part in self.parts:
             slope, place = part.normal(self.diameter, air.mach)
             p = as_array(self.tip) - place * n

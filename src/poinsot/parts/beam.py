@@ -49,7 +49,7 @@ class Flexure(Element):
         stored = 0.5 * (phi @ (as_array(self.stiffness) * phi))
         return Effect(joint_forces={self.joint: -pull - C_v}, stored=stored, power=-(v @ C_v), shown=shown)
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
         phi, pull, C_v = self._bent(scene)
         K, v = as_array(self.stiffness), scene.joint(self.joint)[1]
         slope = as_array(self.damping) + h * K + np.zeros(v.shape)

@@ -187,7 +187,7 @@ class Element:
 
     # In an implicit step:
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
         """Its forces at the end of a step h [s], linearised about a guess of the velocities there; None if it takes
         its forces at the start of the step."""
         return None
@@ -199,7 +199,7 @@ class Element:
     @property
     def resists(self) -> bool:
         """Whether its forces are taken at the end of an implicit step."""
-        return type(self).resistance is not Element.resistance
+        return type(self).resisting is not Element.resisting
 
     def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
         """The time [s] of a release between its states before and after a step, and its states that are set then.
@@ -307,6 +307,14 @@ def require_points(owner: str, **points: Any) -> None:
     for name, value in points.items():
         if np.shape(as_array(value)) != (3,):
             raise FieldError(f"{name} of {owner} must be three numbers [m], not {value!r}.", name)
+
+
+def require_single(owner: str, **numbers: Any) -> None:
+    """An error that names the value among these that is not one finite number, nor a function."""
+    require_finite(owner, **numbers)
+    for name, value in numbers.items():
+        if not callable(value) and np.shape(value) != ():
+            raise FieldError(f"{name} of {owner} must be one number, not {value!r}.", name)
 
 
 def require_limit(owner: str, limit: Any) -> None:

@@ -18,6 +18,7 @@ from poinsot.parts.element import (
     require_finite,
     require_not_negative,
     require_points,
+    require_single,
 )
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
@@ -53,6 +54,7 @@ class Parachute(Element):
     def __post_init__(self) -> None:
         owner = f"parachute {self.name!r}"
         require_points(owner, point=self.point)
+        require_single(owner, CdS=self.CdS, inflation=self.inflation, added_mass=self.added_mass, growth=self.growth)
         require_not_negative(owner, CdS=self.CdS, inflation=self.inflation, added_mass=self.added_mass)
         if not isinstance(self.trigger, str):
             require_finite(owner, trigger=self.trigger)

@@ -171,14 +171,6 @@ class Scene:
             self._met[key] = point, model.met_by(self, str(body), as_array(point))
         return self._met[key][1]
 
-    def specific_force(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """The acceleration of a point (3,) [m] of a body less gravity (3,) [m/s^2], in body axes: not for forces."""
-        return specific_force(self.dynamics, str(body), point)
-
-    def load_factor(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """-f_z/g_0 of the specific force f at a point of a body with aircraft axes: 1 in level flight."""
-        return load_factor(self.dynamics, str(body), point)
-
     def ground(self, p: Array) -> Footing:
         """The ground under a point p (3,) [m] of the world: its `Terrain`; without one the Earth's figure, or z = 0."""
         model: Any = self.elements.get("ground")
@@ -190,6 +182,14 @@ class Scene:
             return Footing(p[2], np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
         turning = np.array([0.0, 0.0, earth.rate])
         return Footing(earth.height(p), -earth.ned(p)[:, 2], earth.ground_velocity(p), turning)
+
+    def specific_force(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """The acceleration of a point (3,) [m] of a body less gravity (3,) [m/s^2], in body axes: not for forces."""
+        return specific_force(self.dynamics, str(body), point)
+
+    def load_factor(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """-f_z/g_0 of the specific force f at a point of a body with aircraft axes: 1 in level flight."""
+        return load_factor(self.dynamics, str(body), point)
 
     @cached_property
     def _met(self) -> dict[Any, Any]:

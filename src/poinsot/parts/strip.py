@@ -10,7 +10,16 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Table, is_traced
 from poinsot.fuse.trace.purity import steady
-from poinsot.parts.element import Dynamics, Effect, Element, Value, require_finite, require_points, value_of
+from poinsot.parts.element import (
+    Dynamics,
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_points,
+    require_single,
+    value_of,
+)
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -48,7 +57,7 @@ class Section:
 
     def __post_init__(self) -> None:
         names = ("lift_slope", "zero_lift", "drag", "induced", "moment", "stall_width")
-        require_finite("a section", **{name: getattr(self, name) for name in names})
+        require_single("a section", **{name: getattr(self, name) for name in names})
         for name, value in (("stall", self.stall), ("stall_width", self.stall_width)):
             if value is not None and not is_traced(value) and not 0 < value < np.inf:
                 raise FieldError(f"{name} of a section must be above zero [rad], not {value!r}.", name)
@@ -220,6 +229,7 @@ class Strip(Element):
     def __post_init__(self) -> None:
         owner = f"strip {self.name!r}"
         require_points(owner, point=self.point)
+        require_single(owner, chord=self.chord, width=self.width, twist=self.twist, mass_lag=self.mass_lag)
         require_foil(self, owner, ("chord", "width", "mass_lag"))
 
     def bodies(self) -> tuple[str, ...]:
@@ -278,8 +288,8 @@ def require_foil(element: Any, owner: str, positive: tuple[str, ...]) -> None:
         require_finite(owner, **{name: value})
         if not callable(value) and not is_traced(value) and not np.all(np.asarray(value, dtype=float) > 0):
             raise FieldError(f"{name} of {owner} must be above zero, not {value!r}.", name)
-    numbers = {k: getattr(element, k) for k in ("twist", "deflection", "effectiveness", "alpha_start", "flap")}
-    require_finite(owner, **numbers)
+    require_finite(owner, twist=element.twist)
+    require_single(owner, **{k: getattr(element, k) for k in ("deflection", "effectiveness", "alpha_start", "flap")})
     if not is_traced(element.flap) and not 0 <= element.flap <= 1:
         raise FieldError(f"flap of {owner} is its share of the chord, from 0 to 1, not {element.flap!r}.", "flap")
     if element.unsteady not in get_args(Unsteady):

@@ -11,7 +11,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.beam import Beam
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, value_of
+from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, require_single, value_of
 from poinsot.parts.scene import Scene
 from poinsot.parts.strip import Patch, Section, Unsteady, chord_axes, oriented, patch_effect, require_foil
 from poinsot.spatial.arrays import as_array
@@ -67,14 +67,15 @@ class Wing(Element):
     def __post_init__(self) -> None:
         owner = f"wing {self.name!r}"
         require_points(owner, position=self.position)
-        require_finite(owner, sweep=self.sweep, dihedral=self.dihedral, axis=self.axis)
+        require_single(owner, sweep=self.sweep, dihedral=self.dihedral, axis=self.axis, mass_lag=self.mass_lag)
+        require_finite(owner, aileron=self.aileron)
         require_foil(self, owner, ("chord", "mass_lag", *(["half_span"] if self.half_span is not None else [])))
         if isinstance(self.strips, bool) or not isinstance(self.strips, int) or self.strips < 1:
             raise FieldError(f"strips of {owner} must be a whole number, 1 or more, not {self.strips!r}.", "strips")
         if self.side not in get_args(Side):
             raise FieldError(f"side of {owner} must be one of {', '.join(get_args(Side))}, not {self.side!r}.", "side")
-        start, end = np.asarray(self.aileron, dtype=float)
-        if not 0 <= start < end <= 1:
+        shares = np.asarray(self.aileron, dtype=float)
+        if shares.shape != (2,) or not 0 <= shares[0] < shares[1] <= 1:
             raise FieldError(
                 f"aileron of {owner} goes from a share of the span to another, not {self.aileron!r}.", "aileron"
             )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.contact.law import Material
-from poinsot.control import Dryden
+from poinsot.control.gusts import apart
 from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, Ground, Terrain
 from poinsot.environment.air_mass import winds_of
 from poinsot.environment.gravity import gravity_of
@@ -25,6 +25,7 @@ from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
+from poinsot.world.handles import BodyHandle
 from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
 from poinsot.world.touching import colliding, ignoring, material_of, new_touches
@@ -33,26 +34,6 @@ if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
     from poinsot.run.output_kinds import Output
     from poinsot.study import Linear, Sensitivity, StepCheck
-
-
-class BodyHandle:
-    """A handle on a body of a world: `body.add(part)` puts a part on it."""
-
-    def __init__(self, world: "World", name: str) -> None:
-        self.world, self.name = world, name
-
-    def add(self, part: Element) -> "BodyHandle":
-        """Put a part on this body; it is then called "body.part"."""
-        if not isinstance(part, Element) or "body" not in {f.name for f in fields(part)}:
-            raise TypeError(f"{part!r} is not a part of one body; add it to the world with world.add(...).")
-        self.world.add(replace(part, name=f"{self.name}.{part.name}", body=self.name))  # type: ignore[call-arg]
-        return self
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __repr__(self) -> str:
-        return f"<body {self.name!r}>"
 
 
 class World:
@@ -81,7 +62,7 @@ class World:
         if ground is not None:
             self.add(ground if isinstance(ground, Terrain) else Terrain(heights=ground))
         if air is not None:
-            blowing, turbulent = _winds(wind)
+            blowing, turbulent = apart(wind)
             self.add(AirMass(atmosphere=air, winds=winds_of(blowing)))
             for element in turbulent:
                 self.add(element)
@@ -271,12 +252,12 @@ class World:
         return ground
 
     def collide(self, a: str | BodyHandle, b: str | BodyHandle, surface: Material | str | None = None) -> None:
-        """Let a body and a ground touch, with a material of their own."""
+        """Let two bodies touch each other, or a body and a ground, with a material of their own; see `PairTouch`."""
         law = None if surface is None else material_of(surface, self._surfaces)
         self.description = colliding(self.description, str(a), str(b), law)
 
     def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
-        """Let a body pass through a ground."""
+        """Let two bodies, or a body and a ground, pass through each other."""
         self.description = ignoring(self.description, str(a), str(b))
 
     def _add_touches(self) -> None:
@@ -455,12 +436,3 @@ class World:
         except BaseException:
             self.description = before
             raise
-
-
-def _winds(wind: Any) -> tuple[Any, list[Dryden]]:
-    """The winds that are functions of time and place, and turbulence, which has states."""
-    if isinstance(wind, Dryden):
-        return None, [wind]
-    if not isinstance(wind, (tuple, list)) or not any(isinstance(x, Dryden) for x in wind):
-        return wind, []
-    return [x for x in wind if not isinstance(x, Dryden)] or None, [x for x in wind if isinstance(x, Dryden)]

@@ -136,7 +136,7 @@ def _tabled_in(element: Element) -> list[str]:
     tables = {field: getattr(element, field) for field in element.tabled}
     several = {f: x for f, x in tables.items() if isinstance(x, tuple)}
     tables |= {f"{f}[{k}]": one for f, x in several.items() for k, one in enumerate(x)}
-    tables = {f: {k: getattr(x, k) for k in _names_of(x)} if is_dataclass(x) else x for f, x in tables.items()}
+    tables = {f: {k: getattr(x, k) for k in _numbers_of(x)} if is_dataclass(x) else x for f, x in tables.items()}
     pairs = [(f, key, x) for f, table in tables.items() if isinstance(table, Mapping) for key, x in table.items()]
     return [f"{f}.{key}" for f, key, x in pairs if re.fullmatch(r"\w+", str(key)) and _is_number(x)]
 
