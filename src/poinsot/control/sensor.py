@@ -124,7 +124,7 @@ class Sensor(Block):
 
 
 def noise_paths(elements: Mapping[str, Element], known: Sequence[str]) -> tuple[str, ...]:
-    """The paths of the numbers by which the noise of sensors and turbulence differs: between instances of a batch, and by the seed.
+    """The paths of the numbers by which noise and turbulence differ: between instances of a batch, and by the seed.
 
     Those that are `known` already are left out. They are always free: a constant would be rounded elsewhere, and single
     runs not have the bits of batches.

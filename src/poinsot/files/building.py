@@ -288,6 +288,15 @@ class Builder:
                 with self.file.within(("close", k)):
                     making.loop_of(self.world, table)
                     self.places.setdefault(table.name, ("close", k))
+        for k, item in self.file.items("drive"):
+            table = self.file.read(kinds.lists()["drive"], item, ("drive", k), self.context)
+            if table is not None and not self._is_there(table.joint):
+                near = hint(table.joint, [*self.world.description.bodies, *self.places])
+                self.file.note(("drive", k, "joint"), f"there is no body {table.joint!r}{near}")
+            elif table is not None:
+                with self.file.within(("drive", k)):
+                    making.drive_of(self.world, table)
+                    self.places.setdefault(table.name, ("drive", k))
 
     def _control(self) -> None:
         """Laws and events, which refer to all the rest."""

@@ -16,8 +16,9 @@ from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Ea
 from poinsot.environment.air_mass import winds_of
 from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
-from poinsot.mechanism.closures import Driven, Relation
+from poinsot.mechanism.closures import Relation, prefixed
 from poinsot.mechanism.constrained import Mobility
+from poinsot.mechanism.relations import Driven
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
 from poinsot.parts.element import Value, read_only
@@ -181,9 +182,7 @@ class World:
             for stop in stops_of(mechanism, q, prefix) if limits else ():
                 self.add(stop)
             for closure in mechanism.closures:
-                ends = (WORLD if closure.a is None else prefix + closure.a, prefix + closure.b)
-                frames = (closure.placement_a, closure.placement_b)
-                self.add(ClosedLoop(prefix + closure.name, *ends, closure.relation, *frames))
+                self.add(ClosedLoop.of(prefixed(closure, prefix)))
         return added
 
     def add_beam(
