@@ -28,6 +28,7 @@ def plane(air=AIR, **jet):
     return world
 
 
+@pytest.mark.slow
 def test_the_flight_of_a_jet_closes_in_the_ledger_and_ends_with_its_fuel():
     world = plane(power=0.1, tank="fuel", tsfc=3e-5, rotor_inertia=30.0, rotor_speed=(300.0, 900.0))
     run = world.simulate(16.0, 0.02, every=0.02, ledger=True, vary={"plane.engine.tsfc": [3e-5, 6e-5]})

@@ -68,6 +68,7 @@ def test_torque_and_gyroscopic_moment_are_those_of_a_rotor():
         np.testing.assert_allclose(motion.effects["plane.prop"].wrenches["plane"], F, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_piston_engine_flies_on_its_fuel():
     engine = pt.PistonEngine(
         "engine", rotor="prop", power=120e3, speed=pt.rpm(2700), throttle=0.8, tank="fuel", bsfc=8e-8, drag=20.0

@@ -146,12 +146,15 @@ def _passed(done: "Run") -> bool:
 
 
 def _limits(screen: Screen, done: "Run") -> None:
-    """The outputs that were kept, and the limits of the structure."""
+    """The outputs that were kept, the limits of the structure, and the tables that were left."""
     from poinsot.cli import shown
 
     shown.outputs(screen, done)
     if done.limits.latches:
         screen.say(str(done.limits), "yellow" if _passed(done) else None)
+        screen.say()
+    if done.table_exits:
+        screen.say(str(done.table_exits), "yellow")
         screen.say()
 
 

@@ -30,7 +30,8 @@ def load_table(
     axes: the names of the columns that are the grid, in the order of the table's arguments; a mapping also says their
     units, {"alpha": "deg"}. values: the same for the values; by default all other columns, in their order. The rows may
     come in any order, but every point of the grid must be there once. Everything is converted to SI units.
-    outside: as for `Table`, or by the names of axes. Several values give a table with several outputs.
+    outside: as for `Table`, or by the names of axes. Several values give a table with several outputs. Its name
+    and labels are those of the columns.
 
     In a NetCDF file (.nc) the axes are coordinates, the values variables over them, and units their attributes.
     """
@@ -47,7 +48,8 @@ def load_table(
             raise ValueError(f"a table needs one axis and one value or more; the columns are {', '.join(columns)}.")
         knots, places = zip(*(np.unique(column, return_inverse=True) for column in grid), strict=True)
         filled = _gridded(dict(zip(axes, knots, strict=True)), places, np.stack(data, axis=-1))
-        return Table(knots, filled[..., 0] if len(data) == 1 else filled, method, _beyond(outside, axes))
+        name, found = ", ".join(values), filled[..., 0] if len(data) == 1 else filled
+        return Table(knots, found, method, _beyond(outside, axes), name, tuple(axes))
 
 
 def _beyond(outside: str | Mapping[str, str], axes: Iterable[str]) -> str | tuple[str, ...]:

@@ -20,6 +20,7 @@ from poinsot.run.fingerprints import hash_of
 from poinsot.run.ledger import WIDTH, Ledger, sources
 from poinsot.run.limits import Limits, limits
 from poinsot.run.observe import LABELS, observe
+from poinsot.run.table_exits import TableExits, table_exits
 from poinsot.world import World
 
 if TYPE_CHECKING:
@@ -233,6 +234,11 @@ class Run:
     def limits(self) -> Limits:
         """The limits of the structure: which were passed, by what load, and when."""
         return limits(self.compiled.system, self.y[-1])
+
+    @cached_property
+    def table_exits(self) -> TableExits:
+        """The axes of tables that look-ups left, for how long, and how far; judged at the records."""
+        return table_exits(self.compiled, self.time, np.asarray(self.y), self.p)
 
     def __getitem__(self, body: str) -> Any:
         """The records of one body: run["plane"].position."""

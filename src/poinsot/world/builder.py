@@ -20,9 +20,10 @@ from poinsot.mechanism.closures import Relation, prefixed
 from poinsot.mechanism.constrained import Mobility
 from poinsot.mechanism.relations import Driven
 from poinsot.particles import Particles, Springs
-from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
+from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Tank, Torque
 from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
+from poinsot.parts.slosh import slosh_parts
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
@@ -195,6 +196,15 @@ class World:
         for flexure in beam.flexures():
             self.add(flexure)
         return added
+
+    def add_slosh(self, body: str | BodyHandle, tank: Tank, damping: float = 0.005, bottom: str = "-z") -> BodyHandle:
+        """Add a tank whose contents slosh, as the rest of them and a pendulum: the body "body_tank_slosh".
+
+        The level is that of the start: what flows out comes from the rest. See `poinsot.parts.slosh.slosh_parts`.
+        """
+        parts = slosh_parts(tank, damping, bottom)
+        BodyHandle(self, str(body)).add(parts.rest)
+        return self.add_body(f"{body}_{tank.name}_slosh", parts.pendulum, str(body), parts.joint, parts.placement)
 
     def add(self, element: Element) -> Element:
         """Add a force, spring, motor, contact or part."""

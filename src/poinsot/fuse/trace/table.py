@@ -3,7 +3,9 @@
 import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +19,7 @@ from poinsot.fuse.trace.cells import OUTSIDE, locate
 from poinsot.fuse.trace.splines import slopes
 from poinsot.fuse.trace.traced import Traced, _asarray, as_objects
 
+_SEEN: ContextVar[list[Any] | None] = ContextVar("look_ups", default=None)
 METHODS = {"linear": 2, "cubic": 4, "monotone": 2}  # with the least number of knots
 
 
@@ -33,6 +36,8 @@ class Table:
     ("extrapolate"), NaN ("nan"), or an error on plain numbers and NaN in kernels ("error"); "periodic": the axis spans
     one period; "mirror": the values are repeated backwards. One for all axes, or one per axis.
 
+    `name` and `labels`, one per axis, are what reports call it and its axes.
+
     Called with one argument per axis, inside kernels or on plain arrays. NaN in gives NaN out.
     """
 
@@ -40,6 +45,8 @@ class Table:
     values: np.ndarray
     method: str = "linear"
     outside: str | Sequence[str] = "clamp"
+    name: str = ""
+    labels: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         axes = (self.axes,) if np.ndim(self.axes[0]) == 0 else self.axes
@@ -56,6 +63,8 @@ class Table:
         if values.shape[: len(grids)] != tuple(map(len, grids)):
             raise ValueError(f"the values have shape {values.shape}, but the axes ask for {tuple(map(len, grids))}")
         self._check_outside()
+        if self.labels and (isinstance(self.labels, str) or len(self.labels) != len(grids)):
+            raise ValueError(f"labels={self.labels!r} of the table: its {len(grids)} axes need one each")
 
     def _check_outside(self) -> None:
         if not isinstance(self.outside, str):
@@ -90,7 +99,18 @@ class Table:
             return np.stack(flat).reshape(arrays[0].shape + self.shape)
         if not any(isinstance(x, Traced) for x in points):
             points = tuple(np.asarray(x, dtype=float) for x in points)
+        if (seen := _SEEN.get()) is not None:
+            seen.append((self, points))
         return self._evaluate(points)
+
+    @property
+    def open_axes(self) -> tuple[int, ...]:
+        """The axes that a point can leave: those that are not periodic or mirrored."""
+        return tuple(k for k, outside in enumerate(self._outside) if outside not in ("periodic", "mirror"))
+
+    def label(self, axis: int) -> str:
+        """What an axis is called in reports."""
+        return str(self.labels[axis]) if self.labels else f"axis {axis}"
 
     def beyond(self, *points: Any) -> tuple[Any, ...]:
         """How far a point is beyond the grid, per axis: below 0 under its start, above 0 past its end, 0 within."""
@@ -145,6 +165,17 @@ class Table:
     @cached_property
     def _constants(self) -> memory.Numbers:
         return memory.Numbers(self._data)
+
+
+@contextmanager
+def look_ups() -> Iterator[list[tuple[Table, tuple[Any, ...]]]]:
+    """Inside of it, all look-ups are listed: the table, and the point at which it was asked."""
+    seen: list[tuple[Table, tuple[Any, ...]]] = []
+    token = _SEEN.set(seen)
+    try:
+        yield seen
+    finally:
+        _SEEN.reset(token)
 
 
 def _contracted(
