@@ -25,11 +25,11 @@ def test_example(name, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("name", examples())
-def test_what_an_example_draws_was_recorded(name):
-    from poinsot.study.quantities import pick
-
+def test_what_an_example_draws_is_recorded(name):
+    """It is an error of the file if it is not, as of any other."""
     scenario = load_scenario(examples()[name])
     assert scenario.title
     assert scenario.about
-    run = scenario.run(duration=scenario.options["step"], every=None)
-    pick(run.data, scenario.show["draw"])
+    assert scenario.show["draw"]
+    with pytest.raises(ValueError, match="is not recorded"):
+        load_scenario(examples()[name], {"show.draw": "nothing.at.all"})
