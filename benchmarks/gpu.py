@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 os.environ["CUPY_CACHE_DIR"] = tempfile.mkdtemp()  # so that compile times are those of compiling
@@ -18,6 +19,7 @@ os.environ["CUPY_CACHE_DIR"] = tempfile.mkdtemp()  # so that compile times are t
 import cupy as cp
 import numpy as np
 
+import f16_book as book
 import poinsot as pt
 import robots
 from poinsot.fuse.cuda import launch as gpu
@@ -95,6 +97,34 @@ def top_steps() -> pt.fuse.Kernel:
         return pt.fori_loop(steps, lambda _, q: free_rotation(q, L, moments, h), q)
 
     return pt.fuse.Kernel(advance, "(4),(3),(),()->(4)")
+
+
+def fighter_steps() -> pt.fuse.Kernel:
+    """RK4 of the F-16 of `f16_book`, with 24 tables, at a fixed power and fixed controls."""
+    tables = {
+        name: pt.Table(tuple(axes), values, outside="extrapolate") for name, (axes, values) in book.tables().items()
+    }
+    f16 = book.model(SimpleNamespace(**tables), np.where)
+
+    def rate(x: Any, u: Any) -> Any:
+        return np.stack(f16(*x[:9], x[11], *u))
+
+    def advance(x: Any, u: Any, h: Any, steps: Any) -> Any:
+        def step(_: Any, x: Any) -> Any:
+            k1 = rate(x, u)
+            k2 = rate(x + 0.5 * h * k1, u)
+            k3 = rate(x + 0.5 * h * k2, u)
+            return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(x + h * k3, u))
+
+        return pt.fori_loop(steps, step, x)
+
+    return pt.fuse.Kernel(advance, "(12),(4),(),()->(12)")
+
+
+def fighters(rng: np.random.Generator, count: int) -> list[Any]:
+    drawn = book.states(count)
+    x = np.concatenate([drawn[:, :9], np.zeros((count, 2)), drawn[:, 9:10]], axis=1)
+    return [x, drawn[:, 10:] * [1, 0.1, 0.1, 0.1], 1e-3]
 
 
 def arms(n: int, h: float = 1e-4, *more: float) -> Args:
@@ -267,6 +297,7 @@ def main() -> None:
     sizes = (1 << 16,) if arguments.quick else (1 << 16, 1 << 20)
     for count in sizes:
         report("free body, splitting", top_steps(), tops, count, 1000, limits, operations(top_steps()))
+        report("F-16, RK4", fighter_steps(), fighters, count, 200, limits, operations(fighter_steps()))
     for n, branching, steps, counts in (
         (7, 0.2, 200, sizes),
         (30, 0.2, 50, sizes),

@@ -24,7 +24,7 @@ from case import Case, Contender, Entry, Missing, RemoteEntry, count_processor_t
 from poinsot import fuse
 from poinsot.fuse.llvm.target import host
 
-PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka jax jaxlib numexpr gymnasium".split()
+PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka jax jaxlib numexpr jsbsim numba gymnasium".split()
 
 
 @dataclass

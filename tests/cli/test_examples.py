@@ -28,5 +28,14 @@ def test_example(name, tmp_path, monkeypatch, capsys):
         row = data["ledger"][quantity]
         scale = max(abs(row[key]) for key in ("initial", "final", "inflow"))
         assert row["residual"] <= 1e-6 * scale + 1e-9, quantity  # the error of the scheme, and rounding
-    (saved,) = Path("results").rglob("*.nc")
-    pick(pt.load_run(saved).data, scenario.show["draw"])
+
+
+@pytest.mark.parametrize("name", examples())
+def test_what_an_example_draws_is_recorded(name):
+    """It is an error of the file if it is not, as of any other."""
+    scenario = load_scenario(examples()[name])
+    assert scenario.title
+    assert scenario.about
+    assert scenario.show["draw"]
+    with pytest.raises(ValueError, match="is not recorded"):
+        load_scenario(examples()[name], {"show.draw": "nothing.at.all"})

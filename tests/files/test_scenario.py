@@ -150,9 +150,9 @@ def test_an_element_inside_of_a_body_is_named_after_both():
 def test_every_number_of_every_element_has_a_unit():
     """A new part says them in the types of its fields; blocks are in the units of the signals that they take."""
     words = {"name", "body", "joint", "a", "b", "source", "to", "tank", "cut", "axes", "then", "tension", "load"}
-    words |= set("coefficients inputs outputs moment_axes air_at section beam side unsteady together loop".split())
-    words |= set("nose fins transitions".split())
-    flags = {"settles", "combined", "piece", "carries", "n", "strips", "ignition"}
+    words |= set("coefficients inputs outputs moment_axes air_at section beam side unsteady together".split())
+    words |= set("nose fins transitions rotor engine hand CT CP loop surface shapes shapes_a shapes_b".split())
+    flags = set("settles combined piece carries n strips ignition turbo grains count ignored".split())
     missing = [
         f"{kind}.{f.name}"
         for kind, cls in {**elements(), "beam": pt.Beam}.items()
@@ -167,7 +167,7 @@ def test_every_kind_of_element_has_a_table():
     public = [x for x in public if issubclass(x, pt.Element) and x is not pt.Element]
     in_python = [x for x in public if x.__module__.startswith("poinsot.control.")]  # their laws are functions
     others = {table_name(cls) for cls in public if cls not in in_python}
-    assert others - {"central_gravity", "closed_loop", "terrain", "touch"} <= set(kinds.lists())
+    assert others - {"central_gravity", "closed_loop", "touch"} <= {*kinds.lists(), *kinds.SURROUNDINGS}
 
 
 def test_units_of_numbers_of_worlds():

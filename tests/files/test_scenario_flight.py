@@ -257,3 +257,116 @@ def test_a_model_of_a_file_gives_the_coefficients(tmp_path):
     )
     world = read_scenario(RUN + "[air]\n" + PLANE + start + aero, folder=tmp_path).world
     assert world.motion().effects["plane.aero"].shown["CL"] == pytest.approx(0.23)
+
+
+PARTS = (
+    """[air]
+turbulence = { kind = "dryden", wind_at_6m = "15 kt", severity = "moderate", span = "9 m", seed = 7 }
+[terrain]
+heights = "20*sin(x/300)"
+[[table]]
+name = "CT"
+axes = { J = [0, 0.5, 1] }
+values = [0.1, 0.07, 0]
+"""
+    + PLANE
+    + """start = { altitude = 500, airspeed = 55 }
+[[body.propeller]]
+name = "prop"
+diameter = "190 cm"
+inertia = "1.4 kg m^2"
+speed = "2400 rpm"
+CT = { table = "CT" }
+CP = { table = "CT" }
+[[body.gear]]
+name = "leg"
+point = [0, 0, "1 m"]
+radius = "20 cm"
+[[body.wing]]
+name = "tail"
+half_span = "1.5 m"
+chord = ["80 cm", "50 cm"]
+twist = "0.02*y"
+section = { lift_slope = 4.5, zero_lift = "-2 deg", stall = "14 deg" }
+[[body.strip]]
+name = "fin"
+up = [0, 1, 0]
+section = { drag = 0.01 }
+[[body.barrowman]]
+name = "hull"
+diameter = "10 cm"
+nose = { length = "30 cm", shape = "cone" }
+fins = [{ at = 1, count = 4 }, { at = "1.5 m", cant = "1 deg" }]
+drag = "0.3 + 0.1*mach"
+[[body.parachute]]
+name = "chute"
+CdS = "3 m^2"
+trigger = "altitude < 300"
+[[body.solid_motor]]
+name = "motor"
+thrust = { times = [0, 1, 2], values = ["0 N", "50 N", "0 N"] }
+mass = "60 g"
+radius = "14 mm"
+length = "60 mm"
+bore = "4 mm"
+[[beam]]
+name = "spar"
+parent = "plane"
+length = 4
+EI = 1e5
+GJ = 1e5
+mass_per_length = 5
+polar = 0.1
+n = 2
+[[wing]]
+name = "right"
+beam = "spar"
+chord = "1 - 0.1*y"
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return read_scenario(RUN + PARTS).world
+
+
+def test_parts_of_aircraft_have_the_fields_of_their_classes(parts):
+    things = parts.description.elements
+    wing, hull, air = things["plane.tail"], things["plane.hull"], things["air"]
+    assert wing.section.zero_lift == pytest.approx(np.radians(-2.0))
+    assert wing.twist(1.5) == pytest.approx(0.03)
+    assert [fins.cant for fins in hull.fins] == [0.0, pytest.approx(np.radians(1.0))]
+    assert hull.nose.shape == "cone"
+    assert hull.drag(0.5) == pytest.approx(0.35)
+    assert things["right"].beam.name == "spar"
+    assert things["right"].chord(2.0) == pytest.approx(0.8)
+    assert things["plane.prop"].CT.axes[0][1] == 0.5
+    assert things["ground"].height(150 * np.pi, 0.0) == pytest.approx(20.0)
+    assert (things["turbulence"].wind_at_6m, things["turbulence"].severity) == (pytest.approx(15 * KT), "moderate")
+    assert air.winds == ()
+    assert np.all(np.isfinite(parts.motion().vdot))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('CT = { table = "CT" }', 'CT = { table = "CTT" }'), "there is no table 'CTT'; did you mean 'CT'?"),
+        (('stall = "14 deg"', 'stal = "14 deg"'), "wing[0].section.stal: there is no such key; did you mean 'stall'?"),
+        (('stall = "14 deg"', 'stall = "-14 deg"'), "stall of a section must be above zero"),
+        (('shape = "cone"', 'shape = "conic"'), 'expected one of "cone"'),
+        (('beam = "spar"', 'beam = "spa"'), "there is no beam 'spa'; did you mean 'spar'?"),
+        (('kind = "dryden"', 'kind = "karman"'), 'turbulence.kind = "karman": expected one of "dryden"'),
+        (('severity = "moderate"', 'severity = "mild"'), "mild"),
+        (('heights = "20*sin(x/300)"', 'heights = "20*sin(z/300)"'), "'z' is not defined here"),
+        (('trigger = "altitude < 300"', 'trigger = "altitud < 300"'), "did you mean 'altitude'?"),
+        (('bore = "4 mm"', 'bore = "15 mm"'), "it does not fit"),
+        (('chord = "1 - 0.1*y"', 'chord = "1 - 0.1*x"'), "'x' is not defined here"),
+    ],
+)
+def test_errors_of_parts(change, message):
+    assert change[0] in PARTS
+    found = messages(RUN + PARTS.replace(*change))
+    assert len(found) == 1
+    assert message in found[0]
+    assert found[0].startswith("x.toml:")
