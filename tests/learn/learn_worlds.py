@@ -30,3 +30,17 @@ TASK: dict[str, Any] = {
     "action": {"push": 10.0}, "observation": BOUNDS, "reward": upright, "done": fallen,
     "vary": {"pole.q[0]": pt.Normal(0.0, 0.05)}, "control_period": 0.02, "time_limit": 0.6,
 }  # fmt: skip
+
+
+@pt.kernel("(3),(3,3),()->(3),()")
+def swirl(a, M, s):
+    """Two results of three arguments."""
+    return np.sin(M @ a) * s, a @ a * np.exp(-s)
+
+
+SHAPES = [((3,), (3, 3), ()), ((5, 3), (3, 3), (2, 1)), ((4, 3), (4, 3, 3), (4,))]
+
+
+def normal(shapes: Any, seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=shape) for shape in shapes]

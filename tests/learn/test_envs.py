@@ -216,8 +216,10 @@ def test_wrong_actions_are_named_and_nothing_steps(world):
         (np.full((3, 1), np.inf), "push of instance 0 is inf"),
         (np.zeros((3, 2)), r"shape \(3, 1\), for push; not \(3, 2\). Nothing was stepped"),
         (0.0, r"not \(\)"),
-        ("left", "is not an array of numbers. Nothing was stepped"),
-        (None, "Nothing was stepped"),
+        ("left", "is not an array of real numbers. Nothing was stepped"),
+        ([[1.0], [1.0, 2.0], [1.0]], "is not an array of real numbers"),
+        (1j * np.zeros((3, 1)), "is not an array of real numbers"),
+        (None, "is not an array of real numbers"),
     ):
         with pytest.raises(ValueError, match=match):
             env.step(action)
@@ -233,10 +235,14 @@ def test_wrong_actions_are_named_and_nothing_steps(world):
         ({"observation": [pt.Signal("pole.qq")]}, r"pole\.qq"),
         ({"action": {"push": (3, 1)}}, r"bounds of 'push' are \(3, 1\); give \(low, high\) with low below high"),
         ({"action": {"push": (0, np.nan)}}, "bounds of 'push'"),
+        ({"action": {"push": "10"}}, "bounds of 'push' are '10'"),
+        ({"action": {"push": (1, 2, 3)}}, "bounds of 'push'"),
         ({"action": ["push"], "scaled": True}, "scaled actions need bounds"),
         ({"reward": "pole.position"}, "has 3 numbers; it must be one"),
         ({"reward": lambda seen: seen}, "reward can neither be traced .* nor called on the batch"),
         ({"done": 3.0}, "done must be a quantity or a function, not 3.0"),
+        ({"observation": []}, "nothing is observed"),
+        ({"vary": {"pole.mass": [0.1, 0.2, 0.3]}}, "varies over 3 values, but the batch has 2"),
         ({"dtype": np.int32}, "dtype must be float32 or float64"),
         ({"autoreset": "LATER"}, "autoreset must be one of SAME_STEP"),
         ({"batch": 0}, "batch must be a whole number, one or more"),
@@ -258,9 +264,13 @@ def test_other_bad_input(world):
     still.add_particle("ball", 1.0)
     with pytest.raises(ValueError, match="a task needs an action"):
         learn.Env(still)
+    with pytest.raises(ValueError, match="values for 2 instances; an Env has one"):
+        learn.Env(world, vary={"pole.mass": [0.1, 0.2]})
     env = learn.VectorEnv(world, batch=2, **TASK)
     with pytest.raises(ValueError, match="one seed"):
         env.reset(seed=[1, 2])
+    with pytest.raises(TypeError, match="options must be a dict"):
+        env.reset(options=[1])
     env.reset(seed=1)
     with pytest.raises(ValueError, match="where must be a mask"):
         env.reset(options={"reset_mask": [1, 0]})

@@ -42,5 +42,11 @@ def test_a_resisted_tree_solves_the_dense_equations(root):
     H = M + h * np.diag(np.abs(d)) + h * sum(J[k].T @ K[k] @ J[k] for k in F)
     wanted = np.linalg.solve(H, M @ a_free + more + sum(J[k].T @ F[k] for k in F))
     assert np.allclose(a, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+    both = rng.normal(size=(6, 6))  # couplings, small enough that the whole stays positive
+    coupled, there = stiff.solve(h, F, K, more, np.abs(d), {(1, 3): both})
+    H = H + h * (J[1].T @ both @ J[3] + J[3].T @ both.T @ J[1])
+    wanted = np.linalg.solve(H, M @ a_free + more + sum(J[k].T @ F[k] for k in F))
+    assert np.allclose(coupled, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+    assert np.allclose(there[3], J[3] @ coupled, rtol=0, atol=1e-12)
     for k in range(4):
         assert np.allclose(added[k], J[k] @ a, rtol=0, atol=1e-12)

@@ -72,9 +72,10 @@ def test_quadrature_of_strain_energy(shape):
     """The compliances integrate x^m (l - x)^2/EI exactly up to the degree 2n - 1; all are positive, within the beam."""
     b = beam(4, EI=lambda x: EI * shape(x))
     x, K = b.joints, np.array([flexure.stiffness[1] for flexure in b.flexures()])
-    assert np.all(np.diff([0.0, *x, L]) > 0) and np.all(K > 0)
+    assert np.all(np.diff([0.0, *x, L]) > 0)
+    assert np.all(K > 0)
     for m in range(8):
-        want = sum(quad(lambda s: s**m * (L - s) ** 2 / EI / shape(s), *ends)[0] for ends in ((0, 1), (1, L)))
+        want = sum(quad(lambda s, m=m: s**m * (L - s) ** 2 / EI / shape(s), *ends)[0] for ends in ((0, 1), (1, L)))
         assert x**m * (L - x) ** 2 @ (1 / K) == pytest.approx(want, rel=2e-3 if shape(2.0) == 0.3 else 1e-10)
 
 

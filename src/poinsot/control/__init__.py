@@ -5,6 +5,7 @@ from poinsot.control.actuator import Actuator
 from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, QuaternionFeedback, Washout
 from poinsot.control.controller import Block, Controller
 from poinsot.control.events import When
+from poinsot.control.gusts import Dryden
 from poinsot.control.regulator import StateFeedback, lqr
 from poinsot.control.release import Release
 from poinsot.control.sensor import Sensor
@@ -14,6 +15,7 @@ __all__ = [
     "Actuator",
     "Block",
     "Controller",
+    "Dryden",
     "GainSchedule",
     "Lag",
     "Lead",

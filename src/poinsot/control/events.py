@@ -28,7 +28,8 @@ class When(Element):
     then: a dict of inputs and the values that they have from then on (of several events the last one counts); a
     `Release` of a joint; "stop", which ends the run; a list of these; or nothing, as other elements can take the
     signal "name.happened", and a `Thruster` its `ignition`.
-    release: a body, whose joint is held until then, and comes loose: the same as a `Release` without springs.
+    release: a body, whose joint is held until then, and comes loose, the same as a `Release` without springs; or a
+    loop, which parts.
     """
 
     condition: Callable[..., Any] | str = "time"

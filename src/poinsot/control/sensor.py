@@ -11,6 +11,7 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.control import noise
 from poinsot.control.controller import TAKEN, Answer, Block
+from poinsot.control.gusts import Dryden
 from poinsot.control.sensor_kinds import SENSORS
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Element, Value, require_limit, require_not_negative, require_points
@@ -135,12 +136,12 @@ class Sensor(Block):
 
 
 def noise_paths(elements: Mapping[str, Element], known: Sequence[str]) -> tuple[str, ...]:
-    """The paths of the numbers by which the noise of sensors differs: between instances of a batch, and by the seed.
+    """The paths of the numbers by which noise and turbulence differ: between instances of a batch, and by the seed.
 
     Those that are `known` already are left out. They are always free: a constant would be rounded elsewhere, and single
     runs not have the bits of batches.
     """
-    noisy = [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
+    noisy = [name for name, e in elements.items() if isinstance(e, (Sensor, Dryden)) and e.sample is not None]
     paths = (f"{name}.{number}" for name in noisy for number in ("instance", "seed"))
     return tuple(path for path in paths if path not in known)
 

@@ -1,7 +1,7 @@
 """The kinds of sensors: what each measures of the motion, without errors."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.environment.air_mass import earth_of, ground_velocity, height
 from poinsot.parts.element import value_of
+from poinsot.parts.load_factor import G_0
 from poinsot.parts.scene import Scene
 from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
@@ -18,24 +19,12 @@ if TYPE_CHECKING:
 
 
 def _specific_force(sensor: "Sensor", scene: Scene) -> Array:
-    """Acceleration of the point less gravity (3,) [m/s^2]: dv_B/dt + w x v_B + w' x r + w x (w x r) - R^T g."""
-    body, r = scene[sensor.body], as_array(sensor.point)
-    rate, omega = scene.dynamics.acceleration(sensor.body), body.twist[:3]
-    a = rate[3:] + np.cross(omega, body.twist[3:]) + np.cross(rate[:3], r) + np.cross(omega, np.cross(omega, r))
-    return sensor.turned(a - body.pose.R.T @ _gravity(scene, body.point(r)))
+    """Acceleration of the point less gravity (3,) [m/s^2]."""
+    return sensor.turned(scene.specific_force(sensor.body, sensor.point))
 
 
-def _gravity(scene: Scene, p: Array) -> Array:
-    """The acceleration of free fall (3,) [m/s^2] at p (3,) [m], in world axes."""
-    central: Any = scene.elements.get("gravity")
-    earth = earth_of(scene)
-    if earth is not None:
-        pull: Array = earth.gravitation(p)
-        return pull
-    if central is None:
-        return as_array(scene.mechanism.gravity)
-    d = p - as_array(central.centre)
-    return -central.mu / (d @ d) ** 1.5 * d
+def _load_factor(sensor: "Sensor", scene: Scene) -> Array:
+    return np.reshape(-_specific_force(sensor, scene)[2] / G_0, (1,))
 
 
 def _field(sensor: "Sensor", scene: Scene) -> Array:
@@ -129,6 +118,7 @@ SENSORS: dict[str, SensorKind] = {
         lambda s, scene: _rates(s, scene)[2:], 1, _single, "rad/s", "angular velocity about the sensor's z axis"
     ),
     "accelerometer": SensorKind(_specific_force, 3, _added, "m/s^2", "acceleration less gravity, sensor axes"),
+    "load factor": SensorKind(_load_factor, 1, _single, "1", "acceleration less gravity along -z, by 9.80665 m/s^2"),
     "magnetometer": SensorKind(_field, 3, _added, "", "the `field`, in sensor axes"),
     "star tracker": SensorKind(_attitude, 3, _rotated, "1", "attitude wxyz, sensor to world axes; errors in rad"),
     "gps": SensorKind(_place, 3, _added, "m", "position of the point"),

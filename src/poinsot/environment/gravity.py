@@ -61,6 +61,11 @@ class CentralGravity(Element):
                 power = power + gained * dU
         return Effect(wrenches, stored=stored, power=power)
 
+    def field(self, p: Array) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+        d = p - as_array(self.centre)
+        return -self.mu / (d @ d) ** 1.5 * d
+
 
 @dataclass(frozen=True, eq=False)
 class EarthGravity(Element):
@@ -97,6 +102,10 @@ class EarthGravity(Element):
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
                 power = power + gained * (pull(planet, p_B, z_B, 1.0, extent * dI).energy - pulled.force @ rho / m)
         return Effect(wrenches, stored=stored, power=power)
+
+    def field(self, p: Array) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+        return self.earth.gravitation(p)
 
 
 def gravity_of(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:

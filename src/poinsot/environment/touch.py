@@ -115,7 +115,7 @@ class Touch(Element):
         shown = self._shown(body, places, body.pose.R @ F[3:])
         return Effect({self.body: F}, stored=energy, power=power + F @ body.twist, shown=shown)
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
         V_0, V = scene[self.body].twist, later.twist(self.body)
         F, lumps, kept = np.zeros(6), Lumps(), []
         for place in self._places(scene):

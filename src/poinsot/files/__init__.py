@@ -8,6 +8,7 @@ from poinsot.files.problems import ScenarioError
 from poinsot.files.repairs import RepairWarning
 from poinsot.files.saving import Writer
 from poinsot.files.scenario import Scenario, load_scenario
+from poinsot.files.sdf import load_sdf
 from poinsot.files.table_files import load_table
 from poinsot.files.thrust_curves import MotorData, load_eng
 from poinsot.files.urdf import load_urdf
@@ -26,6 +27,7 @@ __all__ = [
     "load_mjcf",
     "load_run",
     "load_scenario",
+    "load_sdf",
     "load_table",
     "load_urdf",
     "to_mujoco",

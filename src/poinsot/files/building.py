@@ -6,7 +6,7 @@ from typing import Any
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
 from poinsot.files import control_tables, cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
@@ -19,7 +19,7 @@ from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
 from poinsot.files.toml_lines import Path as Place
-from poinsot.parts import WORLD, Input
+from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
 from poinsot.world import World
@@ -37,6 +37,7 @@ class Builder:
         self.world = World()
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
         self.outputs: dict[str, OutcomeFormula] = {}
+        self.beams: dict[str, Beam] = {}
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -151,6 +152,10 @@ class Builder:
             with self.file.within(("air",)):
                 winds = flight_tables.winds_in(entries)
                 self.world.add(AirMass(atmosphere=flight_tables.atmosphere_of(entries), winds=winds))
+                for turbulence in flight_tables.turbulence_in(entries):
+                    self.world.add(turbulence)
+        if tables["terrain"] is not None:
+            self.world.add(Terrain(heights=tables["terrain"].heights))
 
     def _gravity(self) -> None:
         value = self.file.data.get("gravity", ABSENT)
@@ -220,6 +225,8 @@ class Builder:
         elif table is not None and not again:
             with self.file.within(place):
                 making.OTHERS[kind](self.world, table)
+                if kind == "beam":
+                    self.beams[table.name] = making.beam_in(table)
         self.lost = self.lost or (kind in SETS and len(self.problems) > count)
 
     def _one_body(self, table: Any, place: Place, again: bool) -> None:
@@ -281,6 +288,15 @@ class Builder:
                 with self.file.within(("close", k)):
                     making.loop_of(self.world, table)
                     self.places.setdefault(table.name, ("close", k))
+        for k, item in self.file.items("drive"):
+            table = self.file.read(kinds.lists()["drive"], item, ("drive", k), self.context)
+            if table is not None and not self._is_there(table.joint):
+                near = hint(table.joint, [*self.world.description.bodies, *self.places])
+                self.file.note(("drive", k, "joint"), f"there is no body {table.joint!r}{near}")
+            elif table is not None:
+                with self.file.within(("drive", k)):
+                    making.drive_of(self.world, table)
+                    self.places.setdefault(table.name, ("drive", k))
 
     def _control(self) -> None:
         """Laws and events, which refer to all the rest."""
@@ -301,7 +317,9 @@ class Builder:
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**vehicle_tables.made(cls, entries))
+        if self.lost and entries.get("beam") is not None:
+            return  # the beam is a problem of its own
+        element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             names = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []

@@ -46,10 +46,42 @@ def look_up(value: object, context: Context) -> str:
     """{ table = "CL" } as a formula, a [[table]] of what its axes are called; "" if it is something else."""
     if not isinstance(value, dict) or set(value) != {"table"}:
         return ""
-    name = str(value["table"])
+    return str(_table_called(value["table"], context).formula(value["table"]))
+
+
+def _table_called(name: object, context: Context) -> Any:
     if name not in context.tables:
-        raise ValueError(f"there is no table {name!r}{hint(name, context.tables) or '; write it as a [[table]]'}")
-    return str(context.tables[name].formula(name))
+        raise ValueError(f"there is no table {name!r}{hint(str(name), context.tables) or '; write it as a [[table]]'}")
+    return context.tables[str(name)]
+
+
+def grid() -> KeyType:
+    """A [[table]] itself, by its name."""
+    expected = 'a table, such as { table = "CT" }'
+
+    def read(value: object, context: Context) -> Table:
+        if not isinstance(value, dict) or set(value) != {"table"}:
+            raise ValueError(f"expected {expected}")
+        table: Table = _table_called(value["table"], context).table
+        return table
+
+    return typed(read, expected, {"type": "object"})
+
+
+def along(argument: str, *units: str) -> KeyType:
+    """A number, two of them, at the ends, or a formula in a distance."""
+    expected = f"{wanted(units)}, two of them, or a formula in {argument}"
+    schema = {"anyOf": [*NUMBER_OR_TEXT, {"type": "array"}]}
+
+    def read(value: object, context: Context) -> Any:
+        if _is_formula(value):
+            return Law(value, (argument,), constants_in(value, context), tables_in(value, context))
+        numbers = array_of(value, units)
+        if np.shape(numbers) not in ((), (2,)):
+            raise ValueError(f"expected {expected}")
+        return numbers
+
+    return typed(read, expected, schema)
 
 
 def _computed(text: str, context: Context) -> Callable[..., Any]:
@@ -123,17 +155,22 @@ def condition() -> KeyType:
     return typed(read, expected, {"type": "string"})
 
 
+def law_in(value: object, arguments: tuple[str, ...], units: Sequence[str], context: Context) -> Any:
+    """The function of these arguments that a formula, a table over some of them or "module:function" is, or None."""
+    if isinstance(value, str) and FUNCTION.fullmatch(value):
+        return _code(value, context)
+    text = value if _is_formula(value) else _listed(value, units) or look_up(value, context)
+    return Law(text, arguments, constants_in(text, context), tables_in(text, context)) if text else None
+
+
 def law(arguments: tuple[str, ...], *units: str, shape: tuple[int, ...] = ()) -> KeyType:
     """Numbers of this shape, or a formula in these arguments, a table over some of them, or "module:function"."""
     numbers = f"{wanted(units)}{f' ({shape[0]} of them)' if shape else ''}, or " if units else ""
     expected = f"{numbers}a formula in {', '.join(arguments)}"
 
     def read(value: object, context: Context) -> Any:
-        if isinstance(value, str) and FUNCTION.fullmatch(value):
-            return _code(value, context)
-        text = value if _is_formula(value) else _listed(value, units) or look_up(value, context)
-        if text:
-            return Law(text, arguments, constants_in(text, context), tables_in(text, context))
+        if (found := law_in(value, arguments, units, context)) is not None:
+            return found
         if not units or isinstance(value, dict):
             raise ValueError(f"expected {expected}")
         numbers = array_of(value, units) if shape else number_of(value, units)

@@ -69,6 +69,12 @@ OF_PLACES: dict[str, Callable[[Scene, BodyState], Any]] = {
     "altitude": lambda scene, b: height(earth_of(scene), b.position),
 }
 
+# What follows from the accelerations of a body, at its origin; not for forces, on which these depend.
+OF_MOTIONS: dict[str, Callable[[Scene, str], Any]] = {
+    "specific_force": Scene.specific_force,
+    "load_factor": Scene.load_factor,
+}
+
 # Coordinates and velocities of the joint of a body, numbers if it has one degree of freedom.
 OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
 
@@ -86,7 +92,7 @@ OF_AIR: dict[str, Callable[[Any], Any]] = {
     "rates": attrgetter("rates"),
 }
 
-OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_JOINTS)  # bodies that exist in every world have these
+OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_MOTIONS, *OF_JOINTS)  # bodies that exist in every world have these
 RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_ALL, *OF_STATES)
 
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -232,7 +238,7 @@ def parse(text: str) -> ast.expr:
         raise ValueError(f"the brackets of the formula are nested too deeply; the limit is {FORMULA_DEPTH}")
     plain = WITH_UNIT.sub(lambda found: repr(to_si(f"{found[1]} {found[2]}")), text.strip())
     try:
-        return ast.parse(plain, mode="eval").body
+        return ast.parse(plain.replace("\n", " "), mode="eval").body  # it may go over several lines
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None)
         raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
@@ -409,6 +415,8 @@ def _quantity(name: str, owner: str, scene: Scene) -> Any:
         return OF_BODIES[name](scene[owner])
     if name in OF_PLACES:
         return OF_PLACES[name](scene, scene[owner])
+    if name in OF_MOTIONS:
+        return OF_MOTIONS[name](scene, owner)
     if name in OF_AIR:
         return OF_AIR[name](scene.air(owner))
     x = scene.joint(owner)[OF_JOINTS[name]]

@@ -1,6 +1,7 @@
 """The tables of flight in a scenario: [earth], [air] with its winds, [[table]], and the start of a body."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,6 +11,7 @@ from pydantic import create_model
 from poinsot._errors import FieldError, about
 from poinsot._fields import field_types
 from poinsot._hints import hint
+from poinsot.control import Dryden
 from poinsot.environment import US76, Atmosphere, Gust, SteadyWind, WindProfile
 from poinsot.environment.earth import GRAVITY, MODELS
 from poinsot.environment.wind import SHAPES, Wind, wind_from
@@ -51,6 +53,26 @@ GustTable = table(
     start=readers.number("s"),
     shape=readers.choice(*SHAPES),
 )
+
+
+def _severity(value: object, _: Context) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"expected {SEVERITY}")
+    return value
+
+
+SEVERITY = '"light", "moderate", "severe", or a probability of exceedance'
+TurbulenceTable = table(
+    "TurbulenceTable",
+    "Turbulence around an aircraft.",
+    {"kind": readers.choice("dryden")},
+    body=readers.text("the name of a body"),
+    wind_at_6m=readers.number("m/s"),
+    severity=readers.typed(_severity, SEVERITY, {"type": ["string", "number"]}),
+    span=readers.number("m", positive=True),
+    seed=readers.whole(),
+    sample=readers.number("s", positive=True),
+)
 AirTable = table(
     "AirTable",
     "The air of the world: an atmosphere and its winds.",
@@ -62,6 +84,31 @@ AirTable = table(
     pressures=readers.array("Pa"),
     wind=readers.one_or_more(WindTable),
     gusts=readers.one_or_more(GustTable),
+    turbulence=TurbulenceTable,
+)
+
+
+def _heights(value: object, context: Context) -> Any:
+    """A height, or a formula or table of x and y, or of latitude and longitude."""
+    try:
+        found = computed.law_in(value, ("x", "y"), ("m",), context)
+    except ValueError as error:
+        if not re.search(r"'(latitude|longitude)' is not defined here", str(error)):
+            raise
+        found = computed.law_in(value, ("latitude", "longitude"), ("m",), context)
+    return readers.number_of(value, ("m",), infinite=False) if found is None else found
+
+
+TerrainTable = table(
+    "TerrainTable",
+    "The ground as a surface.",
+    {
+        "heights": readers.typed(
+            _heights,
+            "a height [m], or a formula or table of x and y, or of latitude and longitude",
+            {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}]},
+        )
+    },
 )
 OVER_NAMES = 'a table of names and units, such as { alpha = "deg" }'
 
@@ -90,7 +137,7 @@ TableOfNumbers = table(
     method=readers.choice(*METHODS),
     outside=readers.typed(_outside, "what happens beyond the grid", {"type": ["string", "object"]}),
 )
-WORLD_TABLES: dict[str, type[ScenarioTable]] = {"earth": EarthTable, "air": AirTable}
+WORLD_TABLES: dict[str, type[ScenarioTable]] = {"earth": EarthTable, "air": AirTable, "terrain": TerrainTable}
 
 
 def start_model() -> KeyType:
@@ -125,6 +172,14 @@ def winds_in(entries: Mapping[str, Any]) -> tuple[Wind, ...]:
     with about(field="gusts"):
         gusts = [Gust(**item.entries()) for item in entries.get("gusts") or ()]
     return (*winds, *gusts)
+
+
+def turbulence_in(entries: Mapping[str, Any]) -> Iterator[Dryden]:
+    """The turbulence of a table [air], if it has some."""
+    if entries.get("turbulence") is not None:
+        given = {key: value for key, value in entries["turbulence"].entries().items() if key != "kind"}
+        with about(field="turbulence"):
+            yield Dryden(**given)
 
 
 def wind_of(entries: Mapping[str, Any]) -> Wind:

@@ -11,6 +11,7 @@ from typing import Any
 
 from poinsot._hints import hint
 from poinsot._memo import memo
+from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.files.expressions import OF_AIR, OF_ALL, RESERVED, Words, _check_all, _quantity, _value, parse
 from poinsot.run.measured import Measurement, measurement
 from poinsot.run.observe import OBSERVABLES
@@ -38,7 +39,7 @@ def read_outputs(system: System, outputs: Mapping[str, Any]) -> tuple[Output, ..
 
 
 def _read(system: System, name: str, value: Any) -> Output:
-    if not isinstance(name, str) or not name.isidentifier() or name in OBSERVABLES:
+    if not isinstance(name, str) or not name.isidentifier() or name in {*OBSERVABLES} - {*AIR_QUANTITIES}:
         raise ValueError(f"output {name!r}: a name has letters, digits and _ only, and is not that of a record.")
     if isinstance(value, str):
         value = OutcomeFormula(value)
@@ -72,7 +73,7 @@ def _bound(system: System, name: str, formula: OutcomeFormula) -> Output:
     bodies = [link.name for link in system.bodies.links]
     body = bodies[0] if len(bodies) == 1 else ""
     words = ("t", *formula.constants, *system.inputs)
-    recorded = _Recorded(system, (*words, *RESERVED), {})
+    recorded = _Recorded(system, (*words, *RESERVED, *OF_AIR), {})
     tree = recorded.visit(outer.args[0])
     _check_all(tree, Words((*words, *recorded.found), bool(body)))
     _require_bodies(tree, bodies)

@@ -4,8 +4,10 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from poinsot._errors import FieldError
+from poinsot._hints import hint
 from poinsot.files import computed, readers
 from poinsot.files.computed import constants_in, tables_in
 from poinsot.files.daveml import load_daveml
@@ -13,8 +15,11 @@ from poinsot.files.dimensions import table_name
 from poinsot.files.expressions import CONSTANTS, FUNCTIONS, Law, parse
 from poinsot.files.readers import Context, KeyType, array_of, typed
 from poinsot.files.shape_tables import table
+from poinsot.files.thrust_curves import load_eng
 from poinsot.files.units import is_quantity
+from poinsot.parts import Beam
 
+Beams: TypeAlias = Mapping[str, Beam]
 SIGNAL = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[\d+\])*")  # "stick", "autopilot.elevator", "plane.velocity[2]"
 
 
@@ -67,6 +72,9 @@ DaveFile = table(
     units=_named(_word, "the unit that it means"),
     check=readers.flag(),
 )
+EngFile = table(
+    "EngFile", "A motor in an .eng file.", {"file": readers.file(".eng")}, motor=readers.text("its name in the file")
+)
 # By the names of their tables: readers for fields of elements, and further keys.
 KEYS: dict[str, dict[str, KeyType]] = {
     "aero": {
@@ -75,10 +83,17 @@ KEYS: dict[str, dict[str, KeyType]] = {
         "outputs": _named(_word, "a name of the model"),
         "daveml": readers.wrapped(DaveFile, "file", str),
     },
+    "barrowman": {"drag": computed.law(("mach",), "1")},
+    "solid_motor": {"eng": readers.wrapped(EngFile, "file", str)},
+    "wing": {
+        "beam": readers.text("the name of a beam"),
+        "chord": computed.along("y", "m"),
+        "twist": computed.along("y", "rad"),
+    },
 }
 
 
-def _aero(entries: dict[str, Any]) -> dict[str, Any]:
+def _aero(entries: dict[str, Any], beams: Beams) -> dict[str, Any]:
     """The model of a DAVE-ML file as coefficients."""
     model = entries.pop("daveml", None)
     if model is None:
@@ -92,13 +107,13 @@ def _loaded(entries: Mapping[str, Any]) -> Any:
     return load_daveml(entries["file"], entries.get("check", True), entries.get("units"))
 
 
-def made(cls: type, entries: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an element from the keys of its table."""
+def made(cls: type, entries: dict[str, Any], beams: Beams) -> dict[str, Any]:
+    """The fields of an element from the keys of its table; beams: those of the world, by name."""
     make = MADE.get(table_name(cls))
-    return entries if make is None else make(entries)
+    return entries if make is None else make(entries, beams)
 
 
-def _jet(entries: dict[str, Any]) -> dict[str, Any]:
+def _jet(entries: dict[str, Any], beams: Beams) -> dict[str, Any]:
     """A table of thrust over Mach number and altitude is that at full power."""
     thrust = entries.get("thrust")
     if isinstance(thrust, Law) and re.fullmatch(r"\w+\([\w, ]+\)", thrust.text) and "power" not in thrust.text:
@@ -106,4 +121,26 @@ def _jet(entries: dict[str, Any]) -> dict[str, Any]:
     return entries
 
 
-MADE: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"aero": _aero, "jet": _jet}
+def _solid_motor(entries: dict[str, Any], beams: Beams) -> dict[str, Any]:
+    """Thrust and mass of the propellant from an .eng file, and the case that its grains must fit into."""
+    eng = entries.pop("eng", None)
+    if eng is None:
+        return entries
+    if "thrust" in entries:
+        raise ValueError("give either thrust or eng")
+    motor = load_eng(eng.entries()["file"], eng.entries().get("motor"))
+    case = {"case_radius": motor.diameter / 2, "case_length": motor.length}
+    return {"thrust": motor.thrust, "mass": motor.propellant_mass, **case, **entries}
+
+
+def _wing(entries: dict[str, Any], beams: Beams) -> dict[str, Any]:
+    """The beam that the wing sits on, by its name."""
+    name = entries.get("beam")
+    if name is not None and name not in beams:
+        raise FieldError(f"there is no beam {name!r}{hint(name, beams)}", "beam")
+    return entries if name is None else {**entries, "beam": beams[name]}
+
+
+MADE: dict[str, Callable[[dict[str, Any], Beams], dict[str, Any]]] = {
+    "aero": _aero, "jet": _jet, "solid_motor": _solid_motor, "wing": _wing,
+}  # fmt: skip

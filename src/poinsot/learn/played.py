@@ -26,6 +26,8 @@ class Played:
     def __init__(self, task: Task, batch: int | None) -> None:
         self.action_space, self.observation_space = task.action_space(), task.observation_space()
         self.task, self.sim = task, task.stepper(batch)
+        if self.sim.batch != batch:
+            raise ValueError(f"vary has values for {self.sim.batch} instances; an Env has one, so use a VectorEnv.")
         bounds = task.action_bounds()
         self._low, self._high = bounds.low.astype(float), bounds.high.astype(float)
         self._count = len(self.observation_space.low)  # columns of the observation; then come the reward and the info
@@ -61,9 +63,12 @@ class Played:
     def _taken(self, action: Any) -> Array:
         """The inputs (..., na) that an action sets, within their bounds."""
         try:
-            given = np.asarray(action, dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(f"the action {action!r} is not an array of numbers. Nothing was stepped.") from None
+            given = np.asarray(action)
+        except ValueError:  # rows of different lengths
+            given = np.asarray(None)
+        if given.dtype.kind not in "fiub":
+            raise ValueError(f"the action {action!r} is not an array of real numbers. Nothing was stepped.")
+        given = given.astype(float)
         if given.shape != (*self._many, len(self._low)):
             self.sim.step(given)  # says what is wrong
         if not np.all(np.isfinite(given)):

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from poinsot import _optional
 from poinsot._types import Array
 from poinsot.learn.played import Played
@@ -30,7 +32,7 @@ class Env(_optional.base("gymnasium", "Env")):  # type: ignore[misc]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin with the first episode of a seed, or with the next one; the first reset without a seed draws one."""
-        super().reset(seed=seed)
+        super().reset(seed=int(seed) if isinstance(seed, np.integer) else seed)
         if seed is None and not self._begun:
             seed = int(self.np_random.integers(2**31))
         self._begun = True

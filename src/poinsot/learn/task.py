@@ -116,6 +116,8 @@ class Task:
     def _box(self, parts: Iterable[tuple[Any, int, Bounds]]) -> Any:
         spaces = _optional.require("gymnasium.spaces", "learn", PURPOSE)
         pairs = [_pair(name, size, bounds) for name, size, bounds in parts]
+        if not pairs:
+            raise ValueError("nothing is observed; name at least one quantity, observation=['q', 'v'].")
         low, high = (np.concatenate(side).astype(self.dtype) for side in zip(*pairs, strict=True))
         return spaces.Box(low, high, dtype=self.dtype)
 
@@ -154,8 +156,8 @@ class Task:
 def _pair(name: Any, size: int, bounds: Bounds) -> tuple[Array, Array]:
     """Low and high (size,) of a quantity."""
     bounds = np.inf if bounds is None else bounds
-    low, high = (-np.asarray(bounds), bounds) if np.ndim(bounds) == 0 else bounds
     try:
+        low, high = (-np.asarray(bounds), bounds) if np.ndim(bounds) == 0 else bounds
         pair = np.broadcast_to(np.ravel(low), (size,)), np.broadcast_to(np.ravel(high), (size,))
         fits = bool(np.all(pair[0].astype(float) < pair[1].astype(float)))
     except (TypeError, ValueError):

@@ -27,7 +27,7 @@ class VectorEnv(_optional.base("gymnasium.vector", "VectorEnv")):  # type: ignor
         self.task, name = Task(world, **task), getattr(autoreset, "name", autoreset)
         if name not in MODES:
             raise ValueError(f"autoreset must be one of {', '.join(MODES)}, not {autoreset!r}.")
-        if not isinstance(batch, (int, np.integer)) or batch < 1:
+        if not isinstance(batch, (int, np.integer)) or batch is True or batch < 1:
             raise ValueError(f"batch must be a whole number, one or more, not {batch!r}.")
         self._mode, self.metadata = name, {"autoreset_mode": gym.AutoresetMode[name], "render_modes": []}
         self._played = Played(self.task, int(batch))
@@ -50,6 +50,8 @@ class VectorEnv(_optional.base("gymnasium.vector", "VectorEnv")):  # type: ignor
         """
         if seed is not None and not isinstance(seed, (int, np.integer)):
             raise ValueError(f"one seed, a whole number, is for all instances, not {seed!r}.")
+        if options is not None and not isinstance(options, dict):
+            raise TypeError(f"options must be a dict, as in {{'reset_mask': ended}}, not {options!r}.")
         super().reset(seed=None if seed is None else int(seed))
         where = (options or {}).get("reset_mask")
         if seed is None and not self._begun:

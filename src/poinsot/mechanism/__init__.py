@@ -1,8 +1,9 @@
 """Joints, trees, forward and inverse dynamics, the two-body problem."""
 
-from poinsot.mechanism.closures import Closure, Coupling, Distance, coupling, distance, on_line, on_plane
+from poinsot.mechanism.closures import Closure
 from poinsot.mechanism.constrained import forward_dynamics, inverse_dynamics
 from poinsot.mechanism.dynamics import inverse_mass_matrix, mass_matrix
+from poinsot.mechanism.guides import on_curve, rolling
 from poinsot.mechanism.inverse_kinematics import Goal, PoseSolution, solve_pose
 from poinsot.mechanism.joints import (
     Joint,
@@ -19,6 +20,7 @@ from poinsot.mechanism.joints import (
 )
 from poinsot.mechanism.kinematics import forward_kinematics
 from poinsot.mechanism.model import Link, Mechanism
+from poinsot.mechanism.relations import Coupling, Distance, coupling, distance, on_line, on_plane
 
 __all__ = [
     "Closure",
@@ -40,11 +42,13 @@ __all__ = [
     "inverse_dynamics",
     "inverse_mass_matrix",
     "mass_matrix",
+    "on_curve",
     "on_line",
     "on_plane",
     "planar",
     "prismatic",
     "revolute",
+    "rolling",
     "solve_pose",
     "spherical",
     "translation",

@@ -20,7 +20,8 @@ from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Kernel, fori_loop, is_traced, solve_spd
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.closures import closing_rows, frame_in_world
+from poinsot.mechanism.closures import closing_rows
+from poinsot.mechanism.loop_frames import frame_in_world
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Pose, rotation
 from poinsot.spatial.arrays import as_array
@@ -208,7 +209,7 @@ class _Search:
                 errors.append(rotation.log(next(numbers) @ frame.X.R.T))
                 rows.append(frame.Jw)
         if mech.closures:
-            closed = closing_rows(mech, mech.closures, q, np.zeros(mech.nv))
+            closed = closing_rows(mech, mech.closures, q, np.zeros(mech.nv), places=True)
             errors.append(-firm * closed.gap)
             rows.append(firm * closed.J)
         return np.concatenate(errors), np.concatenate(rows)

@@ -7,18 +7,24 @@ inertia h K does: with the accelerations A that the step gives, V = V_0 + h A, s
 
 and the articulated-body algorithm solves it as it stands, with G + h K for the inertia of the body. A force in a joint
 that falls by d for each unit of its velocity is an armature h d. Neither M nor J is formed.
+
+Where forces between two bodies depend on the velocities of both, K joins branches of the tree; then M + h J^T K J is
+formed, with zeros known in advance, and factorised.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.fuse import solve_spd
 from poinsot.mechanism import floating
 from poinsot.mechanism.book import External
 from poinsot.mechanism.dynamics import external_wrenches
-from poinsot.mechanism.form import canonical, screws, visits
+from poinsot.mechanism.form import canonical, composite, screws, visits
+from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.form.tree import still
 from poinsot.mechanism.model import Mechanism, sized
 from poinsot.spatial import motion
@@ -47,12 +53,17 @@ class StiffTree:
         resistances: Mapping[int, Array],
         joint_forces: Array | None = None,
         joint_resistances: Array | None = None,
+        couplings: Mapping[tuple[int, int], Array] | None = None,
     ) -> tuple[Array, "Added"]:
         """The accelerations a (nv,) under further forces, and what they add to the acceleration of any link.
 
         By the number of a link: wrenches F_0 (6,) and resistances K (6, 6), symmetric, not negative, in its frame. In
-        joints: forces (nv,) and resistances (nv,). Of a free root, a has the acceleration of its origin, in its axes.
+        joints: forces (nv,) and resistances (nv,). couplings: by two links i, j, the K (6, 6) by which the velocity of
+        j resists i; its transpose is how that of i resists j. Of a free root, a has the acceleration of its origin, in
+        its axes.
         """
+        if couplings:
+            return self._solve_coupled(h, wrenches, resistances, joint_forces, joint_resistances, couplings)
         bodies, here, pA = self.T.bodies, list(self.here), list(self.needed)
         IA, tau = [body.G for body in bodies], self.tau if joint_forces is None else self.tau + joint_forces
         for link in wrenches:
@@ -75,17 +86,75 @@ class StiffTree:
             a.append(ai)
         return np.concatenate(a), Added(self, A)
 
+    def _solve_coupled(
+        self,
+        h: Scalar,
+        wrenches: Mapping[int, Array],
+        resistances: Mapping[int, Array],
+        joint_forces: Array | None,
+        joint_resistances: Array | None,
+        couplings: Mapping[tuple[int, int], Array],
+    ) -> tuple[Array, "Added"]:
+        """`solve` in joint space: (M + h sum J_i^T K_ij J_j) a = tau + J^T F - bias."""
+        J = {link: self.jacobian(link) for link in wrenches}
+        H, b = self.mass_matrix, self.left if joint_forces is None else self.left + joint_forces
+        if joint_resistances is not None:
+            H = H + h * np.diag(joint_resistances)
+        for link, F in wrenches.items():
+            H = H + mirrored(J[link].T @ (h * resistances[link]) @ J[link])
+            b = b + J[link].T @ F
+        for (i, j), K in couplings.items():
+            both = J[i].T @ (h * K) @ J[j]
+            H = H + both + both.T
+        a = solve_spd(H, b)
+        return a, Added(self, {-1: np.zeros(6)}, {link: J[link] @ a for link in J})
+
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """M (nv, nv), armatures included."""
+        return composite.inertia_matrix(self.T, self.here)
+
+    @cached_property
+    def left(self) -> Array:
+        """tau (nv,) less what the motion needs if no joint accelerates."""
+        F, left = list(self.needed), [np.zeros(0)] * len(self.T.bodies)
+        for i, body in reversed(list(enumerate(self.T.bodies))):
+            left[i] = self.tau[body.v] - self.here[i].S.T @ F[i]
+            if body.parent >= 0:
+                F[body.parent] = F[body.parent] + screws.force(self.here[i].moves, F[i])
+        return np.concatenate([np.zeros(0), *left])
+
+    def jacobian(self, link: int) -> Array:
+        """J (6, nv): the twist of a link is J v, about its origin in its axes."""
+        k, X = self.T.carriers[link]
+        path = []
+        while k >= 0:
+            path.append(k)
+            k = self.T.bodies[k].parent
+        J = np.zeros((6, self.mech.nv))
+        for k in reversed(path):
+            here, v = self.here[k], self.T.bodies[k].v
+            moved = [screws.motion(here.moves, J[:, c]) for c in range(self.mech.nv)]
+            J = np.stack(moved, axis=1)
+            J[:, v] = J[:, v] + here.S
+        return X.inverse().adjoint() @ J
+
     def rates(self, a: Array) -> tuple[Array, Array]:
         """vdot and wdot (nv,), as `floating.accelerations` gives them, from the accelerations of `solve`."""
         return floating.from_roots_at_rest(self.mech, self.q, self.v, a)
 
 
 class Added:
-    """What the joints add to the accelerations of links: added[link], A (6,) in the link's frame, by its number."""
+    """What the joints add to the accelerations of links: added[link], A (6,) in the link's frame, by its number.
 
-    def __init__(self, tree: StiffTree, A: Mapping[int, Array]) -> None:
-        self.tree, self.A = tree, A
+    A: of the bodies of the tree; known: of links, where these are known already.
+    """
+
+    def __init__(self, tree: StiffTree, A: Mapping[int, Array], known: Mapping[int, Array] | None = None) -> None:
+        self.tree, self.A, self.known = tree, A, known or {}
 
     def __getitem__(self, link: int) -> Array:
+        if link in self.known:
+            return self.known[link]
         k, X = self.tree.T.carriers[link]
         return screws.General(X).motion(self.A[k])

@@ -49,7 +49,7 @@ class Flexure(Element):
         stored = 0.5 * (phi @ (as_array(self.stiffness) * phi))
         return Effect(joint_forces={self.joint: -pull - C_v}, stored=stored, power=-(v @ C_v), shown=shown)
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
         phi, pull, C_v = self._bent(scene)
         K, v = as_array(self.stiffness), scene.joint(self.joint)[1]
         slope = as_array(self.damping) + h * K + np.zeros(v.shape)
@@ -90,7 +90,8 @@ class Beam:
     about x per length. Each is a number, or a function of x for a tapered beam. `damping` [s]: of the joints, divided
     by their stiffness.
 
-    `offset` [m]: the centre of mass of every section, y and z from the beam's axis; `polar` is about it.
+    `offset` [m]: the centre of mass of every section, y and z from the beam's axis; `polar` is about it, and shared
+    among y and z as EI and EI_side, as in a section of one material.
 
     The n joints sit at the points x_k of Gauss's quadrature for the weight (length - x)^2/EI, which is the density of
     strain energy under a force at the tip; with its weights w_k the compliance of joint k is w_k/(length - x_k)^2. So
@@ -176,9 +177,10 @@ class Beam:
         dm = dx * self._at("mass_per_length", x)
         mass, polar = dm.sum(), dx @ self._at("polar", x)
         centre = dm @ x / mass
-        transverse = dm @ (x - centre) ** 2 + polar / 2  # a flat section: moments about y and z add up to that about x
+        EI, side = self._at("EI", x), self._at("EI" if self.EI_side is None else "EI_side", x)
+        about_y, second = dx @ (self._at("polar", x) * EI / (EI + side)), dm @ (x - centre) ** 2
         com = np.array([centre - self.joints[k], *as_array(self.offset)])
-        return Inertia(float(mass), com, np.diag([polar, transverse, transverse]))
+        return Inertia(float(mass), com, np.diag([polar, second + about_y, second + polar - about_y]))
 
     def _at(self, name: str, x: Array) -> Array:
         value = getattr(self, name)

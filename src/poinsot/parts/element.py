@@ -84,6 +84,39 @@ class Effect:
         return replace(self, power=value(self.power), rates=rates, shown=shown)
 
 
+def combined(*effects: Effect, **shown: Deferred) -> Effect:
+    """The sum of effects that all state their power, as that of one element which shows these quantities."""
+    sums: tuple[dict[str, Array], ...] = ({}, {}, {})
+    for effect in effects:
+        outside = effect.wrenches if effect.outside is None else effect.outside
+        for total, added in zip(sums, (effect.wrenches, effect.carried, outside), strict=True):
+            for name, x in added.items():
+                total[name] = total[name] + x if name in total else x
+    stored = [effect.stored for effect in effects if effect.stored is not None]
+    mass = [effect.mass for effect in effects if effect.mass is not None]
+    powers: list[Any] = [effect.power for effect in effects]
+
+    def power(m: Dynamics) -> Array:
+        return sum((p(m) if callable(p) else p for p in powers), np.zeros(()))
+
+    return Effect(
+        wrenches=sums[0],
+        stored=sum(stored, np.zeros(())) if stored else None,
+        power=power,
+        rates={name: rate for effect in effects for name, rate in effect.rates.items()},
+        shown=shown,
+        carried=sums[1],
+        outside=sums[2],
+        mass=sum(mass, np.zeros(())) if mass else None,
+    )
+
+
+def push(body: str, force: Array, point: Array, twist: Array) -> Effect:
+    """The effect of a force (3,) [N] from outside at a point (3,) [m] of a body, both in its axes."""
+    F = np.concatenate([np.cross(point, force), force])
+    return Effect({body: F}, power=F @ twist)
+
+
 @dataclass(frozen=True, eq=False)
 class Element:
     """A named object that acts on bodies. Numbers among its fields can be left free, by "name.field"."""
@@ -154,7 +187,7 @@ class Element:
 
     # In an implicit step:
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
         """Its forces at the end of a step h [s], linearised about a guess of the velocities there; None if it takes
         its forces at the start of the step."""
         return None
@@ -166,7 +199,7 @@ class Element:
     @property
     def resists(self) -> bool:
         """Whether its forces are taken at the end of an implicit step."""
-        return type(self).resistance is not Element.resistance
+        return type(self).resisting is not Element.resisting
 
     def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
         """The time [s] of a release between its states before and after a step, and its states that are set then.

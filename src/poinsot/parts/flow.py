@@ -111,7 +111,12 @@ class Flow(Element):
             tank, sign = (source, -1.0) if source is not None else (to, 1.0)
             assert tank is not None
             u = value_of(self.velocity, scene, (3,), "velocity", f"flow {self.name!r}")
-            terms.exchange(tank.body, tank.layer(tank.of(scene)), terms.end(tank), sign, via, u)
+            body, end = tank.body, terms.end(tank)
+            if source is not None and via is not None and self.body not in ("", body):  # a nozzle on another body
+                body, outlet = self.body, (via, np.zeros(3))
+                terms.hand_over(tank.body, body, end, outlet)
+                end = outlet
+            terms.exchange(body, tank.layer(tank.of(scene)), end, sign, via, u)
         return terms.effect()
 
     def _commanded(self, scene: Scene, source: Tank | None, to: Tank | None) -> Array:

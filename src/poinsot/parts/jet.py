@@ -12,10 +12,11 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Table, is_traced
 from poinsot.fuse.trace.purity import steady
 from poinsot.parts.element import (
-    Dynamics,
     Effect,
     Element,
     Value,
+    combined,
+    push,
     require_finite,
     require_not_negative,
     require_points,
@@ -104,31 +105,12 @@ class Jet(Element):
         return Flow(self.name, self.body, self.tank, None, self._demand, point=self.point, lag=self.lag, flowing=0.0)
 
     def effect(self, scene: Scene) -> Effect:
-        V, s = scene[self.body].twist, self._direction(scene)
-        power_rate = self._power_rate(scene)
-        thrust, fuel = self._thrust(scene), Effect(power=np.zeros(()))
+        V, s, thrust = scene[self.body].twist, self._direction(scene), self._thrust(scene)
+        fuel = [] if self.flow is None else [self.flow.effect(scene)]
         if self.flow is not None:
             thrust = thrust * self.flow.share(scene)
-            fuel = self.flow.effect(scene)
-        f = thrust * s
-        push = np.concatenate([np.cross(as_array(self.point), f), f])
-        F, stored, h, power = self._turning(scene, V, s, power_rate)
-        outside = fuel.outside or {}
-
-        def work(m: Dynamics) -> Array:
-            burnt = fuel.power(m) if callable(fuel.power) else fuel.power
-            return burnt + power(m) + push @ V
-
-        return Effect(
-            wrenches={self.body: push + F + fuel.wrenches.get(self.body, np.zeros(6))},
-            stored=stored + (0.0 if fuel.stored is None else fuel.stored),
-            power=work,
-            rates={**fuel.rates, "power": power_rate},
-            shown={"force": f, "thrust": thrust},
-            carried={self.body: h + fuel.carried.get(self.body, np.zeros(6))},
-            outside={self.body: push + outside.get(self.body, np.zeros(6))},
-            mass=fuel.mass,
-        )
+        pushed = push(self.body, thrust * s, as_array(self.point), V)
+        return combined(pushed, self._turning(scene, V, s), *fuel, force=thrust * s, thrust=thrust)
 
     def _power_rate(self, scene: Scene) -> Array:
         """P' [1/s]."""
@@ -153,18 +135,20 @@ class Jet(Element):
         """The fuel [kg/s] that it would burn."""
         return self.tsfc * np.maximum(self._thrust(scene), 0.0)
 
-    def _turning(self, scene: Scene, V: Array, s: Array, power_rate: Array) -> tuple[Array, Array, Array, Any]:
-        """The wrench of the rotor on the body, its energy beside the body's own, its momentum, and the power of the
-        gas on it: that of a rotor at a prescribed speed."""
+    def _turning(self, scene: Scene, V: Array, s: Array) -> Effect:
+        """The effect of the rotor, driven by the gas: that of a rotor at a prescribed speed. And the rate of P."""
         J, (idle, full) = self.rotor_inertia, as_array(self.rotor_speed)
-        P, zero = scene.states[f"{self.name}.power"], np.zeros(3)
+        P, power_rate, zero = scene.states[f"{self.name}.power"], self._power_rate(scene), np.zeros(3)
         sigma, change = idle + (full - idle) * P, (full - idle) * power_rate
         h, h_rate = np.concatenate([J * sigma * s, zero]), np.concatenate([J * change * s, zero])
-
-        def power(m: Dynamics) -> Array:
-            return J * sigma * (change + s @ m.acceleration(self.body)[:3])
-
-        return motion.ad_dual(V, h) - h_rate, V @ h + 0.5 * J * sigma * sigma, h, power
+        return Effect(
+            wrenches={self.body: motion.ad_dual(V, h) - h_rate},
+            stored=V @ h + 0.5 * J * sigma * sigma,
+            power=lambda m: J * sigma * (change + s @ m.acceleration(self.body)[:3]),
+            rates={"power": power_rate},
+            carried={self.body: h},
+            outside={},
+        )
 
     def _direction(self, scene: Scene) -> Array:
         d = value_of(self.direction, scene, (3,), "direction", f"jet {self.name!r}")

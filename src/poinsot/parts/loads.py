@@ -184,7 +184,7 @@ class PD(Element):
         tau = limited(as_array(self.kp) * error + as_array(self.kd) * rate, self.limit)
         return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
         """kp (error - h v) + kd (rate - v): a motor at its limit does not yield."""
         error, rate = self._errors(scene)
         v, kp, kd = scene.joint(self.joint)[1], as_array(self.kp), as_array(self.kd)

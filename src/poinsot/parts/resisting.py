@@ -22,18 +22,23 @@ class Resistance:
 
     V_0: the velocities at the start. wrenches: F_0 (6,) and slopes: K (6, 6), symmetric, not negative, by body, about
     their origins in their own axes as at the start. joint_forces, joint_slopes (nv,): the same in joints, by the name
-    of the body that the joint carries. kept: what the element wants to see again once the velocities are found.
+    of the body that the joint carries. couplings: by two bodies a, b, the K (6, 6) by which the velocity of b resists
+    a; its transpose is how that of a resists b. kept: what the element sees again when the velocities are known.
     """
 
     wrenches: Mapping[str, Array] = field(default_factory=dict)
     slopes: Mapping[str, Array] = field(default_factory=dict)
     joint_forces: Mapping[str, Array] = field(default_factory=dict)
     joint_slopes: Mapping[str, Array] = field(default_factory=dict)
+    couplings: Mapping[tuple[str, str], Array] = field(default_factory=dict)
     kept: Array = field(default_factory=lambda: np.zeros(0))
 
     def used(self, later: "Later") -> "Used":
         """The forces at these velocities."""
         wrenches = {b: F - self.slopes[b] @ later.change(b) for b, F in self.wrenches.items()}
+        for (a, b), K in self.couplings.items():
+            wrenches[a] = wrenches[a] - K @ later.change(b)
+            wrenches[b] = wrenches[b] - K.T @ later.change(a)
         forces = {j: f - self.joint_slopes[j] * later.joint_change(j) for j, f in self.joint_forces.items()}
         return Used(wrenches, forces, self.kept)
 

@@ -14,6 +14,8 @@ from poinsot.parts.element import (
     Effect,
     Element,
     Value,
+    combined,
+    push,
     require_finite,
     require_not_negative,
     require_points,
@@ -157,22 +159,12 @@ class SolidMotor(Element):
         terms.change(self.body, layer, -1.0)
         nozzle = as_array(self.point)
         terms.exchange(self.body, layer, (layer.com, np.zeros(3)), -1.0, nozzle, -self.factor * c * s)
-        effect, f = terms.effect(), self.factor * r * c * s
+        thrust, rates = self.factor * r * c, {"web": r / (self.density * self._area(web))} | self._clock_rate(scene)
+        effects = [replace(terms.effect(), rates=rates)]
         if is_traced(self.exit_area) or self.exit_area > 0:
-            more = np.where(r > 0, self.exit_area * (SEA_LEVEL - scene.air(self.body).pressure), 0.0) * s
-            effect, f = self._pressed(effect, more, scene), f + more
-        rates = {"web": r / (self.density * self._area(web))} | self._clock_rate(scene)
-        shown = {"force": f, "contents": self.density * self._volume(web)}
-        return replace(effect, rates=rates, shown=shown)
-
-    def _pressed(self, effect: Effect, f: Array, scene: Scene) -> Effect:
-        """The effect with a force of the outer pressure at the nozzle."""
-        F, V = np.concatenate([np.cross(as_array(self.point), f), f]), scene[self.body].twist
-        total, outside = effect.wrenches[self.body] + F, (effect.outside or {})[self.body] + F
-        power: Any = effect.power
-        return replace(
-            effect, wrenches={self.body: total}, outside={self.body: outside}, power=lambda m: power(m) + V @ F
-        )
+            more = np.where(r > 0, self.exit_area * (SEA_LEVEL - scene.air(self.body).pressure), 0.0)
+            effects, thrust = [*effects, push(self.body, more * s, nozzle, scene[self.body].twist)], thrust + more
+        return combined(*effects, force=thrust * s, contents=self.density * self._volume(web))
 
     def _burning(self, scene: Scene) -> Array:
         """The time [s] since it was lit."""

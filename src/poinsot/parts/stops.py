@@ -56,7 +56,7 @@ class JointStop(Element):
             power = power + np.sum((elastic - push) * rate)
         return Effect(joint_forces={self.joint: tau}, stored=stored, power=power, shown={"torque": tau})
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
         (q, v), guess = scene.joint(self.joint), later.velocity(self.joint)
         tau, slope = np.zeros(q.shape), np.zeros(q.shape)
         for depth, sign in self._depths(scene, q):

@@ -32,8 +32,8 @@ class Thruster(Element):
     `tank`, follows with the time constant `lag` [s], and ends with the tank. The effective `exhaust_speed` [m/s],
     relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a
     gimballed nozzle. The initial flow is `flowing` [kg/s], by default that of a constant thrust, else zero. Without a
-    tank it is a force without end. `ignition`: the name of an event; there is no thrust before it, and the clock t of
-    the thrust starts then.
+    tank it is a force without end. The tank may be on another body. `ignition`: the name of an event; there is no
+    thrust before it, and the clock t of the thrust starts then.
     """
 
     body: str = ""

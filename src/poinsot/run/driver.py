@@ -218,8 +218,6 @@ def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None
         raise ValueError("method 'adaptive' does not keep outputs; take another method, such as 'rk4'.")
     if n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
-    if world.system().loops:
-        raise ValueError("method 'adaptive' does not keep loops closed; take 'rk4'.")
     if any(element.latches for element in world.description.elements.values()):
         raise ValueError("method 'adaptive' does not watch limits of the structure, nor take samples; take 'rk4'.")
 

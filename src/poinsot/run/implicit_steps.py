@@ -64,7 +64,7 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
         tau = gathered(mech, effect, wrenches, tau)
     tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
     touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
-    laws: dict[str, Any] = {name: e.resistance for name, e in resisting.items()}
+    laws: dict[str, Any] = {name: e.resisting for name, e in resisting.items()}
     if _joints_resist(scene):
         laws[JOINTS] = joint_resistance
 
@@ -94,8 +94,10 @@ def _solved(tree: StiffTree, h: Scalar, found: dict[str, Resistance]) -> tuple[A
     """The accelerations under resisting forces."""
     mech = tree.mech
     F, K = {}, {}  # type: dict[int, Array], dict[int, Array]
+    both: dict[tuple[int, int], Array] = {}
     forces, slopes = [np.zeros(link.joint.nv) for link in mech.links], [np.zeros(link.joint.nv) for link in mech.links]
     for resistance in found.values():
+        both |= {(mech.index(a), mech.index(b)): C for (a, b), C in resistance.couplings.items()}
         for body, wrench in resistance.wrenches.items():
             k = mech.index(body)
             F[k] = F[k] + wrench if k in F else wrench
@@ -104,8 +106,9 @@ def _solved(tree: StiffTree, h: Scalar, found: dict[str, Resistance]) -> tuple[A
             k = mech.index(joint)
             forces[k], slopes[k] = forces[k] + force, slopes[k] + resistance.joint_slopes[joint]
     if not any(resistance.joint_forces for resistance in found.values()):
-        return tree.solve(h, F, K)
-    return tree.solve(h, F, K, *(np.concatenate([np.zeros(0), *x]) for x in (forces, slopes)))
+        return tree.solve(h, F, K, couplings=both)
+    in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
+    return tree.solve(h, F, K, in_joints, slope, both)
 
 
 def _booked(

@@ -260,6 +260,18 @@ class WorldStepper:
         return self._now[4] == BROKEN
 
     @property
+    def action(self) -> Any:
+        """The action (..., na) that is held."""
+        return self._now[3][..., : len(self.action_labels)].copy()
+
+    @property
+    def observation(self) -> Any:
+        """What is observed (..., no) now."""
+        if not self._begun:
+            raise ValueError("nothing was started yet: call reset() first.")
+        return self._observe(None)
+
+    @property
     def last_observation(self) -> Any:
         """What was observed (..., no) at the end of the last step, before any reset."""
         return self._last.copy() if self._next else self._observe(None)

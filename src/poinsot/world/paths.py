@@ -132,8 +132,11 @@ def _numbers_of(item: Any) -> list[str]:
 
 
 def _tabled_in(element: Element) -> list[str]:
-    """The numbers in those dicts of an element that it says are made of numbers: "coefficients.Cmq"."""
+    """The numbers in those dicts or dataclasses of an element that it says have numbers: "coefficients.Cmq"."""
     tables = {field: getattr(element, field) for field in element.tabled}
+    several = {f: x for f, x in tables.items() if isinstance(x, tuple)}
+    tables |= {f"{f}[{k}]": one for f, x in several.items() for k, one in enumerate(x)}
+    tables = {f: {k: getattr(x, k) for k in _names_of(x)} if is_dataclass(x) else x for f, x in tables.items()}
     pairs = [(f, key, x) for f, table in tables.items() if isinstance(table, Mapping) for key, x in table.items()]
     return [f"{f}.{key}" for f, key, x in pairs if re.fullmatch(r"\w+", str(key)) and _is_number(x)]
 

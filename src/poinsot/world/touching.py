@@ -6,7 +6,10 @@ from dataclasses import replace
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot.contact.law import Material
-from poinsot.environment import Ground, Touch
+from poinsot.environment import Ground, PairTouch, Touch
+from poinsot.environment.pair_touch import meetings
+from poinsot.parts import Element
+from poinsot.spatial.inertia import Solid
 from poinsot.world.description import Description
 
 
@@ -39,34 +42,43 @@ def grounds(description: Description) -> dict[str, Ground]:
 
 
 def colliding(description: Description, a: str, b: str, surface: Material | None) -> Description:
-    """With a touch between a body and a ground, in place of one that is there."""
-    body, ground = _sorted(description, a, b)
-    solids = () if description.bodies[body].inertia is None else description.bodies[body].inertia.solids  # type: ignore[union-attr]
-    if not solids:
-        raise FieldError(f"body {body!r} has no shapes to touch {ground.name!r} with: make its inertia of shapes.", "a")
-    heard = replace(ground, ignored=tuple(name for name in ground.ignored if name != body))
-    touch = ground.touched_by(body, solids, surface)
-    return replace(description, elements={**description.elements, ground.name: heard, touch.name: touch})
+    """With a touch between two bodies, or a body and a ground, in place of one that is there."""
+    known, elements = grounds(description), dict(description.elements)
+    if a in known or b in known:
+        body, ground = (a, known[b]) if b in known else (b, known[a])
+        heard = replace(ground, ignored=tuple(name for name in ground.ignored if name != body))
+        touch: Element = ground.touched_by(body, _solids(description, body), surface)
+        return replace(description, elements={**elements, ground.name: heard, touch.name: touch})
+    law = surface or Material()
+    count = len(meetings(_solids(description, a), _solids(description, b), f"touch '{a}-{b}'"))
+    touch = PairTouch(f"{a}-{b}", a, b, count, law.stiffness, law.damping, law.friction)
+    elements.pop(f"{b}-{a}", None)
+    return replace(description, elements={**elements, touch.name: touch})
 
 
 def ignoring(description: Description, a: str, b: str) -> Description:
-    """Without the touch between a body and a ground."""
-    body, ground = _sorted(description, a, b)
-    deaf = replace(ground, ignored=(*ground.ignored, body) if body not in ground.ignored else ground.ignored)
-    elements = {**description.elements, ground.name: deaf}
-    elements.pop(f"{body}-{ground.name}", None)
+    """Without the touch between two bodies, or a body and a ground."""
+    known, elements = grounds(description), dict(description.elements)
+    if a in known or b in known:
+        body, ground = (a, known[b]) if b in known else (b, known[a])
+        _solids(description, body)
+        ignored = tuple(dict.fromkeys((*ground.ignored, body)))
+        elements |= {ground.name: replace(ground, ignored=ignored)}
+    for name in (f"{a}-{b}", f"{b}-{a}"):
+        if isinstance(elements.get(name), Touch | PairTouch):
+            del elements[name]
     return replace(description, elements=elements)
 
 
-def _sorted(description: Description, a: str, b: str) -> tuple[str, Ground]:
-    """The body and the ground among two names."""
-    known = grounds(description)
-    for body, ground in ((a, b), (b, a)):
-        if ground in known:
-            if body not in description.bodies:
-                raise FieldError(f"there is no body {body!r}{hint(body, description.bodies)}.", "a")
-            return body, known[ground]
-    raise FieldError(f"neither {a!r} nor {b!r} is a ground; there are {', '.join(known) or 'none'}.", "a")
+def _solids(description: Description, body: str) -> tuple[Solid, ...]:
+    """The shapes of a body; an error if there are none."""
+    if body not in description.bodies:
+        known = [*description.bodies, *grounds(description)]
+        raise FieldError(f"there is no body or ground {body!r}{hint(body, known)}.", "a")
+    inertia = description.bodies[body].inertia
+    if inertia is None or not inertia.solids:
+        raise FieldError(f"body {body!r} has no shapes to touch anything with: make its inertia of shapes.", "a")
+    return inertia.solids
 
 
 def _moves(description: Description, name: str | None) -> bool:
