@@ -189,3 +189,16 @@ def test_samples_in_a_world_that_is_stepped_from_outside_and_in_a_run_that_goes_
     assert np.array_equal(first.continue_(1.27).data.q[-1], whole.data.q[-1])
     with pytest.raises(ValueError, match="the nearest is"):
         world.stepper(step=0.03)
+
+
+def test_names_and_shapes_that_cannot_be():
+    with pytest.raises(ValueError, match="'t' is the time; rename the input or state of controller 'c'"):
+        pt.Controller("c", lambda t: 0.0, states={"t": 0.0})
+    with pytest.raises(ValueError, match="controller 'c' has no output"):
+        pt.Controller("c", lambda t: 0.0, outputs=())
+    with pytest.raises(ValueError, match=r"kp of QuaternionFeedback 'q' must have shape .* not \(2,\)"):
+        pt.QuaternionFeedback("q", kp=[1.0, 2.0])
+    with pytest.raises(ValueError, match="kd of QuaternionFeedback 'q' must be finite"):
+        pt.QuaternionFeedback("q", kd=np.nan)
+    with pytest.raises(ValueError, match="kp of PID 'p' must be finite"):
+        pt.PID("p", kp=np.nan)

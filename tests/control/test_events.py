@@ -88,7 +88,9 @@ def test_errors():
     with pytest.raises(ValueError, match=r"sets the input 'push' of shape \(\)"):
         thrown(pt.When("e", falls, {"push": [1.0, 2.0]})).system()
     with pytest.raises(KeyError, match=r"no signal 'stone.positon'; did you mean 'stone.position'"):
-        thrown(pt.When("e", "stone.positon", "stop")).simulate(1.0)
+        thrown(pt.When("e", "stone.positon", "stop")).system()
+    with pytest.raises(ValueError, match=r"condition of event 'e' must be one number, .* shape \(3,\)"):
+        thrown(pt.When("e", "stone.position", "stop")).system()
 
 
 def stages(springs, **spin):

@@ -117,6 +117,17 @@ def test_errors_that_are_zero_can_be_varied():
 
 
 def test_errors():
+    for errors, match in (
+        ({"noise": [1.0, 2.0]}, r"noise of sensor 's' must be one number or 3, not of shape \(2,\)"),
+        ({"mounting": (0, 0, 0, 0)}, "mounting of sensor 's' must be a quaternion wxyz"),
+        ({"mounting": (0, 0, 1)}, "mounting of sensor 's' must be a quaternion wxyz"),
+        ({"limit": -1.0}, "limit of sensor 's' must be zero or more"),
+        ({"delay": 1e6}, "more than 1000 samples of 0.1 s"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            pt.Sensor("s", "gyro", "craft", sample=0.1, **errors)
+    with pytest.raises(ValueError, match=r"sample of Sensor 's' is 1e-300 s, .* the nearest is 0\.01 s"):
+        spinning(pt.Sensor("s", "gyro", "craft", sample=1e-300)).simulate(0.1, 0.01)
     with pytest.raises(ValueError, match="there is no kind 'giro' of sensor, for 's'; did you mean 'gyro'"):
         pt.Sensor("s", "giro")
     with pytest.raises(ValueError, match="has noise, but no sample time"):

@@ -274,3 +274,8 @@ def test_a_broken_body_makes_no_errors_about_laws():
     with pytest.raises(ScenarioError) as error:
         read(CART.replace("axis = [1, 0, 0] }", "axis = 3 }") + LAW)
     assert len(error.value.problems) == 1
+
+
+def test_a_body_in_a_list_that_does_not_exist_is_named():
+    with pytest.raises(ScenarioError, match=r"measured = \[\"crat\"\]: there is no body 'crat'; did you mean 'cart'"):
+        read(CART + LAW + '[[state_feedback]]\nname = "f"\nmeasured = ["crat"]\ngain = [[1, 2]]\n')

@@ -13,7 +13,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.control.controller import Answer, Block, taken
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Value, require_limit, value_of
+from poinsot.parts.element import Value, require_finite, require_limit, value_of
 from poinsot.parts.loads import limited
 from poinsot.parts.scene import Scene
 from poinsot.spatial import quaternion
@@ -41,6 +41,7 @@ class PID(Block):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_above_zero(self, "smoothing")
+        require_finite(f"PID {self.name!r}", kp=self.kp, ki=self.ki, kd=self.kd)
         require_limit(f"PID {self.name!r}", self.limit)
 
     def memory_at_start(self) -> Mapping[str, Array]:
@@ -209,6 +210,17 @@ class QuaternionFeedback(Block):
     kd: Annotated[ArrayLike, "N m s"] = 0.0
     inertia: Annotated[ArrayLike | None, "kg m^2"] = None
     limit: Annotated[float, "N m"] = np.inf
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = f"QuaternionFeedback {self.name!r}"
+        require_limit(owner, self.limit)
+        for name, shapes in {"kp": ((), (3,), (3, 3)), "kd": ((), (3,), (3, 3)), "inertia": ((3, 3),)}.items():
+            value = getattr(self, name)
+            require_finite(owner, **({} if value is None else {name: value}))
+            if value is not None and np.shape(as_array(value)) not in shapes:
+                listed = " or ".join(map(str, shapes))
+                raise FieldError(f"{name} of {owner} must have shape {listed}, not {np.shape(value)}.", name)
 
     def outputs_at_start(self) -> Mapping[str, Array]:
         return {"torque": np.zeros(3)}

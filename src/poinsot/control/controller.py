@@ -16,6 +16,8 @@ from poinsot.spatial.arrays import as_array
 
 TAKEN, GIVEN, WAITING = "taken", "given", "waiting"  # states of a sampled block beside its own
 
+MOST_WAITING = 1000  # samples on their way to the outputs: each is a state
+
 NUMBERS = (int, float, np.number)
 
 Answer = tuple[Mapping[str, Array], Mapping[str, Array]]
@@ -126,6 +128,12 @@ def require_timing(block: Block) -> None:
         raise FieldError(f"delay of {owner} must be zero or more [s], not {delay!r}.", "delay")
     if delay and sample is None:
         raise FieldError(f"{owner} has a delay of {delay:g} s, but no sample time; give it one.", "delay")
+    if sample is not None and not delay <= MOST_WAITING * sample:
+        raise FieldError(
+            f"delay of {owner} is {delay:g} s, more than {MOST_WAITING} samples of {sample:g} s, which can be on their "
+            "way at most.",
+            "delay",
+        )
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -177,6 +185,11 @@ class Controller(Block):
             raise FieldError(f"law of {owner} must be a function, not {self.law!r}.", "law")
         if twice := set(self.inputs) & set(self.memory):
             raise FieldError(f"{owner} has both an input and a state called {min(twice)!r}; rename one.", "inputs")
+        if not self.outputs:
+            raise FieldError(f"{owner} has no output; name one.", "outputs")
+        for key in {**self.inputs, **self.memory}:
+            if key == "t":
+                raise FieldError(f"'t' is the time; rename the input or state of {owner}.", "inputs")
         for key in (*self.outputs, *self.memory):
             if not str(key).isidentifier() or key in (TAKEN, GIVEN):
                 raise FieldError(f"{key!r} cannot be the name of an output or state of {owner}.", "outputs")

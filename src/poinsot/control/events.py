@@ -1,12 +1,12 @@
 """Events: something happens once, at the instant at which a condition becomes true."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._errors import FieldError, UnknownNameError
+from poinsot._errors import FieldError, UnknownNameError, about
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.control.controller import taken
@@ -99,6 +99,12 @@ class When(Element):
     def noticed(self, scene: Scene, states: Mapping[str, Array]) -> dict[str, Array]:
         """Its states, with what happens in this scene."""
         value = taken(self.condition, scene, "condition", f"event {self.name!r}")
+        if np.size(value) != 1:
+            raise FieldError(
+                f"condition of event {self.name!r} must be one number, true or false, not an array of shape "
+                f"{np.shape(value)}.",
+                "condition",
+            )
         is_true = value if np.dtype(getattr(value, "dtype", float)).kind == "b" else value > 0
         now = np.reshape(is_true, ()) & (states["happened"] < 0.5)
         return {"happened": np.where(now, 1.0, states["happened"]), "at": np.where(now, scene.t, states["at"])}
@@ -121,6 +127,13 @@ def require_inputs(elements: Mapping[str, Element], inputs: Mapping[str, Array])
             if np.shape(value) != np.shape(inputs[key]):
                 shape = np.shape(inputs[key])
                 raise FieldError(f"event {name!r} sets the input {key!r} of shape {shape} to {value}.", "then", name)
+
+
+def require_conditions(scene: Scene) -> None:
+    """An error if a condition asks for something that does not exist, or is not one number."""
+    for name, event in events_of(scene.elements).items():
+        with about(name):
+            event.noticed(replace(scene), {key: scene.states[f"{name}.{key}"] for key in event.states()})
 
 
 def inputs_after(

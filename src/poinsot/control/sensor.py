@@ -14,7 +14,7 @@ from poinsot.control.controller import TAKEN, Answer, Block
 from poinsot.control.gusts import Dryden
 from poinsot.control.sensor_kinds import SENSORS
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Element, Value, require_not_negative, require_points
+from poinsot.parts.element import Element, Value, require_limit, require_not_negative, require_points
 from poinsot.parts.scene import Scene
 from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
@@ -59,10 +59,22 @@ class Sensor(Block):
             near = hint(str(self.kind), SENSORS) or f"; there are {', '.join(SENSORS)}"
             raise FieldError(f"there is no kind {self.kind!r} of sensor, for {self.name!r}{near}.", "kind")
         require_points(owner, point=self.point, **({} if callable(self.field) else {"field": self.field}))
+        require_limit(owner, self.limit)
+        self._require_shapes()
         self._require_calibration()
         require_not_negative(owner, noise=self.noise, random_walk=self.random_walk, quantum=self.quantum)
         if self.sample is None and (may_be(self.noise) or may_be(self.random_walk)):
             raise FieldError(f"{owner} has noise, but no sample time; give it one.", "sample")
+
+    def _require_shapes(self) -> None:
+        owner = f"sensor {self.name!r}"
+        for name in ("bias", "noise", "random_walk", "quantum"):
+            shape = np.shape(as_array(getattr(self, name)))
+            if shape not in ((), (self.size,)):
+                raise FieldError(f"{name} of {owner} must be one number or {self.size}, not of shape {shape}.", name)
+        q = as_array(self.mounting)
+        if np.shape(q) != (4,) or (not is_traced(q) and not 0 < np.linalg.norm(q) < np.inf):
+            raise FieldError(f"mounting of {owner} must be a quaternion wxyz, not {self.mounting!r}.", "mounting")
 
     def _require_calibration(self) -> None:
         if self.calibration is None or is_traced(self.calibration):

@@ -341,8 +341,8 @@ class Builder:
         element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
-            asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []
-            for name in asked:
+            names = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
+            for name in value.bodies() if isinstance(value, Expression) else names:
                 if (isinstance(value, Expression) or name in touched) and key != "name" and not self._is_there(name):
                     near = hint(name, [*self.world.description.bodies, *self.places])
                     self.file.note((*place, key), f"there is no body {name!r}{near}")

@@ -185,7 +185,7 @@ class FormulaLaw:
     outputs: Mapping[str, Law]
     updates: Mapping[str, Law] = field(default_factory=dict)
 
-    def __call__(self, t: Any, **values: Any) -> Any:
+    def __call__(self, t: Any, /, **values: Any) -> Any:
         outputs, updates = (
             {key: f(*({"t": t, **values}[name] for name in f.arguments)) for key, f in laws.items()}
             for laws in (self.outputs, self.updates)

@@ -137,8 +137,7 @@ def _going_on(world: World, options: RunOptions, step: float | None, start: RunS
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
-    noisy = noise_paths(world.description.elements, (*options.vary, *options.free))
-    options = replace(options, free=(*options.free, *noisy))
+    options, noisy = _with_noise(world, options)
     system, original = _systems(world, options)
     options = replace(options, free=tuple(path for path in system.free if path not in options.vary))
     if options.record is not None:
@@ -184,6 +183,12 @@ def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:
     grid = time_grid(options.duration, options.step, options.every, n is not None)
     require_whole_steps(system, grid.step)
     return grid
+
+
+def _with_noise(world: World, options: RunOptions) -> tuple[RunOptions, tuple[str, ...]]:
+    """The options with the numbers left free by which noise differs, and their paths."""
+    noisy = noise_paths(world.description.elements, (*options.vary, *options.free))
+    return replace(options, free=(*options.free, *noisy)), noisy
 
 
 def _drawn(system: System, options: RunOptions, noisy: Sequence[str]) -> tuple[dict[str, Array], int | None]:

@@ -103,7 +103,7 @@ def require_whole_steps(system: "System", step: float) -> None:
         for field in ("sample", "delay"):
             time = getattr(block, field)
             count = time / step
-            if abs(count - round(count)) > 1e-6 * max(count, 1.0):
+            if abs(count - round(count)) > 1e-6 * max(count, 1.0) or (time > 0 and round(count) < 1):
                 n = max(1, round(count))
                 raise FieldError(
                     f"{field} of {type(block).__name__} {name!r} is {time:g} s, which is not a whole number of steps "

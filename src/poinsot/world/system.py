@@ -14,7 +14,7 @@ from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import is_known, memo
 from poinsot._types import Array, Scalar
-from poinsot.control.events import events_of, inputs_after, require_inputs
+from poinsot.control.events import events_of, inputs_after, require_conditions, require_inputs
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism import Mechanism, floating, kinematics
 from poinsot.mechanism.closures import closing_rows, count_of
@@ -131,6 +131,7 @@ class System:
                     check_effect(f"{type(element).__name__} {name!r}", scene.effect(name), scene)
             sampling.require_one_writer(scene)
             self.sampled = sampling.order(scene)
+            require_conditions(scene)
 
     def _are_independent(self) -> bool:
         """Whether no row of the loops follows from the others at the start, or nearly."""
