@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field as Key
 from pydantic import create_model
 
-from poinsot.files import computed, readers
+from poinsot.files import computed, control_tables, flight_tables, readers
 from poinsot.files.dimensions import OF_JOINTS
 from poinsot.files.element_tables import elements, first_line, model_of, owner_of
 from poinsot.files.readers import ScenarioTable
@@ -56,6 +56,7 @@ def _body_model(joints: tuple[str, ...]) -> type[ScenarioTable]:
         "angular_velocity": readers.vector("rad/s"),
         "q": readers.array("rad", "m", "1"),
         "v": readers.array("rad/s", "m/s"),
+        "start": flight_tables.start_model(),
     }
     parts = {
         name: Annotated[list[model_of(cls, True)], Key(description=first_line(cls))]  # type: ignore[misc]
@@ -177,8 +178,11 @@ RunOptions = table(
 )
 ShowOptions = table(
     "ShowOptions",
-    "What `poinsot run` draws in the terminal, and into a picture.",
+    "What `poinsot run` draws in the terminal, into a picture and into its replay.",
     {},
+    camera=readers.text('a camera, such as "chase", "orbit wing", "wing from fuselage"'),
+    layers=readers.names('a list of layers, such as ["+forces"]'),
+    surroundings=readers.choice("studio", "field", "orbit"),
     draw=readers.text('a quantity, such as "box.position.z"'),
     crossing=readers.text('a verb, such as "flipped"'),
     plot=readers.names("a list of quantities"),
@@ -204,13 +208,15 @@ def beam_model() -> type[ScenarioTable]:
     return create_model("BeamInWorld", __base__=model_of(Beam), **optional(parent=A_BODY, placement=Placed))
 
 
+SURROUNDINGS = flight_tables.WORLD_TABLES
 TABLES: dict[str, type[ScenarioTable]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}
 
 
 def lists() -> dict[str, type[ScenarioTable]]:
     """The tables that may stand any number of times: [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}
-    own |= {"close": close_model(), "drive": Drive}
+    own |= {"close": close_model(), "drive": Drive, "table": flight_tables.TableOfNumbers}
+    own |= control_tables.MODELS
     return own | {name: model_of(cls) for name, cls in elements().items()}
 
 
@@ -220,4 +226,4 @@ TOP = ("title", "about", "gravity", "constants", "inputs", "outputs")
 
 def top_keys() -> list[str]:
     """The keys of a scenario."""
-    return [*TOP, *TABLES, *lists()]
+    return [*TOP, *SURROUNDINGS, *TABLES, *lists()]

@@ -22,7 +22,7 @@ from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.mesh import Mesh, as_mesh
-from poinsot.world import World
+from poinsot.world import Start, World
 
 
 def uniform_gravity(value: object) -> Array:
@@ -124,6 +124,9 @@ def body_of(world: World, table: ScenarioTable, inertia: Inertia | None, joint: 
     start: dict[str, Any] = {
         key: entries[key] for key in ("position", "velocity", "angular_velocity", "q", "v") if key in entries
     }
+    if entries.get("start") is not None:
+        with about(entries["name"], "start"):
+            start["start"] = Start(**entries["start"].entries())
     if "orientation" in entries:
         start["orientation"] = orientation_of(entries["orientation"])
     world.add_body(entries["name"], inertia, entries.get("parent"), joint, pose_of(entries.get("placement")), **start)
@@ -173,8 +176,12 @@ def particle_of(world: World, table: ScenarioTable) -> None:
 def beam_of(world: World, table: ScenarioTable) -> None:
     """Add a flexible beam to a world."""
     entries = table.entries()
-    parent, placement = entries.pop("parent", None), pose_of(entries.pop("placement", None))
-    world.add_beam(Beam(**entries), parent, placement)
+    world.add_beam(beam_in(table), entries.get("parent"), pose_of(entries.get("placement")))
+
+
+def beam_in(table: ScenarioTable) -> Beam:
+    """The beam of a table, without its place."""
+    return Beam(**{key: value for key, value in table.entries().items() if key not in ("parent", "placement")})
 
 
 def loop_of(world: World, table: ScenarioTable) -> None:

@@ -51,6 +51,7 @@ class Motion:
     """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
 
     wdot (nv,): vdot, but for free roots it ends with the acceleration of the centre of mass, in axes at rest.
+    joint_power [W]: of springs and dampers in joints, if it is not that of an instant.
     """
 
     scene: Scene
@@ -59,6 +60,7 @@ class Motion:
     tau: Array
     vdot: Array
     wdot: Array
+    joint_power: Array | None = None
 
     def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
@@ -201,8 +203,16 @@ class System:
         free = {name: x for name, x in description.inputs.items() if x is not self.description.inputs[name]}
         values, elements = {**self.inputs, **(inputs or {}), **free}, dict(description.acting())
         values = inputs_after(elements, states, values) if self.events else values
-        q = kinematics.normalize(mech, state.q)
-        return Scene(mech, t, q, state.v, values, states, elements, self.solved), description
+        q, shapes = (
+            kinematics.normalize(mech, state.q),
+            {name: body.inertia for name, body in description.bodies.items()},
+        )
+        return Scene(mech, t, q, state.v, values, states, elements, self.solved, shapes), description
+
+    @cached_property
+    def needs_implicit(self) -> str:
+        """The name of an element whose forces must be taken at the end of a step, or ""."""
+        return next((name for name, e in self.description.acting() if e.needs_implicit), "")
 
     def motion(
         self,
@@ -221,7 +231,7 @@ class System:
         tau = joint_forces(mech, scene.q, scene.v)
         wrenches: dict[str, Array] = {}
         for effect in effects.values():
-            tau = _gathered(mech, effect, wrenches, tau)
+            tau = gathered(mech, effect, wrenches, tau)
         vdot = wdot = np.zeros(0)
         if self.loops:
             tau, vdot = self._close(scene, effects, wrenches, tau)
@@ -243,7 +253,7 @@ class System:
             end = start + count_of(closure.relation)
             effects[name] = loop.closing_effect(scene, f[start:end], rows.part(start, end))  # type: ignore[attr-defined]
             start = end
-            tau = _gathered(mech, effects[name], wrenches, tau)
+            tau = gathered(mech, effects[name], wrenches, tau)
         return tau, vdot
 
     def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
@@ -419,7 +429,7 @@ def unpack(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Arra
     return values
 
 
-def _gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
+def gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
     """tau (nv,) with the joint forces of an effect; its wrenches are added to those by body."""
     for body, F in effect.wrenches.items():
         wrenches[body] = wrenches[body] + F if body in wrenches else F
