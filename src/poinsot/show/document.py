@@ -12,9 +12,9 @@ from poinsot.parts.structure import COMPONENTS
 from poinsot.run.ledger import magnitudes
 from poinsot.run.result import Run
 from poinsot.show.cameras import FOV, camera_of, usual_cameras
-from poinsot.show.compact import Packer
 from poinsot.show.history import history, quantities
 from poinsot.show.marks import Arrows, Axes, Copies, Label, Lines, Mark, Path, Plane, Skin, Surface, Track
+from poinsot.show.compact import Packer
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.surroundings import surroundings_of
 from poinsot.show.vehicles import Vehicle, main_vehicle, vehicles_of
