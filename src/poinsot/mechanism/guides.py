@@ -111,6 +111,8 @@ class Guided:
             raise FieldError(f"samples of a curve must be two or more, not {self.samples!r}.", "samples")
         if not np.all(np.isfinite(self._points)):
             raise FieldError(f"the curve is not finite everywhere in its span {self.span!r}.", "curve")
+        if not np.all(np.any(np.diff(self._points, axis=0) != 0, axis=-1)):
+            raise FieldError(f"the curve stands still somewhere in its span {self.span!r}.", "curve")
 
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()

@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import Kernel, is_traced
+from poinsot.fuse import Kernel, Table, is_traced
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism.joint_types import Closing, directional
 from poinsot.mechanism.joints import as_axes
@@ -260,6 +260,10 @@ class WithRates:
     function: Callable[[Any], Any]
     name: str
     shape: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, Table) and self.function.method != "cubic":
+            raise FieldError(f"the table of {self.name} must be cubic, not {self.function.method}.", "relation")
 
     def __call__(self, x: Any) -> tuple[Array, ...]:
         x = as_array(x) + np.zeros(())
