@@ -145,3 +145,15 @@ def test_bad_files(load, old, new, message):
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match=rf"(?s)robot\.sdf: .*{message}"):
             load(FOUR_BAR.replace(old, new, 1))
+
+
+def test_long_chains_of_frames(load):
+    """Deeper than calls may be nested."""
+    chain = "".join(
+        f'<frame name="f{k}" attached_to="{f"f{k + 1}" if k < 1999 else "base"}"><pose>0.001 0 0 0 0 0</pose></frame>'
+        for k in range(2000)
+    )
+    link = f'<link name="tip"><pose relative_to="f0"/>{INERTIAL.format(m=1, c=0)}</link>'
+    base = f'<link name="base">{INERTIAL.format(m=1, c=0)}</link>'
+    mech = load(f'<sdf version="1.9"><model name="m">{base}{chain}{link}</model></sdf>')
+    assert pt.forward_kinematics(mech, mech.neutral())["tip"].p[0] == pytest.approx(2.0)

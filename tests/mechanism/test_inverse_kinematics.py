@@ -143,6 +143,9 @@ def test_limits_are_kept_and_what_is_left_is_the_least():
         ({"hand": (0, 0)}, {}, "target of 'hand' must be a pt.Pose or a position"),
         ({"hand": (0, 0, np.nan)}, {}, "target of 'hand' must be .* three finite numbers"),
         ({"hand": (0, 0, 1)}, {"guess": np.zeros(3)}, r"guess has the shape \(3,\).*\(..., 7\)"),
+        (None, {}, "targets must be poses or positions by the names of links"),
+        ({"hand": (0, 0, 1)}, {"bounds": (np.zeros(3), 1.0)}, r"bounds have the shape \(3,\)"),
+        ({"hand": (0, 0, 1)}, {"most": 0}, "most and tries must be 1 or more, not 0 and 1"),
         ({"hand": (0, 0, 1)}, {"guess": np.full(7, np.nan)}, "guess must be finite"),
         ({"hand": (0, 0, 1)}, {"bounds": (1.0, -1.0)}, r"bounds 1.0 and -1.0 of q\[0\] leave nothing"),
         ({"hand": pt.Goal((0, 0, 1), at=(0, 0, 1))}, {}, "at of the target of 'hand' must be a pt.Pose"),
@@ -151,3 +154,11 @@ def test_limits_are_kept_and_what_is_left_is_the_least():
 def test_bad_targets(targets, options, message):
     with pytest.raises((ValueError, KeyError), match=message):
         pt.solve_pose(panda_like(), targets, **options)
+
+
+def test_what_cannot_move_or_has_no_attitude_is_refused():
+    ball = pt.Inertia.sphere(1.0, 0.1)
+    with pytest.raises(ValueError, match="cannot move"):
+        pt.solve_pose(pt.Mechanism([pt.Link("b", ball)]), {"b": (1, 2, 3)})
+    with pytest.raises(ValueError, match="quaternion of 'b' in guess must have the length 1"):
+        pt.solve_pose(pt.Mechanism([pt.Link("b", ball, None, pt.free())]), {"b": (1, 2, 3)}, np.zeros(7))

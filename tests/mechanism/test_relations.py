@@ -134,6 +134,8 @@ def test_a_cam_by_lagrange():
         (lambda: pt.on_curve(helix, 1.0), "span of a curve must be its first and last"),
         (lambda: pt.on_curve(lambda s: (s, s), (0, 1)), r"a curve must give numbers of shape \(3,\), not \(2,\)"),
         (lambda: pt.on_curve(lambda s: (s, s, np.nan), (0, 1)), "curve is not finite"),
+        (lambda: pt.on_curve(lambda s: (0 * s, 0 * s, 0 * s), (0, 1)), "the curve stands still"),
+        (lambda: pt.on_curve(pt.Table([0.0, 1.0], np.eye(2, 3)), (0, 1)), "must be cubic, not linear"),
         (lambda: pt.on_curve(helix, (0, 1), 1), "samples of a curve must be two or more"),
         (lambda: pt.coupling({}), "weights must be numbers by the names of links"),
         (lambda: pt.coupling({"a": "x"}), "weight of 'a' must be a finite number"),

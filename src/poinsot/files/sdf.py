@@ -143,30 +143,33 @@ class _Frames:
     def all(self) -> list[str]:
         return [name for group in self.named.values() for name in group]
 
-    def pose(self, name: str, asking: tuple[str, ...] = ()) -> Pose:
+    def pose(self, name: str) -> Pose:
         """The pose of a link, joint or frame in the world."""
-        if name == WORLD:
-            return Pose()
-        if name in asking:
-            raise ValueError(f"the poses {' -> '.join([*asking, name])} are relative to each other in a circle.")
-        if name not in self.found:
-            self.found[name] = self._pose(name, (*asking, name))
-        return self.found[name]
+        chain: dict[str, Pose] = {}
+        while name != WORLD and name not in self.found:
+            if name in chain:
+                raise ValueError(f"the poses {' -> '.join([*chain, name])} are relative to each other in a circle.")
+            chain[name], name = self._own(name)
+        X = self.found.get(name, Pose())
+        for link, own in reversed(chain.items()):
+            X = self.found[link] = X @ own
+        return X
 
-    def _pose(self, name: str, asking: tuple[str, ...]) -> Pose:
+    def _own(self, name: str) -> tuple[Pose, str]:
+        """The pose of an element as it is written, and what it is relative to."""
         if name == MODEL:
-            return _pose_of(self.model)[0]
+            return _pose_of(self.model)[0], WORLD
         element = next((group[name] for group in self.named.values() if name in group), None)
         if element is None:
             raise ValueError(f"there is no link, joint or frame {name!r}{hint(name, self.all())}.")
-        default = MODEL
+        usual = MODEL
         if name in self.named["joint"]:
-            default = _text(_child(element, "child"))
+            usual = _text(_child(element, "child"))
         elif name in self.named["frame"]:
-            default = element.get("attached_to", MODEL)
+            usual = element.get("attached_to", MODEL)
         with inside(f"{element.tag.removeprefix(DRAKE)} {name!r}"):
             X, relative_to = _pose_of(element)
-        return self.pose(relative_to or default, asking) @ X
+        return X, relative_to or usual
 
 
 def _tree(frames: _Frames) -> tuple[dict[str, Element], list[Element]]:

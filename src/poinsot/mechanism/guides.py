@@ -14,7 +14,7 @@ from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import as_axes
 from poinsot.mechanism.loop_frames import LoopFrame, Rows, force_at, frames, rows_across, stacked
 from poinsot.mechanism.model import Mechanism, plain
-from poinsot.mechanism.relations import require_number, require_positive, with_rates
+from poinsot.mechanism.relations import WithRates, require_number, require_positive
 from poinsot.spatial.arrays import as_array
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ class Guided:
             raise FieldError(f"samples of a curve must be two or more, not {self.samples!r}.", "samples")
         if not np.all(np.isfinite(self._points)):
             raise FieldError(f"the curve is not finite everywhere in its span {self.span!r}.", "curve")
+        if not np.all(np.any(np.diff(self._points, axis=0) != 0, axis=-1)):
+            raise FieldError(f"the curve stands still somewhere in its span {self.span!r}.", "curve")
 
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
@@ -155,15 +157,15 @@ class Guided:
         found: Array = fori_loop(8, improved, s)
         return found
 
-    def _at(self, s: Array) -> tuple[Array, ...]:
-        """f, f' and f'' (3,)."""
-        return with_rates(self.curve, s, "a curve", (3,))
+    @cached_property
+    def _at(self) -> WithRates:
+        """f, f' and f'' (3,) at s."""
+        return WithRates(self.curve, "a curve", (3,))
 
     @cached_property
     def _points(self) -> Array:
         """Points of the curve (samples, 3)."""
-        points = [plain(self._at(np.asarray(s))[0]) for s in np.linspace(*self.span, self.samples)]
-        return np.stack(points)
+        return np.stack([plain(self._at(np.asarray(s))[0]) for s in np.linspace(*self.span, self.samples)])
 
 
 def rolling(radius: float, normal: ArrayLike = (0, 0, 1), axis: ArrayLike | None = None, slips: bool = False) -> Any:

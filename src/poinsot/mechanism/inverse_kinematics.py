@@ -80,6 +80,10 @@ def solve_pose(
     It never fails silently: the solution says what is left of every goal. Of targets that cannot be reached, it is a
     position from which no small motion brings them nearer. In traced code, one instance and one try.
     """
+    if not isinstance(targets, Mapping):
+        raise FieldError(f"targets must be poses or positions by the names of links, not {targets!r}.", "targets")
+    if most < 1 or tries < 1:
+        raise FieldError(f"most and tries must be 1 or more, not {most} and {tries}.", "most" if most < 1 else "tries")
     goals = {name: goal if isinstance(goal, Goal) else Goal(goal) for name, goal in targets.items()}
     _check(mech, goals)
     q = as_array(mech.neutral() if guess is None else guess)
@@ -239,6 +243,9 @@ def _numbers(goal: Goal) -> tuple[Array, ...]:
 def _bounds(mech: Mechanism, bounds: tuple[ArrayLike, ArrayLike] | None) -> tuple[Array, Array]:
     """lower and upper (nq,); of the joints by default, none for coordinates of a group."""
     if bounds is not None:
+        for x in bounds:
+            if np.shape(x) not in ((), (mech.nq,)):
+                raise FieldError(f"bounds have the shape {np.shape(x)}; {mech} needs ({mech.nq},), or one.", "bounds")
         low, high = (as_array(x) + np.zeros(mech.nq) for x in bounds)
         return low, high
     ends: tuple[list[Array], list[Array]] = ([np.zeros(0)], [np.zeros(0)])
@@ -251,6 +258,8 @@ def _bounds(mech: Mechanism, bounds: tuple[ArrayLike, ArrayLike] | None) -> tupl
 
 def _check(mech: Mechanism, goals: Mapping[str, Goal]) -> None:
     """An error if there is no goal, or one for a link that does not exist or with numbers of the wrong shape."""
+    if not mech.nv:
+        raise FieldError(f"{mech} cannot move: solve_pose needs a joint.", "mech")
     if not goals:
         raise FieldError("solve_pose needs a target: the pose or position of a link, by its name.", "targets")
     for name, goal in goals.items():
@@ -271,6 +280,11 @@ def _check_shapes(mech: Mechanism, q: Array, low: Array, high: Array) -> None:
         raise FieldError(f"guess has the shape {np.shape(q)}; {mech} needs (..., {mech.nq}).", "guess")
     if not is_traced(q) and not np.all(np.isfinite(q)):
         raise FieldError("guess must be finite numbers.", "guess")
+    for link, where in zip(mech.links, mech.q_slices, strict=True):
+        if link.joint.type.attitude and not is_traced(q):
+            length = np.linalg.norm(q[..., where][..., :4], axis=-1)
+            if np.any(np.abs(length - 1) > 0.5):
+                raise FieldError(f"the quaternion of {link.name!r} in guess must have the length 1.", "guess")
     if is_traced(low, high):
         return
     for k in np.flatnonzero(~(low <= high)):

@@ -6,13 +6,14 @@ are rates of no g: they hold velocities only.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import Kernel, is_traced
+from poinsot.fuse import Kernel, Table, is_traced
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism.joint_types import Closing, directional
 from poinsot.mechanism.joints import as_axes
@@ -190,7 +191,7 @@ class Cam:
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         (qa, va), (qb, vb) = (single_coordinate(mech, closure.name, link) for link in (closure.a, closure.b))
-        there, slope, curvature = with_rates(self.function, q[qa], f"the function of {closure.name!r}")
+        there, slope, curvature = WithRates(self.function, f"the function of {closure.name!r}")(q[qa])
         row = np.zeros((1, mech.nv))
         row[0, vb] = 1.0
         row[0, va] = -1.0 * slope
@@ -234,7 +235,7 @@ class Driven:
         row = np.zeros((1, mech.nv))
         row[0, freedom] = 1.0
         there, rate, acceleration = (
-            np.reshape(x, (1,)) for x in with_rates(self.motion, t, f"the motion of {closure.name!r}")
+            np.reshape(x, (1,)) for x in WithRates(self.motion, f"the motion of {closure.name!r}")(t)
         )
         return Rows(q[place] - there, row, -acceleration, np.zeros((1, 6)), rate)
 
@@ -252,28 +253,40 @@ def _linear(mech: Mechanism, closure: "Closure", q: Array, weights: Mapping[Any,
     return Rows(np.reshape(gap, (1,)), row, np.zeros(1), np.zeros((1, 6)), np.zeros(1))
 
 
-def with_rates(function: Callable[[Any], Any], x: Any, name: str, shape: tuple[int, ...] = ()) -> tuple[Array, ...]:
-    """f, f' and f'' of a function of one number, at x; each of this shape."""
+@dataclass(frozen=True, eq=False)
+class WithRates:
+    """f, f' and f'' of a function of one number, which can be traced; each of this shape. `name`: for errors."""
 
-    def value(x: Array) -> Array:
-        y = function(x)
+    function: Callable[[Any], Any]
+    name: str
+    shape: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.function, Table) and self.function.method != "cubic":
+            raise FieldError(f"the table of {self.name} must be cubic, not {self.function.method}.", "relation")
+
+    def __call__(self, x: Any) -> tuple[Array, ...]:
+        x = as_array(x) + np.zeros(())
+        found: tuple[Array, ...] = self._traced(x) if tracing() else self._kernel(x)
+        return found
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        size = ",".join(map(str, self.shape))
+        return Kernel(self._traced, f"()->({size}),({size}),({size})").to("numpy")
+
+    def _traced(self, x: Array) -> tuple[Array, Array, Array]:
+        def rate(x: Array) -> Array:
+            return directional(self._value, x, np.ones(()))
+
+        return self._value(x), rate(x), directional(rate, x, np.ones(()))
+
+    def _value(self, x: Array) -> Array:
+        y = self.function(x)
         y = np.stack([as_array(part) + 0.0 * x for part in y]) if isinstance(y, (tuple, list)) else as_array(y)
-        if np.shape(y) != shape:
-            raise FieldError(f"{name} must give numbers of shape {shape}, not {np.shape(y)}.", "relation")
+        if np.shape(y) != self.shape:
+            raise FieldError(f"{self.name} must give numbers of shape {self.shape}, not {np.shape(y)}.", "relation")
         return y + 0.0 * x
-
-    def rate(x: Array) -> Array:
-        return directional(value, x, np.ones(()))
-
-    def rates(x: Array) -> tuple[Array, Array, Array]:
-        return value(x), rate(x), directional(rate, x, np.ones(()))
-
-    x = as_array(x) + np.zeros(())
-    if tracing():
-        return rates(x)
-    size = ",".join(map(str, shape))
-    found: tuple[Array, ...] = Kernel(rates, f"()->({size}),({size}),({size})").to("numpy")(x)
-    return found
 
 
 def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int, int]:
