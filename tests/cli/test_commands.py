@@ -80,7 +80,6 @@ def test_run_writes_results_and_tells_where(capsys, here):
 
 
 def test_run_writes_a_replay(capsys, here):
-    pytest.importorskip("viser")
     assert "replay   results/spin.html" in said(capsys, "run", "spin.toml", "--html")
     assert (here / "results" / "spin.html").stat().st_size > 100_000
 

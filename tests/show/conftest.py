@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from poinsot.show.headless import FLAGS, browser
+from poinsot.show.chromium import DRAWS, FLAGS, MESA, SWIFT, browser
+
+READY = "window.poinsot?.player.drawn > 0 || window.__viserMutable?.nodeRefFromName['/scene/bodies'] != null"
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +20,13 @@ def chromium():
     except FileNotFoundError as error:
         pytest.skip(str(error))
     with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=list(FLAGS))
+        for drawing in (MESA, SWIFT):
+            started = driver.chromium.launch(executable_path=path, args=[*FLAGS, *drawing])
+            page = started.new_page()
+            if page.evaluate(DRAWS):
+                break
+            started.close()
+        page.close()
         yield started
         started.close()
 
@@ -35,7 +43,7 @@ def visit(chromium):
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda e: errors.append(str(e)))
         page.goto(url)
-        page.wait_for_function("window.__viserMutable?.nodeRefFromName['/scene/bodies'] != null", timeout=60_000)
+        page.wait_for_function(READY, timeout=60_000)
         return page
 
     yield open_page

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import runs_to_show
 
-from poinsot.show.curves import curves, tidy
-from poinsot.show.history import History, history
 from poinsot.show.plots import polhodes
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -90,19 +88,3 @@ def test_unknown_names():
         run.plot("position", body="lowr")
     with pytest.raises(ValueError, match="no body of this run rotates freely"):
         run.plot("polhode")
-
-
-def test_curves_of_the_page():
-    h = history(runs_to_show.box(), "position", "box")
-    data, series, scales = curves(h)
-    assert [s["label"] for s in series] == ["t [s]", "x", "y", "z", "now"]
-    low, high = scales["y"]["range"]
-    assert low < min(d.min() for d in data[1:-1])
-    assert high > max(d.max() for d in data[1:-1])
-
-
-@pytest.mark.parametrize(("size", "unit", "factor"), [(2e-3, "1e-3 J", 1e3), (5.0, "J", 1.0), (3e7, "1e6 J", 1e-6)])
-def test_long_numbers_are_shortened(size, unit, factor):
-    h = tidy(History("energy", "J", np.arange(3.0), {"energy": size * np.array([0.0, -1.0, 0.5])}))
-    assert h.unit == unit
-    assert np.allclose(h.components["energy"], factor * size * np.array([0.0, -1.0, 0.5]))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from poinsot.cli import finding
+from poinsot.cli.looking import Camera, checked_camera
 from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet
 from poinsot.cli.screen import Screen, complain, seconds, short
 
@@ -137,6 +138,7 @@ def view(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a self-contained replay to this file instead.")
     ] = None,
+    camera: Camera = None,
     overwrite: Overwrite = False,
     allow_code: AllowCode = False,
 ) -> int:
@@ -151,10 +153,11 @@ def view(
     if _is_sweep(result):
         return _view_sweep(result, html, overwrite)
     run = _loaded(result, allow_code)
+    checked_camera(camera, run.world.description.bodies)
     if html is None:
-        run.view().wait()
+        run.view(camera=camera).wait()
     else:
-        run.to_html(html)
+        run.to_html(html, camera=camera)
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from poinsot.cli import finding
+from poinsot.cli.looking import Camera, view_options
 from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet, Scenario, Set
 from poinsot.cli.screen import Screen, complain, seconds
 
@@ -38,6 +39,7 @@ def run(
     view: View = False,
     live: Live = False,
     free: Free = None,
+    camera: Camera = None,
     overwrite: Overwrite = False,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
@@ -52,22 +54,18 @@ def run(
 
     Example:  poinsot run double-pendulum --live --free upper.mass
     """
-    from poinsot.cli import shown
-
     screen = Screen(quiet, json)
     scenario = finding.load(file, changes, allow_code)
     _introduce(screen, scenario)
     if live:
         return _watch(scenario, free or [])
+    looks = view_options(scenario, camera)
     path = _place(screen, scenario, out, html, plot, overwrite)
     done, took = _simulated(screen, scenario)
-    _draw(screen, scenario, done)
-    shown.ledger(screen, done.ledger, done.unexplained)
-    shown.final(screen, done)
-    _limits(screen, done)
-    screen.data(_report(scenario, done, took, _keep(screen, scenario, done, path, html, plot)))
+    _tell(screen, scenario, done)
+    screen.data(_report(scenario, done, took, _keep(screen, scenario, done, path, html, plot, looks)))
     if view:
-        done.view().wait()
+        done.view(**looks).wait()
     return int(done.stop.reason in EARLY or done.unexplained or _passed(done))
 
 
@@ -133,6 +131,16 @@ def _draw(screen: Screen, scenario: "Loaded", done: "Run") -> None:
         screen.say(f"It {scenario.show['crossing']} {len(times)} times, every {every:.3f} s.\n")
 
 
+def _tell(screen: Screen, scenario: "Loaded", done: "Run") -> None:
+    """A curve, the ledger, the final state and the limits."""
+    from poinsot.cli import shown
+
+    _draw(screen, scenario, done)
+    shown.ledger(screen, done.ledger, done.unexplained)
+    shown.final(screen, done)
+    _limits(screen, done)
+
+
 def _passed(done: "Run") -> bool:
     return any(bool(passed.any()) for passed in done.limits.passed().values())
 
@@ -154,6 +162,7 @@ def _keep(
     path: Path,
     html: bool | None,
     plot: bool,
+    looks: dict[str, Any],
 ) -> dict[str, str]:
     """Write the results, and print where they are."""
     places = {"results": str(path)}
@@ -163,23 +172,11 @@ def _keep(
 
         places["picture"] = str(draw(done, path.with_suffix(".png"), scenario.show.get("plot")))
     if html or (html is None and screen.talks):
-        page = _replay(done, path.with_suffix(".html"), required=bool(html))
-        places |= {"replay": str(page)} if page is not None else {}
+        places["replay"] = str(done.to_html(path.with_suffix(".html"), **looks))
     for kind, place in places.items():
         screen.say(f"{kind:<8} {place}{'  (open it in a browser)' if kind == 'replay' else ''}", "green")
         screen.result(place)
     return places
-
-
-def _replay(done: "Run", path: Path, required: bool) -> Path | None:
-    """Write a page that plays the run; None if the viewer is not installed, unless the page is required."""
-    try:
-        done.to_html(path)
-    except ImportError:
-        if required:
-            raise
-        return None
-    return path
 
 
 def _report(scenario: "Loaded", done: "Run", took: float, places: dict[str, str]) -> dict[str, Any]:

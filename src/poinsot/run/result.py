@@ -224,7 +224,7 @@ class Run:
         return plot(self, *what, **options)
 
     def _repr_html_(self) -> str | None:
-        """In a notebook it plays; without viser it shows its text alone."""
+        """In a notebook it plays."""
         from poinsot.show.replay import framed
 
         return framed(self)

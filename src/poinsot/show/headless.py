@@ -1,12 +1,12 @@
-"""Images without a display: a headless Chromium renders the same scene as the page in the browser."""
+"""Images without a display: a headless Chromium draws the same page as the browser of a user."""
 
 import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
-import time as clock
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,133 +17,44 @@ from poinsot._atomic import write_bytes
 from poinsot._optional import require
 from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
-from poinsot.show import server as web
+from poinsot.show.chromium import Tab, browser, tab
+from poinsot.show.document import document
 from poinsot.show.picture import Picture
-from poinsot.show.replay import frames, layers_of, pace, picture_of
-from poinsot.show.stage import Stage, camera_view
-from poinsot.spatial import quaternion, rotation
+from poinsot.show.replay import frames, layers_of, pace, page_of, picture_of
 
-BROWSERS = (
-    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)  # fmt: skip
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-gpu-sandbox", "--hide-scrollbars",
-    "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-)  # fmt: skip
-SETTLE = 30  # images at most until the browser is ready
-PATIENCE = 60.0  # s until a browser must have connected, or an image be done
-
-
-def browser() -> str:
-    """The path of Chromium or Chrome: the value of POINSOT_BROWSER, or the first one installed."""
-    chosen = os.environ.get("POINSOT_BROWSER")
-    for name in (chosen,) if chosen else BROWSERS:
-        path = shutil.which(name)
-        if path:
-            return path
-    raise FileNotFoundError(
-        f"POINSOT_BROWSER is {chosen!r}, which is not a program." if chosen else
-        "images without a display need Chromium or Chrome, and none was found: install one (on Debian and Ubuntu: "
-        "apt install chromium), or set POINSOT_BROWSER to its path."
-    )  # fmt: skip
-
-
-@contextlib.contextmanager
-def visitor(server: Any) -> Iterator[Any]:
-    """A headless browser that visits a server's page; yields viser's handle of it."""
-    with tempfile.TemporaryDirectory(prefix="poinsot-", ignore_cleanup_errors=True) as home:
-        command = [
-            browser(),
-            *FLAGS,
-            f"--user-data-dir={home}",
-            "--window-size=240,160",
-            f"{web.url(server)}?fixedDpr=1",
-        ]
-        with open(Path(home) / "messages.txt", "wb") as messages:
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=messages)
-        try:
-            until = clock.monotonic() + PATIENCE
-            while not server.get_clients():
-                if process.poll() is not None:
-                    raise RuntimeError(_ended(command[0], process.returncode, Path(home) / "messages.txt"))
-                if clock.monotonic() > until:
-                    raise TimeoutError(f"the browser {command[0]} did not show the page within {PATIENCE:g} s.")
-                clock.sleep(0.05)
-            yield next(iter(server.get_clients().values()))
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _ended(program: str, code: int, messages: Path) -> str:
-    """What to say of a browser that ended at once, with the last lines that it wrote."""
-    said = "; ".join(messages.read_text(errors="replace").strip().splitlines()[-3:])
-    return (
-        f"the browser {program} ended at once, with exit code {code}{': ' + said if said else ''}. "
-        "Try another one: set POINSOT_BROWSER to its path."
-    )
+PATIENT = 40  # frames: longer films tell how far they are
 
 
 class Studio:
-    """A stage with a camera: `shot(k)` is the image of record k, (height, width, 3), 0..255."""
+    """A page without controls: `shot(t)` is the image file of a time [s]."""
 
-    def __init__(
-        self, server: Any, client: Any, stage: Stage, view: Mapping[str, Array], size: tuple[int, int]
-    ) -> None:
-        self.server, self.client, self.stage, self.view, self.size = server, client, stage, view, size
+    def __init__(self, page: Tab) -> None:
+        self.page = page
 
-    def settle(self) -> None:
-        """Wait until the browser has all lights and textures: small images of the same record no longer change."""
-        before = self.shot(0, (96, 72))
-        for _ in range(SETTLE):
-            now = self.shot(0, (96, 72))
-            if np.array_equal(now, before):
-                return
-            before = now
-
-    def shot(self, k: int, size: tuple[int, int] | None = None) -> Array:
-        """The image of record k."""
-        with self.server.atomic():
-            self.stage.show(k)
-        self.server.flush()
-        width, height = size or self.size
-        picture = self.client.get_render(
-            height, width, position=self.view["position"], wxyz=_camera_orientation(self.view), fov=web.FOV,
-            transport_format="png", timeout=PATIENCE,
-        )  # fmt: skip
-        alpha = picture[..., 3:] / 255.0
-        return np.rint(picture[..., :3] * alpha + 255.0 * (1 - alpha)).astype(np.uint8)
+    def shot(self, t: float, form: str = "png") -> bytes:
+        """The image at a time [s], as a file of this form."""
+        self.page.evaluate(f"poinsot.show({float(t)!r})")
+        return self.page.picture(form)
 
 
 @contextlib.contextmanager
 def studio(
-    picture: Picture,
-    show: Iterable[str],
-    view: Any,
-    size: tuple[int, int],
-    follow: str | None = None,
-    attached: bool = False,
+    run: Run, picture: Picture, chosen: Array, size: tuple[int, int], show: Iterable[str], **options: Any
 ) -> Iterator[Studio]:
-    """A server, a browser that visits it, and a stage in between."""
+    """A browser that shows the records `chosen` of a picture; options as for `document.document`."""
     width, height = size
     if not (0 < width <= 4096 and 0 < height <= 4096):
         raise ValueError(f"the size of an image must be (width, height) in 1..4096 pixels, not {size}.")
-    browser()
-    with web.serving(port=0) as server:
-        aim = camera_view(picture, view, follow)
-        web.aim(server, aim)
-        stage = Stage(server.scene, picture, show, follow, attached)
-        with visitor(server) as client:
-            room = Studio(server, client, stage, aim, size)
-            room.settle()
-            yield room
+    browser()  # an error before any work if there is none
+    content = document(run, picture, chosen, 1.0, tuple(show), plots=(), bare=True, **options)
+    with tempfile.TemporaryDirectory(prefix="poinsot-") as folder, tab() as page:
+        path = Path(folder) / "picture.html"
+        path.write_text(page_of(content, "Poinsot"), encoding="utf-8")
+        page.open(path, width, height)
+        page.wait("window.poinsot || document.querySelector('.refused')")
+        if problem := page.evaluate("document.querySelector('.refused')?.textContent"):
+            raise RuntimeError(problem)
+        yield Studio(page)
 
 
 def snapshot(
@@ -158,6 +69,7 @@ def snapshot(
     ghosts: int = 0,
     follow: str | None = None,
     attached: bool = False,
+    surroundings: str | None = None,
     looks: Mapping[str, Any] | None = None,
     trails: Mapping[str, ArrayLike] | None = None,
 ) -> Path:
@@ -168,8 +80,10 @@ def snapshot(
     if time is not None and not times[0] - 1e-9 <= time <= times[-1] + 1e-9:
         raise ValueError(f"time must be within the run, {times[0]:g} to {times[-1]:g} s, not {time!r}.")
     k = len(times) - 1 if time is None else int(np.argmin(np.abs(times - time)))
-    with studio(picture, layers_of(show), camera, size, follow, attached) as room:
-        return write_bytes(path, _png(room.shot(k)))
+    some = np.unique([*np.linspace(0, len(times) - 1, 600).astype(int), k])
+    options = {"camera": camera, "follow": follow, "attached": attached, "surroundings": surroundings}
+    with studio(run, picture, some, size, layers_of(show), **options) as room:
+        return write_bytes(path, _smaller(room.shot(times[k])))
 
 
 def animate(
@@ -187,13 +101,16 @@ def animate(
     ghosts: int = 0,
     follow: str | None = None,
     attached: bool = False,
+    surroundings: str | None = None,
     looks: Mapping[str, Any] | None = None,
     trails: Mapping[str, ArrayLike] | None = None,
+    progress: bool | None = None,
 ) -> Path:
-    """A GIF, or an MP4 where ffmpeg is installed, of the run from `start` to `end` [s], `speed` times as fast."""
-    path = _suffix(path, ".gif", ".mp4")
-    if path.suffix == ".mp4" and not shutil.which("ffmpeg"):
-        raise FileNotFoundError("an MP4 needs the program ffmpeg, which was not found: install it, or write a .gif.")
+    """A GIF, or an MP4 where ffmpeg is installed, of the run from `start` to `end` [s], `speed` times as fast.
+
+    progress: whether to print how far it is; by default for long films, if there is a terminal.
+    """
+    path = _film_path(path)
     picture = picture_of(run, instance, ghosts, looks, trails)
     times = picture.records.time
     within = np.flatnonzero((times >= (start or 0.0) - 1e-9) & (times <= (times[-1] if end is None else end) + 1e-9))
@@ -201,22 +118,24 @@ def animate(
         raise ValueError(f"there are fewer than two records between {start} and {end} s; the run has {len(times)}.")
     rate = pace(float(np.ptp(times[within])), speed)
     chosen = within[frames(times[within], rate, fps)]
-    with studio(picture, layers_of(show), camera, size, follow, attached) as room:
-        shots = [room.shot(int(k)) for k in chosen]
+    options = {"camera": camera, "follow": follow, "attached": attached, "surroundings": surroundings}
+    with studio(run, picture, np.unique([0, *chosen]), size, layers_of(show), **options) as room:
+        shots = [room.shot(t, "jpeg") for t in _told(times[chosen], progress)]
     seconds = np.diff(times[chosen]) / rate
     if path.suffix == ".mp4":
         return write_bytes(path, _mp4(shots, len(seconds) / float(seconds.sum())))
     return write_bytes(path, _gif(shots, [*seconds, 1.0]))
 
 
-def _camera_orientation(view: Mapping[str, Array]) -> Array:
-    """The orientation of a camera with z ahead and y down, the convention of viser."""
-    ahead = view["look_at"] - view["position"]
-    ahead = ahead / np.linalg.norm(ahead)
-    right = np.cross(ahead, view["up"])
-    size = np.linalg.norm(right)
-    right = right / size if size > 1e-9 else rotation.perpendicular(ahead)
-    return quaternion.from_matrix(np.stack([right, np.cross(ahead, right), ahead], axis=1))
+def _told(times: Array, progress: bool | None) -> Iterator[float]:
+    """The times, with a line that tells how many frames are done."""
+    tells = sys.stderr.isatty() and len(times) > PATIENT if progress is None else progress
+    for k, t in enumerate(times):
+        if tells:
+            print(f"\rframe {k + 1} of {len(times)}", end="", file=sys.stderr, flush=True)
+        yield float(t)
+    if tells:
+        print(file=sys.stderr)
 
 
 def _suffix(path: str | os.PathLike[str], *known: str) -> Path:
@@ -228,16 +147,32 @@ def _suffix(path: str | os.PathLike[str], *known: str) -> Path:
     return path
 
 
-def _png(picture: Array) -> bytes:
+def _film_path(path: str | os.PathLike[str]) -> Path:
+    path = _suffix(path, ".gif", ".mp4")
+    if path.suffix == ".mp4" and not shutil.which("ffmpeg"):
+        raise FileNotFoundError("an MP4 needs the program ffmpeg, which was not found: install it, or write a .gif.")
+    return path
+
+
+def _image(data: bytes) -> Any:
     image = require("PIL.Image", "view", "writing pictures")
+    return image.open(BytesIO(data)).convert("RGB")
+
+
+def _smaller(png: bytes) -> bytes:
+    """A PNG written with better compression than the browser's, where Pillow is installed."""
+    try:
+        picture = _image(png)
+    except ImportError:
+        return png
     data = BytesIO()
-    image.fromarray(picture).save(data, "PNG", optimize=True)
+    picture.save(data, "PNG", compress_level=9)
     return data.getvalue()
 
 
-def _gif(shots: list[Array], seconds: list[float]) -> bytes:
+def _gif(shots: Sequence[bytes], seconds: Sequence[float]) -> bytes:
     image = require("PIL.Image", "view", "writing pictures")
-    pictures = [image.fromarray(shot).quantize(256, dither=image.Dither.NONE) for shot in shots]
+    pictures = [_image(shot).quantize(256, dither=image.Dither.NONE) for shot in shots]
     data = BytesIO()
     durations = [max(20, round(1000 * s)) for s in seconds]
     pictures[0].save(
@@ -246,13 +181,12 @@ def _gif(shots: list[Array], seconds: list[float]) -> bytes:
     return data.getvalue()
 
 
-def _mp4(shots: list[Array], fps: float) -> bytes:
-    height, width = shots[0].shape[:2]
+def _mp4(shots: Sequence[bytes], fps: float) -> bytes:
     with tempfile.TemporaryDirectory(prefix="poinsot-") as folder:
         out = Path(folder) / "film.mp4"
         command = [
-            "ffmpeg", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
-            "-r", f"{fps:.6g}", "-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", str(out),
+            "ffmpeg", "-loglevel", "error", "-f", "image2pipe", "-c:v", "mjpeg", "-r", f"{fps:.6g}", "-i", "-",
+            "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", str(out),
         ]  # fmt: skip
-        subprocess.run(command, input=b"".join(shot.tobytes() for shot in shots), check=True)
+        subprocess.run(command, input=b"".join(shots), check=True)
         return out.read_bytes()

@@ -16,13 +16,12 @@ from poinsot.run.stepping import choose_method
 from poinsot.show import server as web
 from poinsot.show.looks import look_of, looks_of
 from poinsot.show.marks import Surface
-from poinsot.show.page import laid_out, layer_boxes, offer
+from poinsot.show.page import SPEEDS, laid_out, layer_boxes, offer
 from poinsot.show.picture import Picture
 from poinsot.show.records import Measures, Records
 from poinsot.show.replay import layers_of
 from poinsot.show.stage import Stage, camera_view, node_of
 from poinsot.show.verbatim import in_markdown
-from poinsot.show.viewer import SPEEDS
 from poinsot.spatial import Inertia, quaternion
 from poinsot.world import World
 from poinsot.world.paths import entries

@@ -45,7 +45,10 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Surface(Mark):
-    """A rigid moving surface; `body`: the body it belongs to, for the mouse. `hue` (r, 3): a colour that changes."""
+    """A rigid moving surface; `body`: the body it belongs to, for the mouse. `hue` (r, 3): a colour that changes.
+
+    shades (n, 3): colours of its vertices, instead of `colour`. glows: it shines by itself.
+    """
 
     triangles: Triangles
     track: Track
@@ -53,6 +56,28 @@ class Surface(Mark):
     opacity: float = 1.0
     body: str | None = None
     shadow: bool = True
+    hue: Array | None = None
+    shades: Array | None = None
+    glows: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Skin(Mark):
+    """A surface that bends with a chain of frames, its bones: positions (r, b, 3), orientations (r, b, 4).
+
+    Vertex i lies at (1 - w) X_k p + w X_k+1 p', with k = first (n,), w = weights (n,), and rest (n, 6): the point p in
+    the frame of bone k and p' in that of the next one. faces (m, 3).
+    """
+
+    rest: Array
+    first: Array
+    weights: Array
+    faces: Array
+    positions: Array
+    wxyz: Array
+    colour: Colour = GREY
+    opacity: float = 1.0
+    body: str | None = None
     hue: Array | None = None
 
 
@@ -67,6 +92,7 @@ class Copies(Mark):
     colours: Array
     opacity: float = 1.0
     shadow: bool = True
+    glows: bool = False
 
 
 @dataclass(frozen=True, eq=False)

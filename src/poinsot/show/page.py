@@ -1,4 +1,4 @@
-"""A page in the browser, served by a single worker thread that ends when the page is closed."""
+"""The page of a live world, served by a single worker thread that ends when the page is closed."""
 
 import queue
 import sys
@@ -14,6 +14,7 @@ from poinsot.show import server as web
 from poinsot.show.picture import LAYERS
 from poinsot.show.stage import Stage
 
+SPEEDS = {"1/16": 1 / 16, "1/8": 1 / 8, "1/4": 1 / 4, "1/2": 1 / 2, "1": 1.0, "2": 2.0, "4": 4.0, "8": 8.0, "16": 16.0}
 RATE = 30.0  # frames per second
 GRACE = 3.0  # s that a page may be disconnected, as for a reload, before a waiting program continues
 
@@ -109,7 +110,7 @@ def layer_boxes(page: Page, stage: Stage, ghosts: bool) -> None:
             box.on_update(lambda e, name=name: page.do(lambda: stage.switch(name, e.target.value)))
 
 
-def offer(page: Page, browser: bool | None, block: bool | None) -> None:
+def offer(page: Any, browser: bool | None, block: bool | None) -> None:
     """Open the browser and wait, if asked to; by default both in a program, and neither at a prompt."""
     at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
     block = not at_prompt if block is None else block

@@ -17,6 +17,8 @@ from poinsot.show.marks import Arrows, Mark
 from poinsot.show.records import Records
 from poinsot.spatial import quaternion
 
+FAR = 60.0  # a picture so many times larger than its bodies is looked at from near one of them
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -84,7 +86,10 @@ class Picture:
     def unit(self) -> float:
         """A length [m] for arrows and frames: about the size of the bodies."""
         seen = self.reaches[self.reaches > 0]
-        return max(float(np.median(seen)), 0.04 * self.size) if seen.size else 0.12 * self.size
+        if not seen.size:
+            return 0.12 * self.size
+        usual = float(np.median(seen))
+        return usual if self.size > FAR * usual else max(usual, 0.04 * self.size)
 
     def full_scale(self, layer: str, magnitudes: Array) -> float:
         """The magnitude drawn at full length, for the arrows (r, n) of a layer: all but a few are shorter."""

@@ -1,9 +1,11 @@
-"""One HTML file that replays a run offline."""
+"""One HTML file that replays a run offline: the player, its drawing library and the document of the run."""
 
+import base64
 import os
 from collections.abc import Iterable, Mapping
+from functools import cache
 from html import escape
-from itertools import pairwise
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +14,21 @@ import numpy as np
 from poinsot._atomic import write_text
 from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
-from poinsot.show import server as web
+from poinsot.show.document import document
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
 from poinsot.show.records import records_of
-from poinsot.show.stage import Stage, camera_view
 
 FPS = 30
-MOST = 60_000  # changes of nodes in one file; beyond that there are fewer frames per second
+MOST = 400_000  # poses in one file; beyond that there are fewer records, down to FPS of them per second
 SHORT, LONG = 2.0, 120.0  # s: shorter and longer runs are not played in real time,
 USUAL = 20.0  # s: but within this time
+SCRIPTS = ("unpack", "algebra", "backdrop", "things", "cameras", "stage", "hud", "panels", "player")
 
 
 def pace(duration: float, speed: float | None) -> float:
     """The seconds of the run per second of the replay."""
     if speed is not None:
-        if not speed > 0:
+        if not 0 < speed < np.inf:
             raise ValueError(f"speed must be positive, not {speed!r}.")
         return float(speed)
     return 1.0 if SHORT <= duration <= LONG or duration == 0 else duration / USUAL
@@ -39,6 +41,14 @@ def frames(time: Array, speed: float, fps: float) -> Array:
     after = np.clip(np.searchsorted(time, wanted), 1, max(len(time) - 1, 1)) if len(time) > 1 else np.zeros(1, int)
     nearest = np.where(wanted - time[after - 1] < time[after] - wanted, after - 1, after) if len(time) > 1 else after
     return np.unique(np.append(nearest, len(time) - 1))
+
+
+def kept(picture: Picture, rate: float, fps: float | None = None) -> Array:
+    """The records (k,) of a file: all of them, or `fps` per second of the replay; by default as many as are light."""
+    time = picture.records.time
+    if fps is None and len(time) * len(picture.records.names) <= MOST / 10:
+        return np.arange(len(time))
+    return frames(time, rate, fps or FPS)
 
 
 def picture_of(
@@ -59,35 +69,62 @@ def html(
     *,
     show: str | Iterable[str] | None = None,
     speed: float | None = None,
-    fps: float = FPS,
+    fps: float | None = None,
     instance: int = 0,
     ghosts: int = 0,
     camera: Any = None,
     follow: str | None = None,
     attached: bool = False,
+    plots: Iterable[Any] | None = None,
+    surroundings: str | None = None,
     looks: Mapping[str, Any] | None = None,
     trails: Mapping[str, ArrayLike] | None = None,
-    dark: bool = False,
 ) -> str:
     """A self-contained page that replays the run without server or network. Options as for `view`.
 
-    fps: frames per second, at most. Layers in `show` can be switched off in the page's scene tree.
+    fps: records per second of the replay; by default all records of a small run, 30 per second of a larger one. The
+    page moves between them.
     """
     picture = picture_of(run, instance, ghosts, looks, trails)
-    time = picture.records.time
-    rate = pace(float(time[-1] - time[0]), speed)
-    with web.serving(port=0) as server:
-        web.aim(server, camera_view(picture, camera, follow))
-        stage = Stage(server.scene, picture, layers_of(show), follow, attached)
-        chosen = frames(time, rate, min(fps, MOST / max(1.0, stage.moving * (time[-1] - time[0]) / rate)))
-        stage.show(int(chosen[0]))
-        recording = server.get_scene_serializer()
-        for before, now in pairwise(chosen):
-            recording.insert_sleep(float(time[now] - time[before]) / rate)
-            stage.show(int(now))
-        recording.insert_sleep(1.0 if len(chosen) > 1 else 0.0)  # the end stays visible before it starts again
-        page = recording.as_html(dark_mode=dark)
-    return page.replace("<title>Viser</title>", f"<title>{escape(_title(run, rate))}</title>")
+    rate = pace(float(np.ptp(picture.records.time)), speed)
+    content = document(
+        run, picture, kept(picture, rate, fps), rate, layers_of(show), camera=camera, follow=follow,
+        attached=attached, plots=plots, surroundings=surroundings,
+    )  # fmt: skip
+    return page_of(content, title_of(run, rate))
+
+
+def page_of(content: str, title: str) -> str:
+    """The page of a document."""
+    load = (
+        "const text = id => document.getElementById(id).textContent;"
+        ' const code = await inflated(text("three"), "gzip");'
+        ' globalThis.THREE = new Function(new TextDecoder().decode(code) + "; return THREE;")();'
+        ' await start(JSON.parse(text("run")));'
+    )
+    head = f'<meta charset="utf-8"><link rel="icon" href="data:,"><title>{escape(title)}</title>'
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}<style>{_file("page.css")}</style></head><body>'
+        f'<script id="three" type="text/plain">{_library()}</script>'
+        f'<script id="run" type="application/json">{content}</script>'
+        f'<script>"use strict"; (async () => {{\n{_player()}\n{load}\n}})();</script></body></html>\n'
+    )
+
+
+@cache
+def _player() -> str:
+    return "\n".join(_file(f"{name}.js") for name in SCRIPTS)
+
+
+@cache
+def _library() -> str:
+    """three.js, compressed; it is under the MIT licence, in web/three-license.txt."""
+    packed = resources.files("poinsot.show").joinpath("web/three.min.js.gz").read_bytes()
+    return base64.b64encode(packed).decode()
+
+
+def _file(name: str) -> str:
+    return resources.files("poinsot.show").joinpath(f"web/{name}").read_text(encoding="utf-8")
 
 
 def to_html(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
@@ -95,17 +132,14 @@ def to_html(run: Run, path: str | os.PathLike[str], **options: Any) -> Path:
     return write_text(path, html(run, **options))
 
 
-def framed(run: Run, height: int = 480) -> str | None:
-    """The replay for a notebook; None if viser is not installed."""
-    try:
-        page = html(run)
-    except ImportError:
-        return None
+def framed(run: Run, height: int = 480) -> str:
+    """The replay for a notebook."""
     style = f"width:100%;height:{height}px;border:1px solid #ddd"
-    return f'<p>{escape(repr(run))}</p><iframe style="{style}" srcdoc="{escape(page)}"></iframe>'
+    return f'<p>{escape(repr(run))}</p><iframe style="{style}" srcdoc="{escape(html(run))}"></iframe>'
 
 
-def _title(run: Run, rate: float) -> str:
+def title_of(run: Run, rate: float) -> str:
+    """The title of the page."""
     names = list(run.world.description.bodies)
     many = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
     return f"Poinsot: {many}" + ("" if rate == 1 else f" ({rate:.3g} s per second)")

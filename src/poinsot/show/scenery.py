@@ -7,6 +7,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.environment import Contact
+from poinsot.parts import Element
 from poinsot.show import triangles as draw
 from poinsot.show.elements import broken
 from poinsot.show.looks import is_point
@@ -36,6 +37,7 @@ POINT = 0.018  # the radius of the heaviest point mass, relative to the size of 
 GHOST = 0.16  # opacity
 FLASHES = 16
 BROKEN = (220, 38, 38)
+IN_SPACE = (255, 214, 102)  # trails before a dark sky
 
 
 def bodies(picture: "Picture") -> Iterator[Mark]:
@@ -156,9 +158,8 @@ def trails(picture: "Picture") -> Iterator[Mark]:
         points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], np.asarray(point, dtype=float))
         if np.ptp(points, axis=0).max() > 1e-6 * picture.size:
             still = Track.at(np.zeros(3))
-            yield Path(
-                name, points, _darker(_colour_of(picture, k)), min(0.004 * picture.size, 0.02 * picture.unit), still
-            )
+            colour = IN_SPACE if isinstance(records.description.gravity, Element) else _darker(_colour_of(picture, k))
+            yield Path(name, points, colour, min(0.004 * picture.size, 0.02 * picture.unit), still)
 
 
 def _colour_of(picture: "Picture", k: int) -> Colour:

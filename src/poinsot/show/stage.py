@@ -1,6 +1,6 @@
 """Marks as nodes of a viser scene: a stage shows one record of a picture at a time."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.show.cameras import fixed_view
 from poinsot.show.marks import Arrows, Axes, Copies, Label, Lines, Mark, Path, Plane, Surface, Track
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.triangles import Triangles
 from poinsot.show.verbatim import in_path
-from poinsot.spatial import quaternion, rotation
+from poinsot.spatial import quaternion
 
 ROOT = "/scene"
 PIECES = 80  # of a trail, each made visible when its time comes
@@ -280,27 +281,6 @@ def _scene_pose(picture: Picture, follow: str | None, attached: bool, k: int) ->
 
 
 def camera_view(picture: Picture, view: Any = None, follow: str | None = None) -> dict[str, Array]:
-    """Position, look_at and up of a camera that sees the whole picture, in the units of the stage.
-
-    follow: the body that it follows; then it sees the surroundings of that body at the start.
-
-    view: None for a view from the front, above and the side; a direction (3,) to look from; or a mapping with a
-    `position` (3,) [m], or a `direction` (3,) and a `distance` (1 shows all), and optionally `look_at` and `up`.
-    """
-    c = factor(picture.size)
-    options = dict(view) if isinstance(view, Mapping) else {} if view is None else {"direction": view}
-    if unknown := set(options) - {"position", "look_at", "up", "direction", "distance"}:
-        raise ValueError(f"a camera has a position, look_at and up, or a direction and distance, not {unknown}.")
-    vectors = {name: np.asarray(options[name], dtype=float) for name in options if name != "distance"}
-    for name, vector in vectors.items():
-        if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-            raise ValueError(f"{name} of a camera must be three finite numbers, not {options[name]!r}.")
-    centre, size = (picture.centre, picture.size) if follow is None else picture.around(follow)
-    up, look_at = vectors.get("up", picture.up), vectors.get("look_at", centre)
-    x = rotation.perpendicular(up / np.linalg.norm(up))
-    direction = vectors.get("direction", 1.0 * x - 1.6 * np.cross(up, x) + 0.75 * up)
-    away = 2.6 * float(options.get("distance", 1.0)) * size * direction / np.linalg.norm(direction)
-    position = vectors.get("position", look_at + away)
-    if not np.any(position != look_at):
-        raise ValueError(f"the camera is at the point that it looks at, {position}.")
-    return {"position": c * position, "look_at": c * look_at, "up": up}
+    """Position, look_at and up of a camera as `cameras.fixed_view` has it, in the units of the stage."""
+    c, chosen = factor(picture.size), fixed_view(picture, view, follow)
+    return {name: np.asarray(v) * (1.0 if name == "up" else c) for name, v in chosen.items()}

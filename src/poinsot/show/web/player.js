@@ -1,0 +1,107 @@
+// The player: real time of the simulation, play, pause, seek and speed; keys and mouse; what programs and tests may call.
+
+class Player {
+  constructor(stage, page) {
+    this.stage = stage; this.t = stage.span[0]; this.factor = 1; this.playing = stage.times.length > 1; this.dirty = true;
+    this.hudOn = stage.doc.hud;
+    this.hud = new Hud(stage, stage.host); this.news = new News(stage.doc.events, stage.host);
+    this.panel = new Panel(this, page.main); this.bar = new Bar(this, page.root); this.menu = new Menu(this, stage.host);
+    this.mouse(); this.keys();
+    new ResizeObserver(() => this.resize()).observe(stage.host);
+  }
+
+  run() {
+    let before = performance.now();
+    const loop = now => {
+      requestAnimationFrame(loop);
+      const seconds = Math.min(0.25, (now - before) / 1e3); before = now;
+      if (this.playing) this.advance(Math.max(0, seconds));
+      if (this.dirty) this.draw();
+    };
+    requestAnimationFrame(loop);
+  }
+
+  advance(seconds) {
+    const [t0, t1] = this.stage.span;
+    this.t += seconds * this.factor * this.stage.doc.rate; this.dirty = true;
+    if (this.t > t1 + 0.8 * this.stage.doc.rate) this.t = t0; // the end stays for a moment
+  }
+
+  get shown() { return between(this.t, ...this.stage.span); }
+
+  draw() {
+    const t = this.shown, { stage } = this;
+    this.dirty = false;
+    stage.draw(t);
+    this.hud.draw(this.hudOn);
+    this.panel.point(t, stage.view.moment.i); this.news.point(t); this.bar.point(t);
+    this.drawn = (this.drawn ?? 0) + 1;
+    this.told?.();
+  }
+
+  seek(t) { this.playing = false; this.t = between(t, ...this.stage.span); this.dirty = true; }
+
+  toggle() { this.playing = !this.playing; if (this.playing && this.t >= this.stage.span[1]) this.t = this.stage.span[0]; this.dirty = true; }
+
+  step(n) { const { i, u } = this.stage.moment(this.shown), k = between(i + n + (n < 0 && u > 0 ? 1 : 0), 0, this.stage.times.length - 1); this.seek(this.stage.times[k]); }
+
+  look(spec) { this.stage.eye.take(spec); this.menu?.mark(); this.dirty = true; }
+
+  async layer(name, on) {
+    if (!this.stage.layers[name]) {
+      if (!this.stage.doc.served) return;
+      const part = await (await fetch(`layer?name=${encodeURIComponent(name)}&${location.search.slice(1)}`)).json();
+      this.stage.take(part.layer, await unpacked(part));
+    }
+    this.stage.layers[name].group.visible = on; this.dirty = true;
+  }
+
+  resize() { this.stage.resize(); this.dirty = true; }
+
+  mouse() {
+    const canvas = this.stage.renderer.domElement;
+    canvas.onpointerdown = e => canvas.setPointerCapture(e.pointerId);
+    canvas.onpointermove = e => { if (e.buttons) { this.stage.eye.drag(e.movementX, e.movementY); this.dirty = true; } };
+    canvas.addEventListener("wheel", e => { e.preventDefault(); this.stage.eye.zoom(Math.exp(0.0012 * e.deltaY)); this.dirty = true; }, { passive: false });
+  }
+
+  keys() {
+    const actions = { Space: () => this.toggle(), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), Home: () => this.seek(this.stage.span[0]), End: () => this.seek(this.stage.span[1]), KeyC: () => this.look({ kind: { chase: "orbit", orbit: "cockpit", cockpit: "fixed" }[this.stage.eye.spec.kind] ?? "chase" }) };
+    addEventListener("keydown", e => { if (actions[e.code] && !/INPUT|SELECT/.test(e.target?.tagName ?? "") && !(e.code === "Space" && e.target?.tagName === "BUTTON") && !e.ctrlKey && !e.metaKey) { e.preventDefault(); actions[e.code](); } });
+  }
+}
+
+// A page that is served tells the program its time, and is told where to go.
+function served(player) {
+  const events = new EventSource("events"), told = { t: NaN, at: 0 };
+  events.onmessage = e => { const order = JSON.parse(e.data); if (order.time !== undefined) player.seek(order.time); if (order.playing !== undefined && order.playing !== player.playing) player.toggle(); };
+  events.addEventListener("over", () => { events.close(); player.told = null; made("div", player.stage.host, "notice", "The program has ended; this page is no longer connected."); });
+  player.told = () => {
+    const now = performance.now();
+    if (player.shown === told.t || (player.playing && now - told.at < 100)) return;
+    told.t = player.shown; told.at = now;
+    fetch("state", { method: "POST", body: JSON.stringify({ time: player.shown, playing: player.playing }) }).catch(() => {});
+  };
+}
+
+function refused(text) { made("p", document.body, "refused", text); }
+
+async function start(doc) {
+  const root = made("div", document.body, "page"), main = made("main", root), host = made("div", main, "picture");
+  if (doc.bare) root.classList.add("bare");
+  let stage;
+  try { stage = new Stage(doc, await unpacked(doc), host); } catch (error) {
+    root.remove();
+    return refused(/WebGL/.test(String(error)) ? "This browser cannot draw in three dimensions (WebGL 2 is missing or switched off). Try another browser, or update the graphics driver." : `The replay cannot be shown: ${error}`);
+  }
+  const player = new Player(stage, { root, main });
+  if (doc.served && !doc.bare) served(player);
+  if (!doc.bare) player.run();
+  window.poinsot = {
+    player, stage, doc,
+    show(t) { player.seek(t); player.draw(); },
+    pose: name => { const k = doc.bodies.findIndex(b => b.name === name), m = stage.moment(player.shown); return [...stage.place(k, m), ...stage.attitude(k, m)]; },
+    where: name => stage.project(stage.centre(doc.bodies.findIndex(b => b.name === name), stage.moment(player.shown))),
+    readings: () => player.hud.readings(),
+  };
+}

@@ -1,0 +1,250 @@
+// How each kind of mark is drawn. Every position is taken relative to an origin near the camera before it is rounded to
+// single precision, so that nothing trembles far from the world's origin.
+
+const rgb = c => new THREE.Color(c[0] / 255, c[1] / 255, c[2] / 255).convertSRGBToLinear();
+
+function surfaceOf(vertices, faces) {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(vertices, 3));
+  geometry.setIndex(new THREE.BufferAttribute(faces, 1));
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
+function materialOf(mark) {
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.04, side: THREE.DoubleSide });
+  if (mark.opacity < 1) Object.assign(material, { transparent: true, opacity: mark.opacity, depthWrite: false });
+  if (mark.glows) material.emissive = rgb(mark.colour).multiplyScalar(0.85);
+  return material;
+}
+
+function placed(object, position, q) {
+  object.position.set(...position);
+  object.quaternion.set(q[1], q[2], q[3], q[0]);
+}
+
+class SurfaceThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    const geometry = surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values), material = materialOf(mark);
+    if (mark.shades !== undefined) {
+      geometry.setAttribute("color", new THREE.BufferAttribute(arrays[mark.shades].values, 3, true));
+      material.vertexColors = true;
+    } else material.color = rgb(mark.colour);
+    this.object = new THREE.Mesh(geometry, material);
+    this.object.castShadow = mark.shadow; this.object.receiveShadow = mark.shadow;
+    this.object.renderOrder = mark.opacity < 1 ? 2 : 0;
+  }
+
+  update(moment, origin) {
+    const { mark, arrays } = this;
+    placed(this.object, minus(vector(arrays[mark.positions], 0, moment), origin), rotation(arrays[mark.rotations], 0, moment));
+    if (mark.hue === undefined) return;
+    const hue = arrays[mark.hue], i = Math.min(moment.i, hue.records - 1);
+    this.object.material.color = rgb([0, 1, 2].map(c => hue.values[c * hue.records + i]));
+  }
+}
+
+class CopiesThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    const count = arrays[mark.positions].columns / 3, material = materialOf(mark);
+    this.object = new THREE.InstancedMesh(surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values), material, count);
+    this.object.frustumCulled = false; this.object.castShadow = mark.shadow; this.object.receiveShadow = mark.shadow;
+    mark.colours.forEach((c, k) => this.object.setColorAt(k, rgb(c)));
+    this.matrix = new THREE.Matrix4();
+  }
+
+  update(moment, origin) {
+    const { mark, arrays, matrix, object } = this, s = new THREE.Vector3(), p = new THREE.Vector3(), o = new THREE.Quaternion();
+    const still = [arrays[mark.rotations], arrays[mark.scales]].map(a => a.columns);
+    for (let k = 0; k < object.count; k++) {
+      const q = rotation(arrays[mark.rotations], 4 * k < still[0] ? k : 0, moment), f = vector(arrays[mark.scales], 3 * k < still[1] ? k : 0, moment);
+      p.set(...minus(vector(arrays[mark.positions], k, moment), origin)); o.set(q[1], q[2], q[3], q[0]); s.set(...f.map(x => x || 1e-12));
+      object.setMatrixAt(k, matrix.compose(p, o, s));
+    }
+    object.instanceMatrix.needsUpdate = true;
+  }
+}
+
+// Lines with a width in metres, and at least 1.2 pixels: a quad per segment, turned towards the camera.
+function ribbon(count) {
+  const geometry = new THREE.InstancedBufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array([0, -1, 0, 1, -1, 0, 0, 1, 0, 1, 1, 0]), 3));
+  geometry.setIndex([0, 1, 2, 2, 1, 3]);
+  for (const name of ["a", "b", "tint"]) geometry.setAttribute(name, new THREE.InstancedBufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage));
+  const material = new THREE.ShaderMaterial({
+    glslVersion: "300 es", uniforms: { width: { value: 0.01 }, pixels: { value: { x: 1, y: 1 } } }, side: THREE.DoubleSide,
+    vertexShader: `in vec3 a, b, tint; uniform float width; uniform vec2 pixels; out vec3 shade;
+      void main() {
+        vec4 A = modelViewMatrix * vec4(a, 1.0), B = modelViewMatrix * vec4(b, 1.0);
+        float near = -0.02 * max(length(A.xyz), length(B.xyz)) - 1e-9;
+        if (A.z > near && B.z > near) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
+        if (A.z > near) A = mix(A, B, (near - A.z) / (B.z - A.z)); else if (B.z > near) B = mix(B, A, (near - B.z) / (A.z - B.z));
+        vec4 P = projectionMatrix * A, Q = projectionMatrix * B;
+        vec2 along = (Q.xy / Q.w - P.xy / P.w) * pixels, side = length(along) > 1e-6 ? normalize(vec2(-along.y, along.x)) : vec2(0.0, 1.0);
+        vec4 R = mix(P, Q, position.x);
+        float reach = max(0.5 * width * projectionMatrix[1][1] * pixels.y / R.w, 1.2);
+        R.xy += position.y * side * reach / pixels * R.w;
+        gl_Position = R; shade = tint;
+      }`,
+    fragmentShader: "precision highp float; in vec3 shade; out vec4 colour; void main() { colour = vec4(shade, 1.0); }",
+  });
+  const mesh = new THREE.Mesh(geometry, material);
+  mesh.frustumCulled = false;
+  geometry.instanceCount = 0;
+  return mesh;
+}
+
+function tinted(mesh, colourOf, count) {
+  const tint = mesh.geometry.attributes.tint;
+  for (let k = 0; k < count; k++) tint.setXYZ(k, ...colourOf(k).map(c => c / 255));
+  tint.needsUpdate = true;
+}
+
+class LinesThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays; this.shown = null;
+    this.count = arrays[mark.points].columns / 6;
+    this.object = ribbon(this.count);
+    this.object.geometry.instanceCount = this.count;
+    this.object.material.uniforms.width.value = mark.width;
+  }
+
+  update(moment, origin) {
+    const { mark, arrays, count } = this, points = arrays[mark.points], colours = arrays[mark.colours];
+    placed(this.object, minus(vector(arrays[mark.positions], 0, moment), origin), rotation(arrays[mark.rotations], 0, moment));
+    if (this.shown !== null && points.records === 1 && colours.records === 1) return;
+    const { a, b } = this.object.geometry.attributes, i = Math.min(moment.i, colours.records - 1);
+    this.middle = this.middle ?? vector(points, 0, moment);
+    for (let k = 0; k < count; k++) { a.setXYZ(k, ...vector(points, 2 * k, moment)); b.setXYZ(k, ...vector(points, 2 * k + 1, moment)); }
+    a.needsUpdate = b.needsUpdate = true;
+    tinted(this.object, k => [0, 1, 2].map(c => colours.values[(3 * (3 * k < colours.columns ? k : 0) + c) * colours.records + i]), count);
+    this.shown = moment;
+  }
+}
+
+class PathThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    this.points = arrays[mark.points]; this.moves = arrays[mark.positions].records > 1 || arrays[mark.rotations].records > 1;
+    this.object = ribbon(Math.max(1, this.points.records - 1));
+    this.object.material.uniforms.width.value = mark.width;
+    tinted(this.object, () => mark.colour, this.points.records - 1);
+  }
+
+  // In a frame at rest the points themselves are taken relative to the origin.
+  update(moment, origin) {
+    const { mark, arrays, points } = this, { a, b } = this.object.geometry.attributes;
+    if (this.moves) placed(this.object, minus(vector(arrays[mark.positions], 0, moment), origin), rotation(arrays[mark.rotations], 0, moment));
+    const from = this.moves ? [0, 0, 0] : minus(origin, vector(arrays[mark.positions], 0, moment)), n = Math.min(moment.i + (moment.u > 0), points.records - 1);
+    let before = minus(vector(points, 0, { i: 0, u: 0 }), from);
+    for (let k = 0; k < n; k++) {
+      const now = minus(vector(points, 0, k < moment.i ? { i: k + 1, u: 0 } : moment), from);
+      a.setXYZ(k, ...before); b.setXYZ(k, ...now); before = now;
+    }
+    a.needsUpdate = b.needsUpdate = true;
+    this.object.geometry.instanceCount = n;
+  }
+}
+
+class ArrowsThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    const count = arrays[mark.starts].columns / 3, w = mark.width, material = materialOf({ opacity: 1 });
+    material.color = rgb(mark.colour);
+    const shaft = new THREE.CylinderGeometry(w / 2, w / 2, 1, 16).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1.4 * w, 4 * w, 20).translate(0, -2 * w, 0);
+    this.object = new THREE.Group();
+    this.meshes = [shaft, head].map(g => { const m = new THREE.InstancedMesh(g.rotateX(Math.PI / 2), material, count); m.frustumCulled = false; this.object.add(m); return m; });
+  }
+
+  update(moment, origin) {
+    const { mark, arrays, meshes: [shaft, head] } = this, m = new THREE.Matrix4(), z = new THREE.Vector3(0, 0, 1), o = new THREE.Quaternion();
+    for (let k = 0; k < shaft.count; k++) {
+      const v = vector(arrays[mark.vectors], k, moment), l = size(v), start = minus(vector(arrays[mark.starts], k, moment), origin), w = mark.width, small = Math.min(1, l / (6 * w));
+      o.setFromUnitVectors(z, new THREE.Vector3(...unit(l ? v : [0, 0, 1])));
+      shaft.setMatrixAt(k, m.compose(new THREE.Vector3(...start), o, new THREE.Vector3(small || 1e-12, small || 1e-12, Math.max(l - 3.9 * w * small, 1e-12))));
+      head.setMatrixAt(k, m.compose(new THREE.Vector3(...add(start, v)), o, new THREE.Vector3(1, 1, 1).multiplyScalar(small || 1e-12)));
+    }
+    shaft.instanceMatrix.needsUpdate = head.instanceMatrix.needsUpdate = true;
+  }
+}
+
+class AxesThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    this.count = arrays[mark.positions].columns / 3;
+    this.object = ribbon(3 * this.count);
+    this.object.geometry.instanceCount = 3 * this.count;
+    this.object.material.uniforms.width.value = 0.04 * mark.length;
+    tinted(this.object, k => [[214, 48, 49], [46, 160, 67], [38, 98, 216]][k % 3], 3 * this.count);
+  }
+
+  update(moment, origin) {
+    const { mark, arrays } = this, { a, b } = this.object.geometry.attributes;
+    for (let k = 0; k < this.count; k++) {
+      const p = minus(vector(arrays[mark.positions], k, moment), origin), q = rotation(arrays[mark.rotations], k, moment);
+      [[1, 0, 0], [0, 1, 0], [0, 0, 1]].forEach((e, j) => { a.setXYZ(3 * k + j, ...p); b.setXYZ(3 * k + j, ...add(p, rotated(q, times(mark.length, e)))); });
+    }
+    a.needsUpdate = b.needsUpdate = true;
+  }
+}
+
+class LabelThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    const canvas = document.createElement("canvas"), g = canvas.getContext("2d"), font = "600 44px system-ui, sans-serif";
+    g.font = font;
+    canvas.width = Math.ceil(g.measureText(mark.text).width) + 28; canvas.height = 64;
+    g.font = font; g.fillStyle = "rgba(255,255,255,.88)"; g.beginPath(); g.roundRect(0, 0, canvas.width, 64, 14); g.fill();
+    g.fillStyle = "#1c2733"; g.textBaseline = "middle"; g.fillText(mark.text, 14, 34);
+    this.object = new THREE.Sprite(new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }));
+    this.object.material.map.colorSpace = THREE.SRGBColorSpace; this.object.renderOrder = 10;
+    this.object.scale.set(mark.height * canvas.width / 64, mark.height, 1);
+    this.object.center.set(0.5, -0.35);
+  }
+
+  update(moment, origin) { this.object.position.set(...minus(vector(this.arrays[this.mark.positions], 0, moment), origin)); }
+}
+
+// A surface that bends: each vertex moves with two neighbouring bones, by its weight for the second.
+class SkinThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    this.rest = arrays[mark.vertices].values; this.weights = arrays[mark.weights].values; this.first = arrays[mark.first].values;
+    const material = materialOf(mark);
+    material.color = rgb(mark.colour);
+    this.object = new THREE.Mesh(surfaceOf(Float32Array.from(this.rest), arrays[mark.faces].values), material);
+    this.object.castShadow = this.object.receiveShadow = mark.shadow; this.object.frustumCulled = false;
+  }
+
+  update(moment, origin) {
+    const { mark, arrays, rest, weights, first } = this, position = this.object.geometry.attributes.position;
+    const bones = arrays[mark.positions].columns / 3, poses = Array.from({ length: bones }, (_, k) => [minus(vector(arrays[mark.positions], k, moment), origin), rotation(arrays[mark.rotations], k, moment)]);
+    const base = poses[0][0];
+    for (let i = 0; i < position.count; i++) {
+      const w = weights[i], k = first[i], near = [rest[6 * i], rest[6 * i + 1], rest[6 * i + 2]], far = [rest[6 * i + 3], rest[6 * i + 4], rest[6 * i + 5]];
+      const p = add(poses[k][0], rotated(poses[k][1], near)), l = Math.min(k + 1, bones - 1), q = w ? add(poses[l][0], rotated(poses[l][1], far)) : p;
+      position.setXYZ(i, ...minus(add(times(1 - w, p), times(w, q)), base));
+    }
+    this.object.position.set(...base);
+    position.needsUpdate = true;
+    this.object.geometry.computeVertexNormals();
+    if (mark.hue === undefined) return;
+    const hue = arrays[mark.hue], i = Math.min(moment.i, hue.records - 1);
+    this.object.material.color = rgb([0, 1, 2].map(c => hue.values[c * hue.records + i]));
+  }
+}
+
+// A plane that is not the ground of the backdrop.
+class PlaneThing {
+  constructor(mark, arrays) {
+    this.mark = mark; this.arrays = arrays;
+    this.object = new THREE.Mesh(new THREE.PlaneGeometry(mark.size, mark.size), new THREE.MeshStandardMaterial({ color: 0xdfe5ec, roughness: 1, side: THREE.DoubleSide, transparent: true, opacity: 0.85 }));
+    this.object.receiveShadow = true;
+  }
+
+  update(moment, origin) { placed(this.object, minus(vector(this.arrays[this.mark.positions], 0, moment), origin), rotation(this.arrays[this.mark.rotations], 0, moment)); }
+}
+
+const THINGS = { Surface: SurfaceThing, Copies: CopiesThing, Lines: LinesThing, Path: PathThing, Arrows: ArrowsThing, Axes: AxesThing, Label: LabelThing, Skin: SkinThing, Plane: PlaneThing };

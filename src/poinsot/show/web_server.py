@@ -1,0 +1,170 @@
+"""The server of a run's page: plain HTTP on this machine, behind the gate; it tells the page where to go."""
+
+import json
+import queue
+import socket
+import threading
+import time as clock
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from poinsot.show.gate import Gate
+from poinsot.show.server import HOST, PORT, free_port
+
+BEAT = 0.5  # s between signs of life to a page: its end is noticed by then
+LARGEST = 4096  # bytes that a page may send
+Answer = Callable[[Mapping[str, str]], tuple[str, str]]
+
+
+class PageServer:
+    """Answers `answers[path](query) -> (kind, text)` for the whole address alone, and pushes orders to all pages.
+
+    state: what the page told last; pages: how many are open; seen: whether there ever was one.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer], host: str = HOST, port: int = PORT) -> None:
+        self.answers = answers
+        self.state: dict[str, Any] = {}
+        self.gate, self.over, self.seen = Gate(host), threading.Event(), threading.Event()
+        self._queues: list[queue.SimpleQueue[str]] = []
+        self._lock = threading.Lock()
+        handler = type("PageHandler", (_Handler,), {"page": self})
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        kind = type("Server", (ThreadingHTTPServer,), {"daemon_threads": True, "address_family": family})
+        self._server = kind((host, free_port(host, port)), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="poinsot viewer")
+        self._thread.daemon = True
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The whole address of the page."""
+        return self.gate.address(self.port)
+
+    @property
+    def pages(self) -> int:
+        """The number of open pages."""
+        return len(self._queues)
+
+    def order(self, **what: Any) -> None:
+        """Send an order to all pages, and to those that open later."""
+        self.state.update(what)
+        with self._lock:
+            for waiting in self._queues:
+                waiting.put(json.dumps(what))
+
+    def close(self) -> None:
+        """Free the port and end the threads."""
+        if self.over.is_set():
+            return
+        self.over.set()
+        with self._lock:
+            for waiting in self._queues:
+                waiting.put("")
+        until = clock.monotonic() + BEAT
+        while self.pages and clock.monotonic() < until:  # they are told that it ends
+            clock.sleep(0.02)
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def stream(self, write: Callable[[str], None]) -> None:
+        """Orders for one page, until it is closed or the server is."""
+        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        with self._lock:
+            self._queues.append(waiting)
+        self.seen.set()
+        try:
+            write("retry: 500\n\n")
+            while not self.over.is_set():
+                try:
+                    order = waiting.get(timeout=BEAT)
+                    write(f"data: {order}\n\n" if order else ":\n\n")
+                except queue.Empty:
+                    write(":\n\n")  # a sign of life, which fails if the page was closed
+            write("event: over\ndata: {}\n\n")
+        except OSError:
+            pass  # the page was closed
+        finally:
+            with self._lock:
+                self._queues.remove(waiting)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request; `page` is set by its server."""
+
+    page: PageServer
+    protocol_version = "HTTP/1.0"
+    timeout = 30
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is printed."""
+
+    def _allowed(self) -> str | None:
+        """The path below the token; None if the request was refused, which it was told."""
+        hosts, origins = self.headers.get_all("Host") or [], self.headers.get_all("Origin") or []
+        several = "a request has one Host, and one Origin at most." if len(hosts) != 1 or len(origins) > 1 else ""
+        why = several or self.page.gate.refusal(self.path, hosts[0], origins[0] if origins else None)
+        if why:
+            self._send(403, "text/plain", f"Refused: {why}\n")
+            return None
+        return self.path[1 + len(self.page.gate.token) :]
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Referrer-Policy", "no-referrer")  # the address is a secret
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self) -> None:
+        path = self._allowed()
+        if path is None:
+            return
+        parts = urlsplit(path)
+        name, query = parts.path.strip("/"), {k: v[-1] for k, v in parse_qs(parts.query).items()}
+        if name == "events":
+            self._stream()
+        elif name in self.page.answers:
+            try:
+                self._send(200, *self.page.answers[name](query))
+            except ValueError as error:
+                self._send(400, "text/plain", f"{error}\n")
+        else:
+            self._send(404, "text/plain", "There is nothing here.\n")
+
+    def do_POST(self) -> None:
+        path = self._allowed()
+        if path is None:
+            return
+        try:
+            length = int(self.headers.get("Content-Length", ""))
+            told = json.loads(self.rfile.read(length)) if 0 <= length <= LARGEST else {}
+            time, playing = float(told["time"]), bool(told["playing"])
+        except (ValueError, KeyError, TypeError):
+            self._send(400, "text/plain", "This is not the state of a page.\n")
+            return
+        self.page.state.update(time=time, playing=playing)
+        self._send(200, "text/plain", "")
+
+    def _stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+
+        def write(text: str) -> None:
+            self.wfile.write(text.encode())
+            self.wfile.flush()
+
+        self.page.stream(write)
