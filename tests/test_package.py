@@ -47,7 +47,9 @@ def test_a_missing_package_names_its_extra():
 def test_extras_and_version_match_pyproject():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == pt.__version__
-    assert {"view", "cuda", "robots", "cluster", "dev"} <= set(project["optional-dependencies"])
+    assert {"view", "cuda", "robots", "cluster", "learn", "torch", "jax", "dev"} <= set(
+        project["optional-dependencies"]
+    )
 
 
 def test_public_names_exist_and_are_documented():

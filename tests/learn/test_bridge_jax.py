@@ -21,6 +21,11 @@ def double():
     jax.config.update("jax_enable_x64", before)
 
 
+@pytest.fixture(autouse=True)
+def cores(monkeypatch):
+    monkeypatch.setattr("poinsot.learn.jax_bridge._cores", lambda: 2)  # small arrays do no harm on one
+
+
 @pytest.fixture(scope="module")
 def bridged():
     return pt.bridge.jax(swirl)
@@ -54,6 +59,13 @@ def test_vmap_and_jit_of_derivatives(bridged):
     np.testing.assert_allclose(H, H.T, rtol=1e-13)
     with pytest.raises(TypeError, match="forward-mode"):
         jax.jvp(lambda a: bridged(a, M, s[0])[0], (a[0],), (a[0],))
+
+
+def test_a_single_core_is_warned_of(bridged, monkeypatch):
+    monkeypatch.setattr("poinsot.learn.jax_bridge._cores", lambda: 1)
+    with pytest.warns(RuntimeWarning, match="jax_num_cpu_devices"):
+        jax.jit(lambda a: bridged(a, np.eye(3), 1.0)[0]).lower(np.ones(3))
+    bridged(np.ones(3), np.eye(3), 1.0)  # at once, without a warning
 
 
 def test_single_precision_stays_single(bridged):

@@ -42,7 +42,7 @@ def stepper(world, **options):
 
 
 def made(world, wall, **options):
-    return pt.Live(stepper(world), clock=wall.clock, sleep=wall.sleep, **options)
+    return pt.LiveRun(stepper(world), clock=wall.clock, sleep=wall.sleep, **options)
 
 
 @pytest.mark.parametrize("speed", [0.1, 1.0, 4.0])

@@ -4,6 +4,8 @@ All arguments have one batch shape in front; `broadcast_to` brings them there, a
 kernel is called back from the compiled program. Outside of it, arrays on a GPU are handed over as they are, by dlpack.
 """
 
+import os
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -76,23 +78,42 @@ def _custom(kernel: Kernel, jax: Any) -> Any:
 
 
 def _results(jax: Any, kernel: Kernel, args: Sequence[Any]) -> tuple[Any, ...]:
-    """The kernel, called back; or at once, with the memory of a GPU, if the numbers are known."""
-    if args and not any(isinstance(a, jax.core.Tracer) for a in args) and _on_gpu(args):
+    """The kernel at once, if the numbers are known, on a GPU with its memory; otherwise called back when they are."""
+    if any(isinstance(a, jax.core.Tracer) for a in args):
+        return _later(jax, kernel, args)
+    if _on_gpu(args):
         cp = launch.cupy()
         results = evaluated(on_gpu(kernel), [cp.from_dlpack(a) for a in args])
         cp.cuda.get_current_stream().synchronize()
         return tuple(jax.numpy.from_dlpack(cp.ascontiguousarray(a)) for a in results)
-    dtype, ranks = args[0].dtype, core_ranks(kernel)
-    batch = args[0].shape[: args[0].ndim - ranks[0]]
+    results = evaluated(kernel, [np.asarray(a) for a in args])
+    return tuple(jax.numpy.asarray(a, dtype=args[0].dtype) for a in results)
+
+
+def _later(jax: Any, kernel: Kernel, args: Sequence[Any]) -> tuple[Any, ...]:
+    """The kernel, called back from a compiled program."""
+    if _cores() == 1 and jax.local_device_count("cpu") == 1:
+        warnings.warn(
+            "this process has one core: JAX waits for itself when a compiled program calls back with large arrays. "
+            'Set jax.config.update("jax_num_cpu_devices", 2) before anything else.',
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    dtype, rank = args[0].dtype, core_ranks(kernel)[0]
+    batch = args[0].shape[: args[0].ndim - rank]
     known = signature.sizes(kernel._in, [a.shape for a in args], kernel._parameter_names)
-    cores = [signature.resolve(core, known) for core in kernel._out]
-    shapes = [jax.ShapeDtypeStruct((*batch, *core), dtype) for core in cores]
+    shapes = [jax.ShapeDtypeStruct((*batch, *signature.resolve(core, known)), dtype) for core in kernel._out]
 
     def called_back(*arrays: Any) -> tuple[Any, ...]:
         results = evaluated(kernel, [np.asarray(a) for a in arrays])
         return tuple(np.asarray(a, dtype=dtype) for a in results)
 
     return tuple(jax.pure_callback(called_back, shapes, *args, vmap_method="expand_dims"))
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _on_gpu(args: Sequence[Any]) -> bool:

@@ -19,7 +19,7 @@ from poinsot.run.result import Run, Stop
 from poinsot.run.stepper import WorldStepper
 from poinsot.run.stepper_options import StepperOptions, StepperState
 from poinsot.run.stepping import METHODS
-from poinsot.run.wall_clock import BehindWarning, Live, LiveRecord, live
+from poinsot.run.wall_clock import BehindWarning, LiveRecord, LiveRun, live
 
 __all__ = [
     "METHODS",
@@ -30,8 +30,8 @@ __all__ = [
     "LedgerWarning",
     "LimitWarning",
     "Limits",
-    "Live",
     "LiveRecord",
+    "LiveRun",
     "LogNormal",
     "MultivariateNormal",
     "Normal",

@@ -18,7 +18,7 @@ from poinsot.run.stepper import WorldStepper
 from poinsot.run.stepper_options import StepperState
 
 Inputs = Callable[[Any], Any]  # of the latest observation: an action as for `sim.step`, or None to hold the last one
-OnFrame = Callable[["Frame"], Any]  # may return False to stop
+OnFrame = Callable[["LiveFrame"], Any]  # may return False to stop
 
 
 class BehindWarning(UserWarning):
@@ -26,7 +26,7 @@ class BehindWarning(UserWarning):
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class LiveFrame:
     """What a viewer needs: the number of periods so far, the simulated time (...) [s], what is observed (..., no), and
     the stepper itself. `late` [s]: by how much the simulated time is behind the clock."""
 
@@ -55,7 +55,7 @@ class LiveRecord:
 
 
 @dataclass(eq=False)
-class Live:
+class LiveRun:
     """A stepper that follows the wall clock; `advance` does what is due, `run` goes on until it is over.
 
     Nothing else may step it meanwhile, or the record is not complete.
@@ -176,9 +176,9 @@ class Live:
         self._stopped = True
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> LiveFrame:
         """What there is to show now."""
-        return Frame(self.count, self.sim.time, self._seen, self._due / self.speed, self.sim)
+        return LiveFrame(self.count, self.sim.time, self._seen, self._due / self.speed, self.sim)
 
     @property
     def record(self) -> LiveRecord:
@@ -189,8 +189,8 @@ class Live:
 
 
 def live(sim: WorldStepper, inputs: Inputs | None = None, duration: float | None = None, **options: Any) -> LiveRecord:
-    """Run a stepper against the wall clock, with inputs from outside; see `Live` for all options."""
-    return Live(sim, inputs, **options).run(duration)
+    """Run a stepper against the wall clock, with inputs from outside; see `LiveRun` for all options."""
+    return LiveRun(sim, inputs, **options).run(duration)
 
 
 def _require_positive(name: str, value: float) -> float:
