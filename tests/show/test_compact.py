@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from poinsot.show import replay
 from poinsot.show.cameras import camera_of, fixed_view
-from poinsot.show.document import document
 from poinsot.show.compact import Packer
+from poinsot.show.document import document
 from poinsot.show.vehicles import main_vehicle, vehicles_of
 
 
@@ -92,7 +92,7 @@ def test_the_document_of_a_run():
     assert np.all(np.sum(q[1:] * q[:-1], axis=-1) > 0)  # continuous in sign
     assert np.allclose(np.abs(np.sum(q * picture.records.wxyz[:, 0], axis=-1)), 1.0, atol=1e-5)
     assert np.array_equal(arrays[doc["exact"]["velocity"]][:, 0], run["upper"].velocity.values)
-    assert [row[0].split()[0] for row in doc["ledger"]["rows"]] == ["mass", "momentum", "spin", "energy"]
+    assert [row[0].split()[0] for row in doc["ledger"]["rows"]] == ["mass", "momentum", "angular", "energy"]
     assert doc["camera"]["kind"] == "fixed"  # it is not small against its path
     assert doc["world"]["kind"] == "studio"
     assert doc["events"] == []

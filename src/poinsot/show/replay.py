@@ -17,6 +17,7 @@ from poinsot.run.result import Run
 from poinsot.show.document import document
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
 from poinsot.show.records import records_of
+from poinsot.show.robots import own_looks
 
 FPS = 30
 MOST = 400_000  # poses in one file; beyond that there are fewer records, down to FPS of them per second
@@ -61,7 +62,8 @@ def picture_of(
     """The picture of a run: of one instance of a batch, with up to `ghosts` others."""
     others = [i for i in range(run.batch or 1) if i != instance]
     chosen = np.linspace(0, len(others) - 1, min(ghosts, len(others))).astype(int)
-    return Picture(records_of(run, (instance, *(others[i] for i in chosen))), looks or {}, trails)
+    all_looks = {**own_looks(run.world), **(looks or {})}
+    return Picture(records_of(run, (instance, *(others[i] for i in chosen))), all_looks, trails)
 
 
 def html(

@@ -68,6 +68,7 @@ class World:
         air: Atmosphere | None = None,
         wind: Any = None,
     ) -> None:
+        self.robots: list[tuple[str, str]] = []  # files of robots, with the prefix of their bodies: they have the looks
         self.description = Description(gravity=_gravity(gravity, earth))
         if air is not None:
             self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
@@ -187,6 +188,8 @@ class World:
                 ends = (WORLD if closure.a is None else prefix + closure.a, prefix + closure.b)
                 frames = (closure.placement_a, closure.placement_b)
                 self.add(ClosedLoop(prefix + closure.name, *ends, closure.relation, *frames))
+        if mechanism.source:
+            self.robots.append((mechanism.source, prefix))
         return added
 
     def add_beam(
