@@ -107,7 +107,7 @@ def _checked(picture: Picture, camera: Mapping[str, Any], body: str) -> dict[str
             spec[key] = names.index(name)
     for key in ANGLES:
         if key in camera:
-            value = float(camera[key])
+            value = float(camera[key]) if isinstance(camera[key], (int, float, np.number)) else np.nan
             if not np.isfinite(value) or (key == "distance" and value <= 0):
                 raise ValueError(f"{key} of a camera must be a finite number{', above 0' * (key == 'distance')}.")
             spec[key] = value

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._atomic import write_text
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
 from poinsot.show.document import document
@@ -47,6 +48,8 @@ def frames(time: Array, speed: float, fps: float) -> Array:
 def kept(picture: Picture, rate: float, fps: float | None = None) -> Array:
     """The records (k,) of a file: all of them, or `fps` per second of the replay; by default as many as are light."""
     time = picture.records.time
+    if fps is not None and not 0 < fps < np.inf:
+        raise ValueError(f"fps must be a positive number of records per second, not {fps!r}.")
     if fps is None and len(time) * len(picture.records.names) <= MOST / 10:
         return np.arange(len(time))
     return frames(time, rate, fps or FPS)
@@ -155,4 +158,7 @@ def layers_of(show: str | Iterable[str] | None) -> tuple[str, ...]:
     plus = [name.removeprefix("+") for name in names if name.startswith("+")]
     rest = [name for name in names if not name.startswith("+")]
     chosen = {*(rest or (DEFAULT if plus else ())), *plus}
-    return tuple(name for name in LAYERS if name in chosen) + tuple(chosen - set(LAYERS))
+    for name in chosen:
+        if name not in LAYERS:
+            raise ValueError(f"there is no layer {name!r}{hint(name, LAYERS)}; there are {', '.join(LAYERS)}.")
+    return tuple(name for name in LAYERS if name in chosen)
