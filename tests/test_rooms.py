@@ -16,7 +16,7 @@ SOURCE = Path(poinsot.__file__).parent
 ROOMS = {
     "": (
         "_atomic _errors _hints _locks _memo _fields _optional _owned _types _version _zarr fuse spatial particles "
-        "body mechanism parts environment control integrate world run study files show cli __main__"
+        "body mechanism contact parts environment control integrate world run study files show learn cli __main__"
     ).split(),
     "fuse": "graph trace math plan signature llvm cuda parallel reference kernels derive scan assembly".split(),
 }

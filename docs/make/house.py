@@ -18,7 +18,15 @@ FLOORS = (
     ),
     ("in time", (("integrate", "time-stepping schemes"), ("world", "bodies and parts: one state function"))),
     ("a run", (("run", "simulate, record, ledger"), ("study", "sweeps, sensitivities, linear models"))),
-    ("for people", (("files", "scenarios, robots, results"), ("show", "plots, viewer"), ("cli", "the command"))),
+    (
+        "for people",
+        (
+            ("files", "scenarios, robots, results"),
+            ("show", "plots, viewer"),
+            ("learn", "environments, bridges"),
+            ("cli", "the command"),
+        ),
+    ),
 )
 ATTIC = (
     ("trace", "NumPy code on traced arrays"),

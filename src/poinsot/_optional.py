@@ -2,6 +2,7 @@
 
 import importlib
 from types import ModuleType
+from typing import Any
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
@@ -11,3 +12,11 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise ImportError(f"{purpose} needs the package '{package}': pip install 'poinsot[{extra}]'") from error
+
+
+def base(module: str, name: str) -> Any:
+    """A class of an optional package to derive from; `object` where the package is missing."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ImportError:
+        return object

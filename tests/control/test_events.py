@@ -81,7 +81,7 @@ def test_an_event_at_the_start_and_events_beside_samples():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="must be a dict of inputs, or 'stop', not 'stopp'"):
+    with pytest.raises(ValueError, match=r"must be a dict of inputs, a pt\.Release, or 'stop', not 'stopp'"):
         pt.When("e", "stone.position[2]", "stopp")
     with pytest.raises(KeyError, match="there is no input 'pusch'; did you mean 'push'"):
         thrown(pt.When("e", falls, {"pusch": 1.0})).system()
@@ -89,3 +89,92 @@ def test_errors():
         thrown(pt.When("e", falls, {"push": [1.0, 2.0]})).system()
     with pytest.raises(KeyError, match=r"no signal 'stone.positon'; did you mean 'stone.position'"):
         thrown(pt.When("e", "stone.positon", "stop")).simulate(1.0)
+
+
+def stages(springs, **spin):
+    """Two stages in free fall, of 3 and 1 kg, of which the event "cut" at 0.105 s releases the upper one."""
+    world = pt.World(gravity=(0, 0, -G))
+    box = pt.Inertia.box(mass=3.0, size=(0.2, 0.3, 0.4))
+    world.add_body("lower", box, position=(0, 0, 10), **spin)
+    top = pt.Inertia.box(mass=1.0, size=(0.1, 0.2, 0.3))
+    world.add_body("upper", top, "lower", pt.fixed(), pt.Pose(p=(0.0, 0.0, 0.4)))
+    world.add(pt.When("cut", lambda t, scene: t >= 0.105, then=pt.Release("upper", **springs)))
+    return world
+
+
+def test_springs_of_a_release_push_both_stages_off():
+    """One spring off the axis also turns both bodies; all balances close, the springs' energy among them."""
+    springs = {"stiffness": 500.0, "stroke": 0.04, "axis": (0.1, 0, 1), "points": [(0.03, 0.05, 0.1), (0, -0.05, 0.1)]}
+    run = stages(springs, angular_velocity=(0.3, 2.0, -0.5), velocity=(1.0, 2.0, 3.0)).simulate(0.2, 1e-3)
+    np.testing.assert_allclose(run.data["cut.at"][-1], 0.105, rtol=1e-13)
+    held = run.time <= 0.104
+    gap = np.linalg.norm(run.data.position[held, 1] - run.data.position[held, 0], axis=1)
+    np.testing.assert_allclose(gap, 0.4, rtol=1e-14)
+    assert np.linalg.norm(run.data.position[-1, 1] - run.data.position[-1, 0]) > 0.45
+    assert run.ledger.relative_residual[:3].max() < 1e-9
+    assert run.ledger.relative_residual[3] < 1e-6  # the ends of the strokes lie within steps
+
+
+def test_several_outcomes_of_one_event():
+    stop = pt.When("top", falls, [{"push": 3.0}, "stop"])
+    run = thrown(stop).simulate(2.0, 0.1)
+    np.testing.assert_allclose(run.time[-1], 7.3 / G, rtol=1e-12)
+    assert stop.sets() == {"push": 3.0}
+
+
+def test_release_of_each_instance_at_its_own_instant():
+    """The push that follows is the same for each: the speeds at which the stages part do not depend on the instant."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_input("wait", 0.1)
+    world.add_particle("base", 2.0)
+    world.add_body("cap", pt.Inertia.sphere(mass=1.0, radius=0.1), "base", pt.fixed())
+    push = pt.Release("cap", stiffness=50.0, stroke=0.1)
+    world.add(pt.When("cut", lambda t, scene: t >= scene.signal("wait"), push))
+    run = world.simulate(1.0, 1e-3, vary={"wait": [0.1003, 0.25071, 2.0]}, method="rk4")
+    apart = run.data.velocity[-1, :, 1, 2] - run.data.velocity[-1, :, 0, 2]
+    np.testing.assert_allclose(apart[:2], np.sqrt(50.0 * 0.01 / (2.0 / 3.0)), rtol=1e-6)
+    assert abs(float(apart[2])) < 1e-15
+    np.testing.assert_allclose(run.data["cut.at"][-1], [0.1003, 0.25071, 0.0], rtol=1e-12)
+
+
+def test_ignition_starts_the_clock_of_a_thrust():
+    """The impulse of a thrust curve, whenever it starts; a constant thrust does not flow before."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_input("wait", 0.1)
+    world.add_body("rocket", pt.Inertia.sphere(mass=2.0, radius=0.1))
+    curve = pt.Tabulated([0.0, 0.1, 0.2], [0.0, 30.0, 0.0])
+    world.add(pt.When("go", lambda t, scene: t >= scene.signal("wait")))
+    world.add(pt.Thruster("engine", "rocket", thrust=curve, ignition="go"))
+    run = world.simulate(0.5, 5e-3, vary={"wait": [0.0, 0.1025, 0.2]}, method="rk4")
+    np.testing.assert_allclose(
+        run.data.velocity[-1, :, 0, 2], 0.1 * 30.0 / 2.0, rtol=2e-4
+    )  # its corners lie within steps
+    tanked = pt.World(gravity=(0, 0, 0))
+    tanked.add_body("rocket", pt.Inertia.sphere(mass=2.0, radius=0.1))
+    tanked.add(pt.Tank("fuel", "rocket", capacity=1.0, contents=1.0))
+    tanked.add(pt.When("go", lambda t, scene: t >= 0.2))
+    tanked.add(pt.Thruster("engine", "rocket", "fuel", thrust=20.0, ignition="go"))
+    run = tanked.simulate(0.4, 5e-3, every=5e-3)
+    assert np.all(run.data["fuel.contents"][run.time < 0.2] == 1.0)
+    assert run.data["fuel.contents"][-1] < 1.0
+    tanked.add(pt.Thruster("other", "rocket", "fuel", thrust=20.0, ignition="og"))
+    with pytest.raises(KeyError, match=r"no signal 'og.happened'; did you mean 'go.happened'"):
+        tanked.system()
+
+
+def test_errors_of_releases():
+    with pytest.raises(ValueError, match="stiffness of release of 'a' must be zero or more, not -1"):
+        pt.Release("a", stiffness=-1)
+    with pytest.raises(ValueError, match="axis of the release of 'a' must be three numbers, not all zero"):
+        pt.Release("a", axis=(0, 0, 0))
+    with pytest.raises(ValueError, match=r"points of the release of 'a' must be a list of points"):
+        pt.Release("a", points=(1.0, 2.0))
+    world = thrown(pt.When("e", falls, pt.Release("stone", stiffness=1.0, stroke=1.0)))
+    with pytest.raises(ValueError, match="acts on 'ston', which is not a body; did you mean 'stone'"):
+        thrown(pt.When("e", falls, pt.Release("ston"))).system()
+    free = pt.World()
+    free.add_body("ball", pt.Inertia.sphere(mass=1.0, radius=0.1))
+    free.add(pt.When("e", "ball.position[2]", pt.Release("ball", stiffness=1.0, stroke=1.0)))
+    with pytest.raises(ValueError, match="is on a free joint; give it a fixed one"):
+        free.system()
+    assert world["e.then.stiffness"] == 1.0

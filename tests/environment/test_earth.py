@@ -153,3 +153,18 @@ def test_places_and_gravitation_along_flights_of_nasa(case, options):
     np.testing.assert_allclose(v_N / FOOT, feet, atol=1e-6)
     g = np.linalg.norm(earth.gravitation(p_I), axis=1) / FOOT
     np.testing.assert_allclose(g, column["localGravity_ft_s2"], rtol=1e-9)
+
+
+def test_without_the_gradient_a_body_is_pulled_like_a_point():
+    """The torque on a long body vanishes, and what is left is the pull on its centre of mass."""
+    rod = pt.Inertia.box(10.0, (0.1, 0.2, 30.0))
+    start = {"position": (7e6, 1e6, 2e6), "orientation": (0.8, 0.6, 0, 0)}
+    rates = {}
+    for gradient in (True, False):
+        world = pt.World(earth=pt.Earth(gradient=gradient))
+        world.add_body("rod", rod, **start)
+        rates[gradient] = world.derivative(0.0, world.start()).v
+    assert np.abs(rates[True][:3]).max() > 1e-7
+    np.testing.assert_array_equal(rates[False][:3], 0.0)
+    R = world.scene()["rod"].pose.R
+    np.testing.assert_allclose(R @ rates[False][3:], pt.Earth().gravitation(start["position"]), rtol=1e-14)

@@ -138,7 +138,7 @@ def test_kinds_of_syntax_that_are_allowed():
         "Tuple",
     }
     samples = {
-        "Attribute": "a.b", "Lambda": "(lambda: a)", "Dict": "{a: b}", "Set": "{a}", "ListComp": "[a for b in c]",
+        "Attribute": "a.__b", "Lambda": "(lambda: a)", "Dict": "{a: b}", "Set": "{a}", "ListComp": "[a for b in c]",
         "SetComp": "{a for b in c}", "DictComp": "{a: a for b in c}", "GeneratorExp": "(a for b in c)",
         "Await": "await a", "Yield": "(yield)", "YieldFrom": "(yield from a)", "JoinedStr": "f'{a}'",
         "FormattedValue": "f'{a}'", "Starred": "[*a]", "NamedExpr": "(a := b)", "Slice": "a[b:c]",

@@ -236,6 +236,55 @@ def test_equalities_are_closures(file):
     assert np.abs(data.efc_pos[: len(theirs)]).max() < 1e-11
 
 
+MORE_LOOPS = """
+<mujoco>
+  <worldbody>
+    <body name="a" pos="0 0 1">
+      <joint name="ja" axis="0 1 0" ref="0.2"/><geom size="0.1" pos="0.3 0 0"/>
+      <site name="sa" pos="1 0 0.1" euler="10 0 0"/>
+    </body>
+    <body name="b" pos="0 1 1">
+      <joint name="jb" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/><site name="sb" pos="0.9 0 0"/>
+    </body>
+    <body name="c" pos="0 2 1"><joint name="jc" axis="0 1 0" ref="-0.1"/><geom size="0.1" pos="0.3 0 0"/></body>
+    <body name="d" pos="0 2 1"><freejoint/><geom type="box" size="0.1 0.2 0.3"/><site name="sd" euler="0 20 0"/></body>
+  </worldbody>
+  <tendon>
+    <fixed name="one"><joint joint="ja" coef="0.5"/><joint joint="jb" coef="-2"/></fixed>
+    <fixed name="two"><joint joint="jc" coef="3"/></fixed>
+  </tendon>
+  <equality>
+    <connect name="sites" site1="sa" site2="sb"/>
+    <weld name="glue" site1="sa" site2="sd"/>
+    <joint name="curve" joint1="jc" joint2="ja" polycoef="0.1 -2 0.3 0.2 -0.5"/>
+    <joint name="still" joint1="jb" polycoef="0.3 0 0 0 0"/>
+    <tendon name="rope" tendon1="one" tendon2="two" polycoef="0.1 0.7 0 0 0"/>
+    <tendon name="curved" tendon1="one" tendon2="two" polycoef="0.1 0.7 1 0 0"/>
+  </equality>
+</mujoco>"""
+
+
+def test_equalities_of_sites_polynomials_and_tendons(file):
+    """Row by row as MuJoCo has them, but for the one that is not linear, which is listed."""
+    path = file(MORE_LOOPS)
+    with pytest.warns(UserWarning, match=r"ignored: geoms \(4\), sites \(3\), tendons \(2\), equalities \(1\)\.$"):
+        mech = load_mjcf(path)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data, rng = mujoco.MjData(model), np.random.default_rng(1)
+    mujoco.mj_integratePos(model, data.qpos, 0.3 * rng.standard_normal(model.nv), 1.0)
+    mujoco.mj_forward(model, data)
+    q = from_mujoco(mech, data.qpos, data.qvel)[0]
+    rows = closing_rows(mech, mech.closures, q, np.zeros(mech.nv))
+    J = data.efc_J.reshape(-1, model.nv)
+    ours = np.array([to_mujoco(mech, q, row)[1] for row in rows.J])
+    same(np.linalg.norm(rows.gap[:3]), np.linalg.norm(data.efc_pos[:3]))
+    same(np.linalg.norm(rows.gap[3:6]), np.linalg.norm(data.efc_pos[3:6]))
+    for k in (9, 10, 11):  # curve, still, rope; the tendon's row is divided by the coefficient of its first joint
+        scale = data.efc_pos[k] / rows.gap[k]
+        same(scale, 0.5 if k == 11 else 1.0)
+        same(ours[k] * scale, J[k])
+
+
 def test_what_is_left_out_is_listed_once(file):
     text = f"""<mujoco><option density="1.2"><flag limit="disable"/></option>
       <worldbody><light/><camera/>{BODY.format('<site name="s"/><site name="t" pos="0 0 1"/>')}
@@ -249,7 +298,7 @@ def test_what_is_left_out_is_listed_once(file):
         load_mjcf(file(text))
     (message,) = (str(warning.message) for warning in caught)
     assert message.endswith(
-        "robot.xml: ignored: sites (2), cameras (1), lights (1), tendons (1), actuators (1), equalities (1), "
+        "robot.xml: ignored: sites (2), cameras (1), lights (1), tendons (1), actuators (1), "
         "sensors (1), keys (1), mocap bodies (1), bodies with gravcomp (1), free joints with springs, friction or "
         "armature (1), options of the medium (1), flag limit=disable (1)."
     )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from instants import SEEDS, Instant, at_start, body, two_bodies
+from scipy.integrate import quad
 
 import poinsot as pt
 from poinsot.parts.beam import Beam
@@ -141,7 +142,7 @@ def test_what_a_limit_can_release():
 
 @pytest.mark.parametrize("n", [1, 3, 6])
 def test_segments_make_up_the_beam(n):
-    """Mass, centre and moment of a tapered beam, whatever the number of segments; and its compliance up to the tip."""
+    """Mass, centre and moment of a tapered beam, whatever the number of segments; and its compliance."""
     beam = Beam("w", 2.0, lambda x: 5.0 + x, lambda x: 3.0 - x, n, GJ=4.0, EI_side=7.0, polar=0.02, damping=0.1)
     whole, X = [], Pose()
     for link in beam.links():
@@ -153,7 +154,9 @@ def test_segments_make_up_the_beam(n):
     np.testing.assert_allclose(whole.com, [first / mass, 0, 0], atol=1e-13)
     across = second - first**2 / mass + 0.02
     np.testing.assert_allclose(whole.moment, np.diag([0.04, across, across]), atol=1e-12)
-    end = 2.0 * (n - 0.5) / n  # the last half segment bends nothing
-    K = np.array([flexure.stiffness for flexure in beam.flexures()])
-    np.testing.assert_allclose(np.sum(1 / K, axis=0), [end / 4.0, np.log((5 + end) / 5), end / 7.0], rtol=1e-9)
+    K, rest = np.array([flexure.stiffness for flexure in beam.flexures()]), 2.0 - beam.joints
+    bent = quad(lambda x: (2.0 - x) ** 2 / (5.0 + x), 0, 2)[0]  # of the tip under a unit force there
+    np.testing.assert_allclose(rest**2 @ (1 / K[:, 1]), bent, rtol=1e-12)
+    np.testing.assert_allclose(K[:, 2] / K[:, 1], 7.0 / (5.0 + beam.joints), rtol=1e-12)
+    np.testing.assert_allclose(K[:, 0] / K[:, 1], 4.0 / (5.0 + beam.joints), rtol=1e-12)
     np.testing.assert_allclose([flexure.damping for flexure in beam.flexures()], 0.1 * K)

@@ -209,9 +209,11 @@ def test_stops_need_limits_in_order():
 
 def test_joints_of_a_beam():
     """Bending about y, then z, one segment after the other; with torsion they are ball joints."""
-    links = Beam("w", 3.0, 1.0, 1.0, 3).links("hull", pt.Pose(p=(0, 0, 7)))
+    beam = Beam("w", 3.0, 1.0, 1.0, 3)
+    links, x = beam.links("hull", pt.Pose(p=(0, 0, 7))), beam.joints
     assert [link.parent for link in links] == ["hull", "w0", "w1"]
-    np.testing.assert_array_equal([link.placement.p for link in links], [[0, 0, 7], [1, 0, 0], [1, 0, 0]])
+    places = [[x[0], 0, 7], [x[1] - x[0], 0, 0], [x[2] - x[1], 0, 0]]
+    np.testing.assert_array_equal([link.placement.p for link in links], places)
     for link in links:
         np.testing.assert_array_equal(link.joint.axes, [[0, 1, 0], [0, 0, 1]])
     assert {link.joint.kind for link in Beam("w", 3.0, 1.0, 1.0, GJ=1.0, polar=0.1).links()} == {"spherical"}

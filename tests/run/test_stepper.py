@@ -10,6 +10,7 @@ import run_worlds
 
 import poinsot as pt
 from poinsot.fuse import kernels
+from poinsot.run import stepper
 
 PERIOD = 20
 
@@ -307,6 +308,11 @@ def test_a_period_that_does_not_fit_the_step_is_refused_with_the_nearest():
         world.stepper(control_period=-1.0)
 
 
+def test_a_sample_that_does_not_fit_the_step_is_refused_with_the_nearest(noisy):
+    with pytest.raises(ValueError, match=r"sample of Sensor 'gyro' is 0\.02 s, .* the nearest is 0\.018 s"):
+        noisy.stepper(step=6e-3)
+
+
 def test_actions_that_are_wrong_are_named_and_nothing_steps():
     sim = cart_pole().stepper(batch=3)
     sim.reset()
@@ -322,6 +328,11 @@ def test_actions_that_are_wrong_are_named_and_nothing_steps():
         ({"pus": 1.0}, "did you mean 'push'"),
         ({"push": [1.0, 2.0]}, r"input 'push' takes values of shape \(3,\), or \(\) for all"),
         ({"push": np.inf}, "push of instance 0 is inf"),
+        ("push", "an action must be real numbers, not 'push'. Nothing was stepped"),
+        (np.ones((3, 1), complex), "an action must be real numbers"),
+        ({"push": ["a", "b", "c"]}, "input 'push' must be real numbers"),
+        (lambda t: t, "an action must be real numbers"),
+        ([[1.0], [2.0, 3.0], [4.0]], "an action must be real numbers"),
     ):
         with pytest.raises(ValueError, match=match):
             sim.step(action)
@@ -374,3 +385,182 @@ def test_states_of_other_worlds_and_closed_steppers_are_refused():
         sim.step(np.ones((2, 1)))
     with pytest.raises(ValueError, match="was closed"):
         sim.reset()
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """A gyro at rest, whose noise is observed, and pushed by what it reads."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("craft", pt.Inertia.sphere(mass=1.0, radius=0.1))
+    world.add_input("push", 0.0)
+    world.add(pt.Sensor("gyro", "gyro", "craft", sample=0.02, noise=1e-3, random_walk=1e-4))
+    world.add_torque("torque", "craft", lambda t, scene: scene.signal("gyro.out") * 1e-3 * (1 + scene.signal("push")))
+    return world
+
+
+def noisy_stepper(world, batch, **options):
+    sim = world.stepper(
+        batch=batch,
+        step=0.01,
+        control_period=0.02,
+        observe=["gyro.out", "craft.angular_velocity"],
+        duration=0.1,
+        **options,
+    )
+    return sim, sim.reset(seed=5)
+
+
+def test_noise_differs_between_instances_and_is_that_of_runs(noisy):
+    """The same bits alone, in a batch, and in world.simulate with the same seed; other ones in every instance."""
+    sim, first = noisy_stepper(noisy, 3)
+    seen = np.array([first, sim.step(), sim.step()])
+    assert len(np.unique(seen[0, :, :3])) == 9
+    run = noisy.simulate(0.04, 0.01, batch=3, seed=5, every=0.02)
+    np.testing.assert_array_equal(seen[:, :, :3], run.data["gyro.out"].values)
+    np.testing.assert_array_equal(seen[1:, :, 3:], run.data.angular_velocity.values[1:, :, 0])
+    one, start = noisy_stepper(noisy, None)
+    np.testing.assert_array_equal([start, one.step(), one.step()], seen[:, 0])
+    shared, _ = noisy_stepper(noisy, 3, threads=2)
+    np.testing.assert_array_equal(shared.step(), seen[1])
+    again = sim.copy()
+    np.testing.assert_array_equal(sim.step(), again.step())
+
+
+def test_noise_differs_between_episodes(noisy):
+    sim, first = noisy_stepper(noisy, 2, autoreset=True)
+    for _ in range(5):
+        second = sim.step()
+    assert np.all(sim.done)
+    assert not np.any(second[:, :3] == first[:, :3])
+    by_hand, _ = noisy_stepper(noisy, 2)
+    np.testing.assert_array_equal(by_hand.reset(), second)
+    np.testing.assert_array_equal(by_hand.reset(seed=5), first)
+    np.testing.assert_array_equal(by_hand.reset(where=np.array([True, False]))[1], first[1])
+
+
+class Foreign:
+    """An array of another library, which is known by dlpack alone: NumPy must not see it as a sequence or an array."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OnDevice:
+    """An array as CuPy's, without a GPU: it does what those can, and is never converted to NumPy by itself."""
+
+    def __init__(self, array):
+        self.array = array
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def get(self):
+        return self.array
+
+    def item(self):
+        return self.array.item()
+
+    def max(self):
+        return OnDevice(np.asarray(self.array.max()))
+
+    def copy(self):
+        return OnDevice(self.array.copy())
+
+    def reshape(self, shape):
+        return OnDevice(self.array.reshape(shape))
+
+    def __float__(self):
+        return float(self.array)
+
+    def __len__(self):
+        return len(self.array)
+
+    def __getitem__(self, key):
+        return OnDevice(self.array[_plain(key)])
+
+    def __setitem__(self, key, value):
+        self.array[_plain(key)] = value.array if isinstance(value, OnDevice) else float(value)
+
+    def __add__(self, other):
+        return OnDevice(self.array + getattr(other, "array", other))
+
+    def __mul__(self, other):
+        return OnDevice(self.array * getattr(other, "array", other))
+
+    def __gt__(self, other):
+        return OnDevice(self.array > other)
+
+
+def _plain(key):
+    if isinstance(key, tuple):
+        return tuple(map(_plain, key))
+    assert not isinstance(key, np.ndarray)  # indices are on the device as well
+    return key.array if isinstance(key, OnDevice) else key
+
+
+class Library:
+    """As much of CuPy as a stepper needs."""
+
+    ndarray = OnDevice
+
+    @staticmethod
+    def zeros(shape):
+        return OnDevice(np.zeros(shape))
+
+    @staticmethod
+    def asarray(x, dtype=None):
+        return OnDevice(np.asarray(x.array if isinstance(x, OnDevice) else x, dtype=dtype))
+
+    @staticmethod
+    def moveaxis(x, a, b):
+        return OnDevice(np.moveaxis(x.array, a, b))
+
+    @staticmethod
+    def broadcast_to(x, shape):
+        return OnDevice(np.broadcast_to(x.array, shape))
+
+    @staticmethod
+    def from_dlpack(x):
+        return OnDevice(np.from_dlpack(x))
+
+
+def test_arrays_of_other_libraries_are_taken_by_dlpack(noisy):
+    sim, _ = noisy_stepper(noisy, 2)
+    twin = sim.copy()
+    out = np.zeros((2, 6))
+    foreign = Foreign(out)
+    assert sim.step(Foreign(np.ones((2, 1))), out=foreign) is foreign
+    np.testing.assert_array_equal(out, twin.step(np.ones((2, 1))))
+    np.testing.assert_array_equal(sim.reset(where=Foreign(np.array([True, False]))), twin.reset(where=[True, False]))
+    with pytest.raises(ValueError, match=r"out must be an array of shape \(2, 6\), not \(2, 5\)"):
+        sim.step(np.ones((2, 1)), out=np.zeros((2, 5)))
+
+
+def test_a_stepper_never_converts_arrays_on_a_device_by_itself(noisy, monkeypatch):
+    """The way that arrays of a GPU take, with the kernel of the processor: nothing leaves the device unasked."""
+    on_cpu, first = noisy_stepper(noisy, 2, autoreset=True)
+
+    def on_device(kernel, options, n):
+        call = plain(kernel, options, n)[1]
+        return Library, lambda *args, out: call(*(a.array for a in args), out=tuple(a.array for a in out))
+
+    plain = stepper._callable
+    monkeypatch.setattr(stepper, "_callable", on_device)
+    sim, start = noisy_stepper(noisy, 2, autoreset=True)
+    np.testing.assert_array_equal(start.get(), first)
+    for k in range(7):  # beyond the end of an episode
+        action = np.full((2, 1), 0.1 * k)
+        given = [OnDevice(action), Foreign(action), {"push": OnDevice(action[:, 0])}][k % 3]
+        np.testing.assert_array_equal(sim.step(given).get(), on_cpu.step(action))
+    np.testing.assert_array_equal(sim.reset(where=sim.time > 0.03).get(), on_cpu.reset(where=on_cpu.time > 0.03))
+    sim.state = on_cpu.state
+    np.testing.assert_array_equal(sim.step().get(), on_cpu.step())
+    with pytest.raises(ValueError, match="the action push of instance 1 is nan"):
+        sim.step(OnDevice(np.array([[0.0], [np.nan]])))

@@ -179,8 +179,17 @@ def test_what_cannot_be_closed_is_refused():
     misspelt.close("bad", "world", "rood", pt.spherical())
     with pytest.raises(ValueError, match=r"acts on 'rood', which is not a body.*rod"):
         misspelt.start()
-    with pytest.raises(ValueError, match="adaptive"):
-        crank().simulate(0.1, method="adaptive")
+
+
+def test_adaptive_steps_keep_loops_closed():
+    """Against short steps of RK4; energy is kept to the tolerance, and every record is closed to rounding."""
+    run = crank().simulate(1.0, method="adaptive", tolerance=1e-11, every=0.05)
+    fine = crank().simulate(1.0, 1e-4, every=0.05)
+    np.testing.assert_allclose(run.data.q, fine.data.q, rtol=0, atol=1e-8)
+    q = run.data.q.values
+    np.testing.assert_allclose(q[:, 2], along(q[:, 0]), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(run.data.energy, run.data.energy[0], rtol=1e-9)
+    assert run.ledger.relative_residual.max() < 1e-8
 
 
 def linkage(length=1.5, q=(0.4, 0.7), placement_a=(1, 0, 0), placement_b=(1, 0, 0)):
@@ -248,3 +257,42 @@ def test_a_free_joint_holds_nothing():
     free.description = world.description = replace(world.description, elements={})
     world.close("nothing", "arm0", "arm1", pt.free())
     np.testing.assert_allclose(world.simulate(0.1).data.q, free.simulate(0.1).data.q, rtol=0, atol=1e-14)
+
+
+def dead_end():
+    """A linkage whose crank is driven beyond what the others can reach."""
+
+    def bar(length):
+        return pt.Inertia(length, (length / 2, 0, 0), np.diag([1e-3, length**3 / 12, length**3 / 12]))
+
+    world, hinge = pt.World(gravity=(0, -9.81, 0)), pt.revolute((0, 0, 1))
+    world.add_body("crank", bar(1.0), joint=hinge, q=1.0)
+    world.add_body("coupler", bar(1.2), "crank", hinge, (1.0, 0, 0), q=-1.2)
+    world.add_body("rocker", bar(1.1), joint=hinge, placement=(2.5, 0, 0), q=2.2)
+    world.close("pin", "coupler", "rocker", pt.on_line((0, 0, 1)), (1.2, 0, 0), (1.1, 0, 0))
+    world.drive("crank", lambda t: 1.0 + t)
+    return world
+
+
+def test_a_run_stops_where_loops_cannot_be_kept_closed():
+    """With reason, time and row: at the dead end of the linkage, where crank and coupler reach no farther."""
+    run = dead_end().simulate(1.0, 1e-3)
+    assert run.stop.reason == "broken"
+    assert run.stop.text.startswith("the loop 'pin' came open by")
+    farthest = np.arccos((2.5**2 + 1.0 - 2.3**2) / (2 * 2.5))  # the triangle of ground, crank, and the rest in a line
+    assert run.stop.time == pytest.approx(farthest - 1.0, abs=2e-3)
+    assert np.all(np.isfinite(run.y))
+
+
+def test_drives_that_contradict_each_other_stop_the_run():
+    world = linkage()
+    world.drive("arm0", lambda t: 0.4 + t)
+    world.drive("arm0", lambda t: 0.4 + 2 * t, name="other")
+    run = world.simulate(0.1, 1e-3)
+    assert "came open by 0.00" in run.stop.text
+    assert run.stop.time < 0.01
+    world = linkage()
+    world.close("one", "arm0", "arm1", pt.coupling(2.0))
+    world.close("two", "arm0", "arm1", pt.coupling(2.0, 0.5))
+    with pytest.raises(ValueError, match=r"cannot be closed: at best .*'one' is open by .*'two' is open by"):
+        world.start()

@@ -5,7 +5,9 @@ from poinsot.control.actuator import Actuator
 from poinsot.control.blocks import PID, GainSchedule, Lag, Lead, Notch, QuaternionFeedback, Washout
 from poinsot.control.controller import Block, Controller
 from poinsot.control.events import When
-from poinsot.control.regulator import lqr
+from poinsot.control.gusts import Dryden
+from poinsot.control.regulator import StateFeedback, lqr
+from poinsot.control.release import Release
 from poinsot.control.sensor import Sensor
 
 __all__ = [
@@ -13,12 +15,15 @@ __all__ = [
     "Actuator",
     "Block",
     "Controller",
+    "Dryden",
     "GainSchedule",
     "Lag",
     "Lead",
     "Notch",
     "QuaternionFeedback",
+    "Release",
     "Sensor",
+    "StateFeedback",
     "Washout",
     "When",
     "lqr",

@@ -1,8 +1,8 @@
 """Events: something happens once, at the instant at which a condition becomes true."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,9 +10,13 @@ from poinsot._errors import FieldError, UnknownNameError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.control.controller import taken
+from poinsot.control.release import Release
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
+
+Outcome: TypeAlias = Mapping[str, ArrayLike] | Release | str
+"""What an event does: inputs and the values that it sets them to, a `Release`, or "stop"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +25,15 @@ class When(Element):
 
     condition: the name of a signal, a `Signal`, or a function (t, scene); a number counts as true if it is positive.
     The instant is found within the step by bisection, to rounding, and the step is then made in two parts.
-    then: a dict of inputs and the values that they have from then on (of several events the last one counts); "stop",
-    which ends the run; or nothing, as other elements can take the signal "name.happened".
-    release: a body, whose joint is held until then, and comes loose.
+    then: a dict of inputs and the values that they have from then on (of several events the last one counts); a
+    `Release` of a joint; "stop", which ends the run; a list of these; or nothing, as other elements can take the
+    signal "name.happened", and a `Thruster` its `ignition`.
+    release: a body, whose joint is held until then, and comes loose, the same as a `Release` without springs; or a
+    loop, which parts.
     """
 
     condition: Callable[..., Any] | str = "time"
-    then: Mapping[str, ArrayLike] | str | None = None
+    then: Outcome | Sequence[Outcome] | None = None
     release: str = ""
 
     def __post_init__(self) -> None:
@@ -36,28 +42,59 @@ class When(Element):
             raise FieldError(
                 f"condition of {owner} must be a signal or a function, not {self.condition!r}.", "condition"
             )
-        if not (self.then is None or self.then == "stop" or isinstance(self.then, Mapping)):
-            raise FieldError(f"then of {owner} must be a dict of inputs, or 'stop', not {self.then!r}.", "then")
+        for outcome in self.outcomes:
+            if not (outcome == "stop" or isinstance(outcome, (Mapping, Release))):
+                raise FieldError(
+                    f"then of {owner} must be a dict of inputs, a pt.Release, or 'stop', not {outcome!r}.", "then"
+                )
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What it does."""
+        many = isinstance(self.then, Sequence) and not isinstance(self.then, str)
+        return () if self.then is None else tuple(self.then) if many else (self.then,)  # type: ignore[arg-type,return-value]
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The joints that it releases."""
+        own = (Release(self.release),) if self.release else ()
+        return own + tuple(x for x in self.outcomes if isinstance(x, Release))
+
+    @property
+    def stops(self) -> bool:
+        """Whether it ends the run."""
+        return any(isinstance(x, str) for x in self.outcomes)
 
     @property
     def latches(self) -> bool:
         return True
 
     def bodies(self) -> tuple[str, ...]:
-        return (self.release,) if self.release else ()
+        return tuple(x.body for x in self.releases)
 
     def states(self) -> Mapping[str, Array]:
         return {"happened": np.zeros(()), "at": np.zeros(())}
 
     def holds(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
-        return {self.release: np.where(states["happened"] > 0, 0.0, 1.0)} if self.release else {}
+        return {x.body: np.where(states["happened"] > 0, 0.0, 1.0) for x in self.releases}
 
     def effect(self, scene: Scene) -> Effect:
-        return Effect(power=np.zeros(()))
+        happened = scene.states[f"{self.name}.happened"]
+        pushes = [x.push(scene, happened) for x in self.releases if x.has_springs]
+        if not pushes:
+            return Effect(power=np.zeros(()))
+        wrenches: dict[str, Array] = {}
+        outside: dict[str, Array] = {}
+        for push in pushes:
+            for total, added in ((wrenches, push.wrenches), (outside, push.outside)):
+                for body, wrench in (push.wrenches if added is None else added).items():
+                    total[body] = total.get(body, np.zeros(6)) + wrench
+        stored = sum((push.stored for push in pushes if push.stored is not None), start=np.zeros(()))
+        return Effect(wrenches, stored=stored, power=np.zeros(()), outside=outside)
 
     def sets(self) -> dict[str, Array]:
         """The inputs that it sets, and their values."""
-        return {key: as_array(x) for key, x in self.then.items()} if isinstance(self.then, Mapping) else {}
+        return {key: as_array(x) for given in self.outcomes if isinstance(given, Mapping) for key, x in given.items()}
 
     def noticed(self, scene: Scene, states: Mapping[str, Array]) -> dict[str, Array]:
         """Its states, with what happens in this scene."""

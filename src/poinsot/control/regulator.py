@@ -1,11 +1,59 @@
-"""The linear-quadratic regulator: the gain of the state feedback u = -K x with the least cost."""
+"""State feedback u = -K x, and the linear-quadratic regulator: the gain K with the least cost."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from poinsot import _optional
+from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
+from poinsot.control.controller import Answer, Block
+from poinsot.fuse import is_traced
+from poinsot.parts.scene import Scene
+from poinsot.spatial.arrays import as_array
+
+
+@dataclass(frozen=True, eq=False)
+class StateFeedback(Block):
+    """out = -gain (x - target) (m,), within +-limit, for x (2 n,): all coordinates of some joints, then all velocities.
+
+    `measured`: the bodies that these joints carry. Their coordinates are angles and lengths, not quaternions.
+    `gain` (m, 2 n), as from `lqr`; `target` (2 n,), zero by default.
+    """
+
+    measured: tuple[str, ...] = ()
+    gain: ArrayLike = ((0.0, 0.0),)
+    target: ArrayLike = 0.0
+    limit: ArrayLike = np.inf
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if np.ndim(as_array(self.gain)) != 2:
+            raise FieldError(f"gain of StateFeedback {self.name!r} must be a matrix, not {self.gain!r}.", "gain")
+
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(self.measured)
+
+    def outputs_at_start(self) -> Mapping[str, Array]:
+        return {"out": np.zeros(np.shape(as_array(self.gain))[0])}
+
+    def answer(self, scene: Scene, memory: Mapping[str, Array]) -> Answer:
+        K, pairs = as_array(self.gain), [scene.joint(name) for name in self.measured]
+        owner = f"StateFeedback {self.name!r}"
+        for name, (q, v) in zip(self.measured, pairs, strict=True):
+            if len(q) != len(v):
+                raise FieldError(
+                    f"{owner}: the joint of {name!r} has a quaternion; it takes angles, lengths.", "measured"
+                )
+        x = np.concatenate([np.zeros(0), *(q for q, _ in pairs), *(v for _, v in pairs)])
+        if np.shape(K)[1] != len(x):
+            raise FieldError(f"gain of {owner} has shape {np.shape(K)}; its joints have {len(x)} states.", "gain")
+        out = -(K @ (x - as_array(self.target)))
+        if is_traced(self.limit) or np.any(np.asarray(self.limit) < np.inf):
+            out = np.clip(out, -as_array(self.limit), as_array(self.limit))
+        return {"out": out}, {}
 
 
 def lqr(linear: Any, Q: ArrayLike, R: ArrayLike, sample: float | None = None) -> Array:

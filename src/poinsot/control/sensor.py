@@ -1,8 +1,8 @@
 """Sensors: what is measured of the motion, with bias, noise, quantisation, sampling and delay."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.control import noise
 from poinsot.control.controller import TAKEN, Answer, Block
+from poinsot.control.gusts import Dryden
+from poinsot.control.sensor_kinds import SENSORS
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Element, require_not_negative, require_points
+from poinsot.parts.element import Element, Value, require_not_negative, require_points
 from poinsot.parts.scene import Scene
 from poinsot.spatial import quaternion
 from poinsot.spatial.arrays import as_array
@@ -27,11 +29,13 @@ class Sensor(Block):
     with independent normal numbers n, m; then within +-limit, and rounded to whole multiples of `quantum`.
 
     kind: see `SENSORS`. `point` (3,) [m]: where it sits; `mounting` (4,): the quaternion wxyz from its axes to the
-    body's. `noise` [unit/sqrt(Hz)] is the density of white noise: the Allan deviation is noise / sqrt(tau); a
-    `random_walk` [unit/sqrt(s)] of the bias adds random_walk sqrt(tau / 3): IEEE Std 952. `field` (3,): what a
-    magnetometer measures, in world axes. Noise needs a sample time. It is a function of the sensor's name, the `seed`
-    and the `instance`, and of the number of the sample: see `pt.noise`. In a batch each instance has its own, as its
-    number is added to `instance`; the seed of the run is added to `seed`.
+    body's. `field` (3,): what a magnetometer measures, in world axes, constant or a function (t, scene).
+    `calibration` (2, k): true values, increasing, and what is read for them, linear in between, constant outside, for
+    each component: a scale factor that is not constant, as found on a rate table; the errors above come on top.
+    `noise` [unit/sqrt(Hz)] is the density of white noise: the Allan deviation is noise / sqrt(tau); a `random_walk`
+    [unit/sqrt(s)] of the bias adds random_walk sqrt(tau / 3): IEEE Std 952. Noise needs a sample time. It is a function
+    of the sensor's name, the `seed` and the `instance`, and of the number of the sample: see `pt.noise`. In a batch
+    each instance has its own, as its number is added to `instance`; the seed of the run is added to `seed`.
     """
 
     kind: str = "gyro"
@@ -43,7 +47,8 @@ class Sensor(Block):
     random_walk: ArrayLike = 0.0
     quantum: ArrayLike = 0.0
     limit: float = np.inf
-    field: ArrayLike = (1.0, 0.0, 0.0)
+    field: Value = (1.0, 0.0, 0.0)
+    calibration: ArrayLike | None = None
     seed: float = 0.0
     instance: float = 0.0
 
@@ -51,13 +56,26 @@ class Sensor(Block):
         super().__post_init__()
         owner = f"sensor {self.name!r}"
         if self.kind not in SENSORS:
-            raise FieldError(
-                f"kind of {owner} is {self.kind!r}{hint(self.kind, SENSORS)}; there are {', '.join(SENSORS)}.", "kind"
-            )
-        require_points(owner, point=self.point, field=self.field)
+            near = hint(str(self.kind), SENSORS) or f"; there are {', '.join(SENSORS)}"
+            raise FieldError(f"there is no kind {self.kind!r} of sensor, for {self.name!r}{near}.", "kind")
+        require_points(owner, point=self.point, **({} if callable(self.field) else {"field": self.field}))
+        self._require_calibration()
         require_not_negative(owner, noise=self.noise, random_walk=self.random_walk, quantum=self.quantum)
         if self.sample is None and (may_be(self.noise) or may_be(self.random_walk)):
             raise FieldError(f"{owner} has noise, but no sample time; give it one.", "sample")
+
+    def _require_calibration(self) -> None:
+        if self.calibration is None or is_traced(self.calibration):
+            return
+        table = as_array(self.calibration)
+        if np.shape(table) != (2, *np.shape(table)[1:2]) or len(table[0]) < 2 or not np.all(np.diff(table[0]) > 0):
+            raise FieldError(
+                f"calibration of sensor {self.name!r} must be two lists of the same length, increasing true values and "
+                f"what is read for them, not {self.calibration!r}.",
+                "calibration",
+            )
+        if SENSORS[self.kind].error_unit != SENSORS[self.kind].unit:
+            raise FieldError(f"sensor {self.name!r} measures an attitude; it has no calibration.", "calibration")
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -78,7 +96,10 @@ class Sensor(Block):
         error = as_array(self.bias) + np.zeros(self.size) + memory.get("walk", np.zeros(self.size))
         if may_be(self.noise):
             error = error + as_array(self.noise) / np.sqrt(h) * self._normal("noise", scene)
-        out = kind.combined(kind.truth(self, scene), error)
+        truth = kind.truth(self, scene)
+        if self.calibration is not None:
+            truth = np.interp(truth, *as_array(self.calibration))
+        out = kind.combined(truth, error)
         if is_traced(self.limit) or self.limit < np.inf:
             out = np.clip(out, -self.limit, self.limit)
         if may_be(self.quantum):
@@ -102,85 +123,17 @@ class Sensor(Block):
         return quaternion.to_matrix(quaternion.normalize(as_array(self.mounting))).T @ x
 
 
-def sources_of_noise(elements: Mapping[str, Element]) -> list[str]:
-    """The names of the sensors that have noise, or may have."""
-    return [name for name, e in elements.items() if isinstance(e, Sensor) and e.sample is not None]
+def noise_paths(elements: Mapping[str, Element], known: Sequence[str]) -> tuple[str, ...]:
+    """The paths of the numbers by which noise and turbulence differ: between instances of a batch, and by the seed.
+
+    Those that are `known` already are left out. They are always free: a constant would be rounded elsewhere, and single
+    runs not have the bits of batches.
+    """
+    noisy = [name for name, e in elements.items() if isinstance(e, (Sensor, Dryden)) and e.sample is not None]
+    paths = (f"{name}.{number}" for name in noisy for number in ("instance", "seed"))
+    return tuple(path for path in paths if path not in known)
 
 
 def may_be(x: Any) -> bool:
     """Whether a number is not zero, or is left free."""
     return is_traced(x) or bool(np.any(np.asarray(x) != 0))
-
-
-def _specific_force(sensor: Sensor, scene: Scene) -> Array:
-    """Acceleration of the point less gravity (3,) [m/s^2]: dv_B/dt + w x v_B + w' x r + w x (w x r) - R^T g."""
-    body, r = scene[sensor.body], as_array(sensor.point)
-    rate, omega = scene.dynamics.acceleration(sensor.body), body.twist[:3]
-    a = rate[3:] + np.cross(omega, body.twist[3:]) + np.cross(rate[:3], r) + np.cross(omega, np.cross(omega, r))
-    g = scene.mechanism.gravity
-    central: Any = scene.elements.get("gravity")
-    if central is not None:
-        d = body.point(r) - as_array(central.centre)
-        g = -central.mu / (d @ d) ** 1.5 * d
-    return sensor.turned(a - body.pose.R.T @ g)
-
-
-def _field(sensor: Sensor, scene: Scene) -> Array:
-    return sensor.turned(scene[sensor.body].pose.R.T @ as_array(sensor.field))
-
-
-def _attitude(sensor: Sensor, scene: Scene) -> Array:
-    return quaternion.product(scene[sensor.body].orientation, quaternion.normalize(as_array(sensor.mounting)))
-
-
-def _joint(k: int) -> Callable[[Sensor, Scene], Array]:
-    def coordinate(sensor: Sensor, scene: Scene) -> Array:
-        x = scene.joint(sensor.body)[k]
-        if np.shape(x) != (1,):
-            raise FieldError(
-                f"sensor {sensor.name!r} measures a joint with one coordinate; that of {sensor.body!r} has {len(x)}.",
-                "body",
-            )
-        return x
-
-    return coordinate
-
-
-def _added(truth: Array, error: Array, start: bool = False) -> Array:
-    return truth + error
-
-
-def _single(truth: Array, error: Array, start: bool = False) -> Array:
-    return np.reshape(truth + error, ())
-
-
-def _rotated(truth: Array, error: Array, start: bool = False) -> Array:
-    """The attitude (4,), turned by the small rotation vector `error` (3,) [rad] in the sensor's axes."""
-    return quaternion.identity() if start else quaternion.product(truth, quaternion.exp(error))
-
-
-class SensorKind(NamedTuple):
-    """What a kind of sensor measures, how many errors it has, how they join, the unit, and the meaning."""
-
-    truth: Callable[[Sensor, Scene], Array]
-    size: int
-    combined: Callable[..., Array]
-    unit: str
-    meaning: str
-
-
-SENSORS: dict[str, SensorKind] = {
-    "gyro": SensorKind(
-        lambda s, scene: s.turned(scene[s.body].angular_velocity), 3, _added, "rad/s", "angular velocity, sensor axes"
-    ),
-    "accelerometer": SensorKind(_specific_force, 3, _added, "m/s^2", "acceleration less gravity, sensor axes"),
-    "magnetometer": SensorKind(_field, 3, _added, "", "the `field`, in sensor axes"),
-    "star tracker": SensorKind(_attitude, 3, _rotated, "1", "attitude wxyz, sensor to world axes; errors in rad"),
-    "gps": SensorKind(lambda s, scene: scene[s.body].point(s.point), 3, _added, "m", "position of the point"),
-    "gps velocity": SensorKind(
-        lambda s, scene: scene[s.body].velocity_of(s.point), 3, _added, "m/s", "velocity of the point, world axes"
-    ),
-    "altimeter": SensorKind(lambda s, scene: scene[s.body].point(s.point)[2:], 1, _single, "m", "height of the point"),
-    "encoder": SensorKind(_joint(0), 1, _single, "rad, m", "coordinate of the body's joint"),
-    "tachometer": SensorKind(_joint(1), 1, _single, "rad/s, m/s", "velocity of the body's joint"),
-}

@@ -6,6 +6,9 @@ from poinsot.environment.atmosphere import US76, Air, Atmosphere
 from poinsot.environment.earth import Earth
 from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
+from poinsot.environment.pair_touch import PairTouch
+from poinsot.environment.terrain import Terrain
+from poinsot.environment.touch import Ground, Touch
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
 __all__ = [
@@ -18,8 +21,12 @@ __all__ = [
     "Contact",
     "Earth",
     "EarthGravity",
+    "Ground",
     "Gust",
+    "PairTouch",
     "SteadyWind",
+    "Terrain",
+    "Touch",
     "WindProfile",
     "air_data",
 ]

@@ -72,8 +72,13 @@ class AirMass(Element):
         """The air that a point (3,) [m] of a body meets, the body's axes being those of an aircraft."""
         earth, state = earth_of(scene), scene[body]
         p = state.point(point)
-        relative = state.pose.R.T @ (state.velocity_of(point) - self.velocity(earth, scene.t, p))
-        rates = state.twist[:3] - state.pose.R.T @ turning(earth)
+        air, rotation = self.velocity(earth, scene.t, p), turning(earth)
+        turbulence: Any = scene.elements.get("turbulence")
+        if hasattr(turbulence, "at"):
+            gust, whirl = turbulence.at(scene, p)
+            air, rotation = air + gust, rotation + whirl
+        relative = state.pose.R.T @ (state.velocity_of(point) - air)
+        rates = state.twist[:3] - state.pose.R.T @ rotation
         altitude = height(earth, p)
         return AirData(relative, self.atmosphere.at(altitude), altitude, rates)
 

@@ -14,6 +14,14 @@ from poinsot.spatial.arrays import as_array, components, matrix, vector
 STILL = 1e-9  # [m/s]: below this speed the flow has no direction, alpha and beta are 0
 ROUNDS = 6  # of Newton, for calibrated airspeeds beyond the speed of sound: exact to rounding up to Mach 10
 
+# The numbers of `AirData`, with their units: the same names in formulas and in records.
+AIR_QUANTITIES = {
+    "airspeed": "m/s", "mach": "1", "alpha": "rad", "beta": "rad", "dynamic_pressure": "Pa", "impact_pressure": "Pa",
+    "equivalent_airspeed": "m/s", "calibrated_airspeed": "m/s", "altitude": "m", "geopotential_altitude": "m",
+    "pressure_altitude": "m", "density_altitude": "m", "temperature": "K", "pressure": "Pa", "density": "kg/m^3",
+    "speed_of_sound": "m/s", "reynolds_per_metre": "1/m",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class AirData:
@@ -72,6 +80,22 @@ class AirData:
         u, v, w = components(self.velocity)
         across = _root(u * u + w * w)
         return np.arctan2(v, np.where(across * across + v * v < STILL**2, 1.0, across))
+
+    @cached_property
+    def wind_axes(self) -> Array:
+        """R_BA (..., 3, 3), from wind axes to aircraft axes; without angles, so without trigonometry."""
+        u, v, w = components(self.velocity)
+        across = _root(u * u + w * w)
+        ca, sa = _direction(u, w, across)
+        cb, sb = _direction(across, v, self.airspeed)
+        return _turned(ca, sa, cb, sb)
+
+    @cached_property
+    def stability_axes(self) -> Array:
+        """R_BS (..., 3, 3), from stability axes to aircraft axes."""
+        u, _, w = components(self.velocity)
+        ca, sa = _direction(u, w, _root(u * u + w * w))
+        return _turned(ca, sa, 1.0, 0.0)
 
     @property
     def mach(self) -> Array:
@@ -132,13 +156,24 @@ def true_airspeed(calibrated: Any, air: Air) -> Array:
 
 def wind_axes(alpha: Any, beta: Any) -> Array:
     """R_BA (..., 3, 3), from wind axes to aircraft axes: x along the airspeed, z down in the plane of symmetry."""
-    ca, sa, cb, sb = np.cos(alpha), np.sin(alpha), np.cos(beta), np.sin(beta)
+    return _turned(np.cos(alpha), np.sin(alpha), np.cos(beta), np.sin(beta))
+
+
+def _turned(ca: Any, sa: Any, cb: Any, sb: Any) -> Array:
+    """R_BA from the cosines and sines of alpha and beta."""
     return matrix([[ca * cb, -ca * sb, -sa], [sb, cb, 0], [sa * cb, -sa * sb, ca]])
 
 
 def stability_axes(alpha: Any) -> Array:
     """R_BS (..., 3, 3), from stability axes to aircraft axes: x along the airspeed's part in the plane of symmetry."""
     return wind_axes(alpha, 0.0)
+
+
+def _direction(x: Any, y: Any, length: Any) -> tuple[Any, Any]:
+    """x and y over their length; 1 and 0 where that is 0."""
+    still = length < STILL
+    over = 1 / np.where(still, 1.0, length)
+    return np.where(still, 1.0, x * over), np.where(still, 0.0, y * over)
 
 
 def _root(x: Any) -> Any:

@@ -23,14 +23,18 @@ FOOT = 0.3048
 LOW, HIGH = 1000 * FOOT, 2000 * FOOT  # [m] above the ground: the low-altitude model below, the high one above
 LEAST = 10 * FOOT  # [m]: the low-altitude model is not meant for less
 LENGTH = 1750 * FOOT  # [m] of all three axes at high altitude
-# Strengths [ft/s] at altitudes [ft], for light (probability of exceedance 1e-2), moderate (1e-3) and severe (1e-5)
-# turbulence: MIL-F-8785C, figure 7.
+# Strengths [ft/s] at altitudes [ft], by the probability that they are exceeded: MIL-F-8785C, figure 7.
 _ALTITUDES = np.array([500, 1750, 3750, 7500, 15e3, 25e3, 35e3, 45e3, 55e3, 65e3, 75e3, 80e3]) * FOOT
 _STRENGTHS = {
-    "light": np.array([6.6, 6.9, 7.4, 6.7, 4.6, 2.7, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0]) * FOOT,
-    "moderate": np.array([8.6, 9.6, 10.6, 10.1, 8.0, 6.6, 5.0, 4.2, 2.7, 0.0, 0.0, 0.0]) * FOOT,
-    "severe": np.array([15.6, 17.6, 23.0, 23.6, 22.1, 20.0, 16.0, 15.1, 12.1, 7.9, 6.2, 5.1]) * FOOT,
+    2e-1: (3.2, 2.2, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    1e-1: (4.2, 3.6, 3.3, 1.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    1e-2: (6.6, 6.9, 7.4, 6.7, 4.6, 2.7, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0),
+    1e-3: (8.6, 9.6, 10.6, 10.1, 8.0, 6.6, 5.0, 4.2, 2.7, 0.0, 0.0, 0.0),
+    1e-4: (11.8, 13.0, 16.0, 15.1, 11.6, 9.7, 8.1, 8.2, 7.9, 4.9, 3.2, 2.1),
+    1e-5: (15.6, 17.6, 23.0, 23.6, 22.1, 20.0, 16.0, 15.1, 12.1, 7.9, 6.2, 5.1),
+    1e-6: (18.7, 21.5, 28.4, 30.2, 30.7, 31.0, 25.2, 23.1, 17.5, 10.7, 8.4, 7.2),
 }
+SEVERITIES = {"light": 1e-2, "moderate": 1e-3, "severe": 1e-5}
 
 
 class Turbulence(NamedTuple):
@@ -59,22 +63,24 @@ class GustFilter:
         return self.K**2 / np.pi * (1 + s * self.T**2) / ((1 + s * self.T1**2) * (1 + s * self.T2**2))
 
 
-def turbulence(height: Any, wind_at_6m: Any, severity: str = "light") -> Turbulence:
+def turbulence(height: Any, wind_at_6m: Any, severity: str | float = "light") -> Turbulence:
     """Lengths and strengths at a height [m] above the ground; linear between 1000 ft and 2000 ft.
 
     Below 1000 ft: L_w = h, L_u = L_v = h/(0.177 + 0.000823 h)^1.2, sigma_w = 0.1 W_20, sigma_u = sigma_v =
     sigma_w/(0.177 + 0.000823 h)^0.4 with h in ft; W_20 is the wind 20 ft (6 m) above the ground.
     Above 2000 ft: 1750 ft, and a strength that depends on the altitude and the severity.
     """
-    if severity not in _STRENGTHS:
-        raise FieldError(f"severity={severity!r} of turbulence is unknown; there are {tuple(_STRENGTHS)}", "severity")
+    exceeded: Any = SEVERITIES.get(severity, severity) if isinstance(severity, str) else severity
+    if exceeded not in _STRENGTHS:
+        known = f"{tuple(SEVERITIES)}, or the probability that it is exceeded, {tuple(_STRENGTHS)}"
+        raise FieldError(f"severity={severity!r} of turbulence is unknown; there are {known}", "severity")
     if not is_traced(wind_at_6m) and np.any(np.less(wind_at_6m, 0)):
         raise FieldError(f"wind_at_6m={wind_at_6m!r} m/s of turbulence must not be negative", "wind_at_6m")
     h = np.clip(height, LEAST, LOW) / FOOT
     shape = 0.177 + 0.000823 * h
     sigma_w = 0.1 * wind_at_6m
     low = (h / shape**1.2 * FOOT, h / shape**1.2 * FOOT, h * FOOT, sigma_w / shape**0.4, sigma_w / shape**0.4, sigma_w)
-    strength = Table((_ALTITUDES,), _STRENGTHS[severity])(np.maximum(height, HIGH))
+    strength = Table((_ALTITUDES,), np.array(_STRENGTHS[exceeded]) * FOOT)(np.maximum(height, HIGH))
     high = (LENGTH, LENGTH, LENGTH, strength, strength, strength)
     mix = np.clip((height - LOW) / (HIGH - LOW), 0.0, 1.0)
     return Turbulence(*(a + mix * (b - a) for a, b in zip(low, high, strict=True)))

@@ -31,12 +31,14 @@ class Earth:
     gravity: "central", "J2", or "J4", the zonal harmonics to the fourth.
     rotating: whether it turns with 7.292115e-5 rad/s.
     mu: the gravitational parameter G M.
+    gradient: whether its pull varies over the extent of a body, which turns long ones.
     """
 
     model: str = "wgs84"
     gravity: str = "J2"
     rotating: bool = True
     mu: Annotated[float, "m^3/s^2"] = MU
+    gradient: bool = True
 
     def __post_init__(self) -> None:
         for name, known in (("model", MODELS), ("gravity", GRAVITY)):
@@ -44,8 +46,9 @@ class Earth:
             if value not in known:
                 known_names = ", ".join(map(repr, known))
                 raise FieldError(f"{name}={value!r} of the Earth: there are {known_names}{hint(value, known)}", name)
-        if not isinstance(self.rotating, bool):
-            raise FieldError(f"rotating={self.rotating!r} of the Earth must be True or False", "rotating")
+        for name in ("rotating", "gradient"):
+            if not isinstance(getattr(self, name), bool):
+                raise FieldError(f"{name}={getattr(self, name)!r} of the Earth must be True or False", name)
         if not is_traced(self.mu) and not 0 <= self.mu < np.inf:
             raise FieldError(f"mu={self.mu!r} m^3/s^2 of the Earth must be a finite number, 0 or more", "mu")
 

@@ -61,10 +61,10 @@ def require_place(latitude: Scalar, longitude: Scalar, height: Scalar, lowest: f
     """An error if a place [rad, rad, m] cannot be meant; `top` [m]: that of the air model, where there is one."""
     if not is_traced(latitude) and not np.all(np.abs(latitude) <= np.pi / 2):
         words = f"latitude={latitude!r} rad must be between -pi/2 and pi/2"
-        raise FieldError(f"{words}; degrees are converted by np.radians", "latitude")
+        raise FieldError(f'{words}; degrees are converted by np.radians, or "{latitude:g} deg" in files', "latitude")
     if not is_traced(longitude) and not np.all(np.abs(longitude) <= 2 * np.pi):
         words = f"longitude={longitude!r} rad must be between -2 pi and 2 pi"
-        raise FieldError(f"{words}; degrees are converted by np.radians", "longitude")
+        raise FieldError(f'{words}; degrees are converted by np.radians, or "{longitude:g} deg" in files', "longitude")
     if not is_traced(height) and not np.all(np.greater_equal(height, lowest)):
         raise FieldError(f"altitude={height!r} m is below the Earth's surface; the least is {lowest:g} m", "altitude")
     if not is_traced(height) and not np.all(np.less_equal(height, top)):

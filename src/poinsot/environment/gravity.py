@@ -1,7 +1,7 @@
 """Gravity that is not uniform."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.environment.earth import RADIUS, Earth
 from poinsot.environment.pull import Planet, pull
-from poinsot.parts.element import Effect, Element, require_not_negative, require_points
+from poinsot.parts.element import Effect, Element, read_only, require_not_negative, require_points
 from poinsot.parts.flow import gains
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
@@ -61,6 +61,11 @@ class CentralGravity(Element):
                 power = power + gained * dU
         return Effect(wrenches, stored=stored, power=power)
 
+    def field(self, p: Array) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+        d = p - as_array(self.centre)
+        return -self.mu / (d @ d) ** 1.5 * d
+
 
 @dataclass(frozen=True, eq=False)
 class EarthGravity(Element):
@@ -68,6 +73,7 @@ class EarthGravity(Element):
 
     Energy, force and torque are those of `pull`: the gravity gradient acts on long bodies, and energy and the angular
     momentum about the Earth's axis are conserved, with central gravity about its centre. The Earth does not move.
+    With `gradient=False` of the Earth every body is pulled like a point at its centre of mass.
     """
 
     name: str = "gravity"
@@ -80,7 +86,7 @@ class EarthGravity(Element):
             raise FieldError(f"earth={self.earth!r} must be a pt.Earth, such as pt.Earth(gravity='J2').", "earth")
 
     def effect(self, scene: Scene) -> Effect:
-        planet = Planet(self.earth.mu, RADIUS, self.earth.zonal)
+        planet, extent = Planet(self.earth.mu, RADIUS, self.earth.zonal), float(self.earth.gradient)
         wrenches: dict[str, Array] = {}
         stored, power = np.zeros(()), np.zeros(())
         for link, X in zip(scene.mechanism.links, scene.poses, strict=True):
@@ -88,11 +94,31 @@ class EarthGravity(Element):
                 continue
             m, c = link.inertia.mass, link.inertia.com
             p_B, z_B = X.R.T @ (X @ c), X.R[2]
-            pulled = pull(planet, p_B, z_B, m, link.inertia.moment)
+            pulled = pull(planet, p_B, z_B, m, extent * link.inertia.moment)
             wrenches[link.name] = np.concatenate([pulled.torque + np.cross(c, pulled.force), pulled.force])
             stored = stored + pulled.energy
             for gained, layer in gains(scene, link.name):  # mass gained at rho brings its energy along
                 rho = layer.com - c
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
-                power = power + gained * (pull(planet, p_B, z_B, 1.0, dI).energy - pulled.force @ rho / m)
+                power = power + gained * (pull(planet, p_B, z_B, 1.0, extent * dI).energy - pulled.force @ rho / m)
         return Effect(wrenches, stored=stored, power=power)
+
+    def field(self, p: Array) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+        return self.earth.gravitation(p)
+
+
+def gravity_of(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
+    """The gravity of a world; an error if there are two."""
+    if earth is not None:
+        if gravity is not None:
+            raise FieldError(f"gravity={gravity!r} and earth={earth!r}: the Earth brings its own; give one.", "gravity")
+        return EarthGravity(earth=earth)
+    if isinstance(gravity, CentralGravity):
+        return gravity
+    if isinstance(gravity, Earth):
+        raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
+    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
+    if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
+        raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
+    return read_only(uniform)

@@ -1,4 +1,4 @@
-"""Files: scenarios, robots (URDF, MJCF) and their coordinates elsewhere, flight models (DAVE-ML), runs, tables."""
+"""Files: scenarios, robots (URDF, MJCF), their coordinates elsewhere, flight models (DAVE-ML), thrust curves, runs."""
 
 from poinsot.files.coordinates import from_mujoco, from_pinocchio, to_mujoco, to_pinocchio
 from poinsot.files.daveml import DaveModel, load_daveml
@@ -8,11 +8,14 @@ from poinsot.files.problems import ScenarioError
 from poinsot.files.repairs import RepairWarning
 from poinsot.files.saving import Writer
 from poinsot.files.scenario import Scenario, load_scenario
+from poinsot.files.sdf import load_sdf
 from poinsot.files.table_files import load_table
+from poinsot.files.thrust_curves import MotorData, load_eng
 from poinsot.files.urdf import load_urdf
 
 __all__ = [
     "DaveModel",
+    "MotorData",
     "RepairWarning",
     "Scenario",
     "ScenarioError",
@@ -20,9 +23,11 @@ __all__ = [
     "from_mujoco",
     "from_pinocchio",
     "load_daveml",
+    "load_eng",
     "load_mjcf",
     "load_run",
     "load_scenario",
+    "load_sdf",
     "load_table",
     "load_urdf",
     "to_mujoco",

@@ -14,7 +14,7 @@ FORMATS = {
     "robot": "URDF: use load_urdf",
     "mujoco": "MJCF: use load_mjcf",
     "DAVEfunc": "DAVE-ML: use load_daveml",
-    "sdf": "SDF, which Poinsot does not read",
+    "sdf": "SDF: use load_sdf",
 }
 
 

@@ -6,22 +6,24 @@ from typing import Any
 
 from poinsot._errors import FieldError
 from poinsot._hints import hint
-from poinsot.environment import CentralGravity
-from poinsot.files import cross_checks, kinds, making, readers
+from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity, Terrain
+from poinsot.files import control_tables, cross_checks, flight_tables, kinds, making, readers, vehicle_tables
 from poinsot.files.checked import FAILURES, CheckedData, message
 from poinsot.files.computed import constants_in
 from poinsot.files.dimensions import units_at
 from poinsot.files.element_tables import OWNERS, elements, owner_of
 from poinsot.files.expressions import RESERVED, Expression
+from poinsot.files.flight_tables import NamedTable
 from poinsot.files.outcome_formulas import EXPECTED, OutcomeFormula, read_outputs
 from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
 from poinsot.files.toml_lines import Path as Place
-from poinsot.parts import WORLD, Input
+from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
 from poinsot.world import World
+from poinsot.world.sampling import require_whole_steps
 
 STEP = 1e-3  # s, the default
 SETS = ("particles", "model", "beam")  # each makes many bodies, with names of their own
@@ -35,6 +37,7 @@ class Builder:
         self.world = World()
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
         self.outputs: dict[str, OutcomeFormula] = {}
+        self.beams: dict[str, Beam] = {}
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -45,12 +48,14 @@ class Builder:
         """All of it, in order: names, bodies, elements, options."""
         self._top()
         self.context = replace(self.context, constants=self._constants(), inputs=self._input_names())
-        self._gravity()
+        self.context = replace(self.context, tables=self._tables())
+        self._surroundings()
         self._inputs()
         self._names()
         self._bodies()
         self._elements()
         self._loops()
+        self._control()
         tables = {key: self._table(key, model) for key, model in kinds.TABLES.items()}
         if tables["run"] is None and not any(p.path[:1] == ("run",) for p in self.problems):
             self.problems.append(Problem(("run",), "missing; expected a table [run] with a duration [s]"))
@@ -82,8 +87,7 @@ class Builder:
     def _table(self, key: str, model: type[ScenarioTable]) -> Any:
         if key not in self.file.data:
             return None
-        bodies = [item.get("name") for _, item in self.file.items("body")]
-        context = replace(self.context, body=str(bodies[0])) if len(bodies) == 1 else self.context
+        context = replace(self.context, body=self._only_body())
         return self.file.read(model, self.file.data[key], (key,), context)
 
     def _constants(self) -> dict[str, float]:
@@ -116,6 +120,43 @@ class Builder:
             with self.file.within(("inputs", name)):
                 self.world.add_input(name, readers.array_of(value, ()))
 
+    def _tables(self) -> dict[str, NamedTable]:
+        """The tables [[table]], by name, which formulas may call."""
+        tables: dict[str, NamedTable] = {}
+        for k, item in self.file.items("table"):
+            table = self.file.read(kinds.lists()["table"], item, ("table", k), self.context)
+            if table is None:
+                continue
+            taken = (*RESERVED, *self.context.constants, *self.context.inputs, *tables)
+            if not table.name.isidentifier():
+                self.file.note(("table", k, "name"), "a name in formulas may have letters, digits and _ only")
+            elif table.name in taken:
+                self.file.note(("table", k, "name"), "this name has a meaning in formulas already; choose another")
+            else:
+                with self.file.within(("table", k)):
+                    tables[table.name] = flight_tables.table_of_numbers(table.entries())
+        return tables
+
+    def _surroundings(self) -> None:
+        """Gravity, or the Earth, and the air."""
+        self._gravity()
+        tables = {key: self._table(key, model) for key, model in kinds.SURROUNDINGS.items()}
+        if tables["earth"] is not None:
+            with self.file.within(("earth",)):
+                if "gravity" in self.file.data:
+                    raise ValueError("the Earth brings its own gravity; leave the key gravity at the top out")
+                earth = EarthGravity(earth=Earth(**tables["earth"].entries()))
+                self.world = World.of(replace(self.world.description, gravity=earth))
+        if tables["air"] is not None:
+            entries = tables["air"].entries()
+            with self.file.within(("air",)):
+                winds = flight_tables.winds_in(entries)
+                self.world.add(AirMass(atmosphere=flight_tables.atmosphere_of(entries), winds=winds))
+                for turbulence in flight_tables.turbulence_in(entries):
+                    self.world.add(turbulence)
+        if tables["terrain"] is not None:
+            self.world.add(Terrain(heights=tables["terrain"].heights))
+
     def _gravity(self) -> None:
         value = self.file.data.get("gravity", ABSENT)
         if value is ABSENT:
@@ -136,7 +177,7 @@ class Builder:
         for kind in kinds.lists():
             for k, item in self.file.items(kind):
                 name = item.get("name")
-                if not isinstance(name, str) or kind in SETS:
+                if not isinstance(name, str) or kind in (*SETS, "table"):
                     continue
                 if name in self.places:
                     self.file.note((kind, k, "name"), f"{dotted(self.places[name])} already has this name")
@@ -184,6 +225,8 @@ class Builder:
         elif table is not None and not again:
             with self.file.within(place):
                 making.OTHERS[kind](self.world, table)
+                if kind == "beam":
+                    self.beams[table.name] = making.beam_in(table)
         self.lost = self.lost or (kind in SETS and len(self.problems) > count)
 
     def _one_body(self, table: Any, place: Place, again: bool) -> None:
@@ -245,11 +288,38 @@ class Builder:
                 with self.file.within(("close", k)):
                     making.loop_of(self.world, table)
                     self.places.setdefault(table.name, ("close", k))
+        for k, item in self.file.items("drive"):
+            table = self.file.read(kinds.lists()["drive"], item, ("drive", k), self.context)
+            if table is not None and not self._is_there(table.joint):
+                near = hint(table.joint, [*self.world.description.bodies, *self.places])
+                self.file.note(("drive", k, "joint"), f"there is no body {table.joint!r}{near}")
+            elif table is not None:
+                with self.file.within(("drive", k)):
+                    making.drive_of(self.world, table)
+                    self.places.setdefault(table.name, ("drive", k))
+
+    def _control(self) -> None:
+        """Laws and events, which refer to all the rest."""
+        failed = bool(self.problems)
+        for kind, add in control_tables.ADDED.items():
+            for k, item in self.file.items(kind):
+                context = replace(self.context, body=str(item.get("body", self._only_body())))
+                table = self.file.read(kinds.lists()[kind], item, (kind, k), context)
+                if table is not None and not failed:
+                    with self.file.within((kind, k)):
+                        add(self.world, table, context)
+
+    def _only_body(self) -> str:
+        """The name of the only body, if there is one [[body]]."""
+        bodies = [item.get("name") for _, item in self.file.items("body")]
+        return str(bodies[0]) if len(bodies) == 1 else ""
 
     def _element(self, cls: Any, entries: dict[str, Any], place: Place) -> None:
         if isinstance(entries.get("piece"), ScenarioTable):
             entries["piece"] = self._piece(entries, place)
-        element = cls(**entries)
+        if self.lost and entries.get("beam") is not None:
+            return  # the beam is a problem of its own
+        element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
             asked = value.bodies() if isinstance(value, Expression) else [value] if isinstance(value, str) else []
@@ -258,6 +328,10 @@ class Builder:
                     near = hint(name, [*self.world.description.bodies, *self.places])
                     self.file.note((*place, key), f"there is no body {name!r}{near}")
                     return
+            if isinstance(value, Expression) and value.asks_air() and "air" not in self.world.description.elements:
+                words = f"{value.asks_air()} is that of the air; give the world some"
+                self.file.note((*place, key), f'{words}: [air] model = "us76"')
+                return
             if isinstance(value, Input) and value.name not in self.context.inputs:
                 near = hint(value.name, self.context.inputs) or "; define it under [inputs]"
                 self.file.note((*place, key), f"there is no input {value.name!r}{near}")
@@ -324,6 +398,10 @@ class Builder:
         for key, check in cross_checks.of_run(self.world, {"step": STEP, **run}).items():
             with self.file.within(("run", key)):
                 check()
+        try:
+            require_whole_steps(self.world.system(), run.get("step", STEP))
+        except FieldError as error:
+            self.file.note_error(error, self.places)
         if tables["show"] is not None and not self.problems:
             self.problems.extend(cross_checks.not_shown(self.world, tables["show"].entries(), run.get("record")))
         for path, text in vary.items():

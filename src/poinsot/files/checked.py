@@ -63,7 +63,9 @@ class CheckedData:
         """The key, in the table at this place, that an error is about; none if it is about the table."""
         table = at(self.data, place)
         if isinstance(error, UnknownNameError) and isinstance(table, dict):
-            return next(((key,) for key, value in table.items() if error.name in (value, *_entries(value))), ())
+            own = [(key,) for key, value in table.items() if error.name in (value, *_entries(value))]
+            texts = [(key,) for key, value in table.items() if isinstance(value, str) and error.name in value]
+            return next(iter((*own, *texts)), ())
         key: Place = ()
         for name in error.field.split(".") if isinstance(error, FieldError) else ():
             if not isinstance(table, dict) or name not in table:

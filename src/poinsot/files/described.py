@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from poinsot._hints import hint
-from poinsot.files.expressions import Expression, Law
+from poinsot.contact.law import Material
+from poinsot.files.expressions import Expression, FormulaLaw, Law
 from poinsot.files.outcome_formulas import OutcomeFormula
 from poinsot.fuse import Table
 from poinsot.mechanism import Joint
@@ -37,10 +38,12 @@ from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
 OWN: tuple[type, ...] = (
-    Body, Description, Expression, Inertia, Input, Joint, Law, OutcomeFormula, Pose, Signal, Solid, Table, Tabulated,
+    Body, Description, Expression, FormulaLaw, Inertia, Input, Joint, Law, Material, OutcomeFormula, Pose, Signal,
+    Solid, Table, Tabulated,
 )  # fmt: skip
 ROOMS = tuple(
-    f"poinsot.{room}." for room in "fuse spatial particles body mechanism parts environment control world".split()
+    f"poinsot.{room}."
+    for room in "fuse spatial particles body mechanism contact parts environment control world".split()
 )
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 

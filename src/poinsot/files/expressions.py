@@ -5,22 +5,32 @@
     thrust if t < 3 else 0                  choices, comparisons, and, or, not
     sin(2*pi*t), min(a, b), norm(velocity)  functions of the table below
     speed, altitude, position("box")        quantities of the body that it acts on, or of another, by name
+    mach, alpha, dynamic_pressure           the air that it meets
+    CL(alpha, mach)                         tables of the scenario
+    gyro.out[2], signal("wheel-1.out")      signals, by name
+    altitude > 3000 m                       numbers with units
 
 A formula is parsed, checked against these tables, and evaluated node by node: no attributes, no other calls, no code.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.environment.air_mass import earth_of, height
+from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.files.size_limits import FORMULA_AXES, FORMULA_DEPTH, FORMULA_LENGTH
+from poinsot.files.units import to_si
+from poinsot.fuse import Table
 from poinsot.parts import BodyState, Scene
 from poinsot.spatial.arrays import as_array
 
@@ -41,7 +51,6 @@ COUNTS = {"clip": (3,), "where": (3,), "dot": (2,), "cross": (2,), "norm": (1,),
 # Quantities of a body: of the one that the formula acts on, `position`; of another, `position("box")`.
 OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "position": lambda b: b.position,
-    "altitude": lambda b: b.position[2],
     "velocity": lambda b: b.velocity,
     "speed": lambda b: np.sqrt(b.twist[3:] @ b.twist[3:]),
     "body_velocity": lambda b: b.twist[3:],
@@ -55,13 +64,36 @@ OF_BODIES: dict[str, Callable[[BodyState], Array]] = {
     "kinetic_energy": lambda b: b.kinetic_energy,
 }
 
+# Where a body is in the world: above the ground, or above the figure of the Earth.
+OF_PLACES: dict[str, Callable[[Scene, BodyState], Any]] = {
+    "altitude": lambda scene, b: height(earth_of(scene), b.position),
+}
+
+# What follows from the accelerations of a body, at its origin; not for forces, on which these depend.
+OF_MOTIONS: dict[str, Callable[[Scene, str], Any]] = {
+    "specific_force": Scene.specific_force,
+    "load_factor": Scene.load_factor,
+}
+
 # Coordinates and velocities of the joint of a body, numbers if it has one degree of freedom.
 OF_JOINTS: dict[str, int] = {"angle": 0, "rate": 1}
 
-# The state of a part, by its full name: state("plane.left.contents").
-OF_STATES = ("state",)
+# The state of a part, by its full name: state("plane.left.contents"); any signal: signal("law.out"), or law.out.
+OF_STATES = ("state", "signal")
 
-RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES)
+# A number with a unit, in which words are joined by one space or by "/" alone: 20 N m, 3 m/s, 9.81 m/s^2.
+WORD = r"(?!(?:if|else|and|or|not|in|is)\b)[^\W\d_]+(?:\^-?\d+)?(?![\w(\[.])"
+WITH_UNIT = re.compile(rf"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?) +({WORD}(?:[ /]{WORD})*)")
+
+# The air that the origin of a body meets, as in `scene.air`; constants and inputs of the same names come first.
+OF_AIR: dict[str, Callable[[Any], Any]] = {
+    **{name: attrgetter(name) for name in AIR_QUANTITIES if name != "altitude"},
+    "air_velocity": attrgetter("velocity"),
+    "rates": attrgetter("rates"),
+}
+
+OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_MOTIONS, *OF_JOINTS)  # bodies that exist in every world have these
+RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_ALL, *OF_STATES)
 
 OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide, ast.Pow: np.power,
@@ -79,20 +111,24 @@ class Expression:
     constants: Mapping[str, float] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     body: str = ""
+    tables: Mapping[str, Table] | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(self.inputs))
-        _check_all(self.tree, Words(("t", *self.constants, *self.inputs), bool(self.body)))
+        names = ("t", *self.constants, *self.inputs)
+        _check_all(self.tree, Words(names, bool(self.body), tables=self.tables or {}))
 
     @cached_property
     def tree(self) -> ast.expr:
         """Its syntax tree."""
-        return parse(self.text)
+        return rewritten(parse(self.text), Dotted())
 
     def __call__(self, t: Any, scene: Scene) -> Any:
         def look(name: str) -> Any:
             if name in self.inputs:
                 return scene.input(name)
+            if self.tables and name in self.tables:
+                return self.tables[name]
             return {"t": t, **self.constants}[name] if name in ("t", *self.constants) else ask(name, self.body)
 
         def ask(name: str, owner: str) -> Any:
@@ -103,11 +139,16 @@ class Expression:
     def bodies(self) -> Iterable[str]:
         """The names of the bodies and joints that it refers to."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and _called(node) in (*OF_BODIES, *OF_JOINTS):
+            if isinstance(node, ast.Call) and _called(node) in (*OF_ALL, *OF_AIR):
                 yield node.args[0].value  # type: ignore[attr-defined]
 
+    def asks_air(self) -> str:
+        """The first quantity of the air that it needs; "" if it needs none."""
+        names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        return next((name for name in OF_AIR if name in names - {*self.constants, *self.inputs}), "")
+
     def __hash__(self) -> int:
-        return hash((self.text, tuple(self.constants.items()), self.inputs, self.body))
+        return hash((self.text, tuple(self.constants.items()), self.inputs, self.body, *(self.tables or {}).items()))
 
 
 @dataclass(frozen=True)
@@ -117,10 +158,12 @@ class Law:
     text: str
     arguments: tuple[str, ...]
     constants: Mapping[str, float] = field(default_factory=dict)
+    tables: Mapping[str, Table] | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", tuple(self.arguments))
-        _check_all(self.tree, Words((*self.arguments, *self.constants), False, quantities=False))
+        words = Words((*self.arguments, *self.constants), False, quantities=False, tables=self.tables or {})
+        _check_all(self.tree, words)
 
     @cached_property
     def tree(self) -> ast.expr:
@@ -128,20 +171,63 @@ class Law:
         return parse(self.text)
 
     def __call__(self, *values: Any) -> Any:
-        known = {**self.constants, **dict(zip(self.arguments, values, strict=True))}
+        known = {**self.constants, **(self.tables or {}), **dict(zip(self.arguments, values, strict=True))}
         return _value(self.tree, known.__getitem__, _nothing)
 
     def __hash__(self) -> int:
-        return hash((self.text, self.arguments, tuple(self.constants.items())))
+        return hash((self.text, self.arguments, tuple(self.constants.items()), *(self.tables or {}).items()))
+
+
+@dataclass(frozen=True)
+class FormulaLaw:
+    """The law of a controller as formulas: its outputs, and the rates or next values of its states, by name."""
+
+    outputs: Mapping[str, Law]
+    updates: Mapping[str, Law] = field(default_factory=dict)
+
+    def __call__(self, t: Any, **values: Any) -> Any:
+        outputs, updates = (
+            {key: f(*({"t": t, **values}[name] for name in f.arguments)) for key, f in laws.items()}
+            for laws in (self.outputs, self.updates)
+        )
+        return (outputs, updates) if updates else outputs
+
+    def __hash__(self) -> int:
+        return hash((*self.outputs.items(), *self.updates.items()))
+
+
+def rewritten(tree: ast.expr, transformer: ast.NodeTransformer) -> ast.expr:
+    """The tree as a transformer makes it."""
+    try:
+        new: ast.expr = transformer.visit(tree)
+    except RecursionError:
+        raise ValueError("the operators of the formula are nested too deeply; use fewer") from None
+    return new
+
+
+class Dotted(ast.NodeTransformer):
+    """Names with dots are signals: law.out is signal("law.out")."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        name = ast.unparse(node)
+        if not re.fullmatch(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+", name):
+            return node
+        call = ast.Call(ast.Name("signal", ast.Load()), [ast.Constant(name)], [])
+        return ast.copy_location(ast.fix_missing_locations(ast.copy_location(call, node)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        node.args = [self.visit(argument) for argument in node.args]
+        return node
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words that a formula may use: names, and quantities of bodies; without brackets, of its own body."""
+    """The words that a formula may use: names, tables, and quantities of bodies; without brackets, of its own body."""
 
     names: tuple[str, ...]
     has_body: bool
     quantities: bool = True
+    tables: Mapping[str, Table] = field(default_factory=dict)
 
 
 def parse(text: str) -> ast.expr:
@@ -150,8 +236,9 @@ def parse(text: str) -> ast.expr:
         raise ValueError(f"a formula of {len(text)} characters is too long; the limit is {FORMULA_LENGTH}")
     if _depth(text) > FORMULA_DEPTH:
         raise ValueError(f"the brackets of the formula are nested too deeply; the limit is {FORMULA_DEPTH}")
+    plain = WITH_UNIT.sub(lambda found: repr(to_si(f"{found[1]} {found[2]}")), text.strip())
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(plain.replace("\n", " "), mode="eval").body  # it may go over several lines
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None)
         raise ValueError(f"the formula cannot be parsed{f', near column {column}' if column else ''}") from None
@@ -223,11 +310,11 @@ def _fault_of_name(name: str, words: Words) -> str:
     known = (*words.names, *CONSTANTS)
     if name in known:
         return ""
-    if words.quantities and (name in OF_BODIES or name in OF_JOINTS):
+    if words.quantities and (name in OF_ALL or name in OF_AIR):
         return "" if words.has_body else f'{name!r} of which body? Write {name}("name")'
-    if name in FUNCTIONS or name in OF_STATES:
+    if name in FUNCTIONS or name in OF_STATES or name in words.tables:
         return f"{name} is a function; it needs arguments in brackets"
-    near = hint(name, (*known, *(RESERVED if words.quantities else FUNCTIONS)))
+    near = hint(name, (*known, *((*RESERVED, *OF_AIR) if words.quantities else FUNCTIONS), *words.tables))
     return f"{name!r} is not defined here{near or '; define it under [constants]'}"
 
 
@@ -239,7 +326,12 @@ def _check_call(node: ast.Call, words: Words) -> None:
         for argument in node.args:
             check(argument, words)
         _check_count(node, name)
-    elif words.quantities and name in (*OF_BODIES, *OF_JOINTS, *OF_STATES):
+    elif name in words.tables:
+        for argument in node.args:
+            check(argument, words)
+        if len(node.args) != (n := len(words.tables[name].axes)):
+            raise ValueError(f"{ast.unparse(node)!r}: the table {name} has {n} ax{'i' if n == 1 else 'e'}s")
+    elif words.quantities and name in (*OF_ALL, *OF_AIR, *OF_STATES):
         if len(node.args) != 1 or not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
             raise ValueError(f'{ast.unparse(node)!r}: write {name}("name")')
     elif not isinstance(node.func, ast.Name):
@@ -248,8 +340,8 @@ def _check_call(node: ast.Call, words: Words) -> None:
 
 def _fault_of_call(name: str, words: Words) -> str:
     """Why a formula cannot call this function; "" if it can."""
-    known = (*FUNCTIONS, *OF_BODIES, *OF_JOINTS, *OF_STATES) if words.quantities else tuple(FUNCTIONS)
-    return "" if name in known else f"there is no function {name!r}{hint(name, RESERVED)}"
+    known = (*FUNCTIONS, *words.tables, *((*OF_ALL, *OF_AIR, *OF_STATES) if words.quantities else ()))
+    return "" if name in known else f"there is no function {name!r}{hint(name, (*RESERVED, *words.tables))}"
 
 
 def _check_count(node: ast.Call, name: str) -> None:
@@ -281,9 +373,10 @@ def _value(node: ast.AST, look: Look, ask: Ask) -> Any:
             return CONSTANTS[name] if name in CONSTANTS else look(name)
         case ast.Call(args=arguments):
             name = _called(node)
-            if name in FUNCTIONS:
-                return FUNCTIONS[name](*(_value(argument, look, ask) for argument in arguments))
-            return ask(name, arguments[0].value)  # type: ignore[attr-defined]
+            if len(arguments) == 1 and isinstance(getattr(arguments[0], "value", None), str):
+                return ask(name, arguments[0].value)  # type: ignore[attr-defined]
+            function = FUNCTIONS[name] if name in FUNCTIONS else look(name)
+            return function(*(_value(argument, look, ask) for argument in arguments))
         case ast.Subscript(value=whole, slice=ast.Constant(value=k)):
             return _entry(_value(whole, look, ask), k, node)  # type: ignore[arg-type]
         case ast.BinOp(op=ast.Pow(), left=a, right=ast.Constant(value=int(k))) if k <= 16:
@@ -312,12 +405,20 @@ def _entry(whole: Any, k: int, node: ast.AST) -> Any:
 
 
 def _quantity(name: str, owner: str, scene: Scene) -> Any:
+    if name == "signal":
+        return scene.signal(owner)
     if name in OF_STATES:
         if owner not in scene.states:
             raise ValueError(f"there is no state {owner!r}{hint(owner, scene.states)}")
         return scene.states[owner]
     if name in OF_BODIES:
         return OF_BODIES[name](scene[owner])
+    if name in OF_PLACES:
+        return OF_PLACES[name](scene, scene[owner])
+    if name in OF_MOTIONS:
+        return OF_MOTIONS[name](scene, owner)
+    if name in OF_AIR:
+        return OF_AIR[name](scene.air(owner))
     x = scene.joint(owner)[OF_JOINTS[name]]
     return x[0] if np.shape(x) == (1,) else x
 

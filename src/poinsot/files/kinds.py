@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field as Key
 from pydantic import create_model
 
-from poinsot.files import computed, readers
+from poinsot.files import computed, control_tables, flight_tables, readers
 from poinsot.files.dimensions import OF_JOINTS
 from poinsot.files.element_tables import elements, first_line, model_of, owner_of
 from poinsot.files.readers import ScenarioTable
@@ -56,6 +56,7 @@ def _body_model(joints: tuple[str, ...]) -> type[ScenarioTable]:
         "angular_velocity": readers.vector("rad/s"),
         "q": readers.array("rad", "m", "1"),
         "v": readers.array("rad/s", "m/s"),
+        "start": flight_tables.start_model(),
     }
     parts = {
         name: Annotated[list[model_of(cls, True)], Key(description=first_line(cls))]  # type: ignore[misc]
@@ -95,9 +96,10 @@ ParticleSet = table(
 )
 Model = table(
     "Model",
-    "A robot from a file: URDF or MJCF.",
+    "A robot from a file: URDF, SDF or MJCF.",
     {},
     urdf=readers.file(".urdf"),
+    sdf=readers.file(".sdf"),
     mjcf=readers.file(".xml"),
     floating=readers.flag(),
     limits=readers.flag(),
@@ -107,17 +109,43 @@ Model = table(
     q=readers.array("rad", "m", "1"),
     v=readers.array("rad/s", "m/s"),
 )
+Weights: Any = Annotated[
+    dict[str, readers.number("1", "m/rad", "rad/m")],  # type: ignore[misc]
+    Key(description="a table of weights by the names of bodies"),
+]
 Coupled = table(
     "Coupled",
-    "q_b = ratio q_a + offset.",
-    {"ratio": readers.number("1", "m/rad", "rad/m")},
+    "q_b = ratio q_a + offset; or the sum of weights times the q of other bodies; or a function of q_a.",
+    {},
+    ratio=readers.number("1", "m/rad", "rad/m"),
+    weights=Weights,
+    function=computed.law(("q",)),
     offset=readers.number("rad", "m"),
+)
+Rolls = table(
+    "Rolls",
+    "A ball, or a disc with an axis, rolls on a plane without slipping.",
+    {"radius": readers.number("m", positive=True)},
+    normal=readers.vector("1"),
+    axis=readers.vector("1"),
+    slips=readers.flag(),
+)
+Guide = table(
+    "Guide",
+    "A point stays on the curve [x(s), y(s), z(s)].",
+    {"curve": computed.law(("s",)), "span": readers.array(shape=(2,))},
+    samples=readers.whole(2),
+)
+Drive = table(
+    "Drive",
+    "The q of a joint is a function of time.",
+    {"name": readers.name("drive"), "joint": A_BODY, "motion": computed.law(("t",), "rad", "m")},
 )
 
 
 @cache
 def close_model() -> type[ScenarioTable]:
-    """A closed loop: two bodies held together by a joint, a line, a plane, a distance or a coupling."""
+    """A closed loop: two bodies held together by a joint, a line, plane or curve, a distance, rolling; or coupled."""
     model: type[ScenarioTable] = table(
         "Close",
         "A closed loop: frame B on body b, held to frame A on body a or on the world.",
@@ -125,8 +153,10 @@ def close_model() -> type[ScenarioTable]:
         joint=_any_joint(tuple(TYPES)),
         on_line=readers.vector("1"),
         on_plane=readers.vector("1"),
+        on_curve=Guide,
         distance=readers.number("m", positive=True),
         coupling=Coupled,
+        rolling=Rolls,
         placement_a=Placed,
         placement_b=Placed,
     )
@@ -178,13 +208,15 @@ def beam_model() -> type[ScenarioTable]:
     return create_model("BeamInWorld", __base__=model_of(Beam), **optional(parent=A_BODY, placement=Placed))
 
 
+SURROUNDINGS = flight_tables.WORLD_TABLES
 TABLES: dict[str, type[ScenarioTable]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}
 
 
 def lists() -> dict[str, type[ScenarioTable]]:
     """The tables that may stand any number of times: [[body]], [[spring]], ..."""
     own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}
-    own["close"] = close_model()
+    own |= {"close": close_model(), "drive": Drive, "table": flight_tables.TableOfNumbers}
+    own |= control_tables.MODELS
     return own | {name: model_of(cls) for name, cls in elements().items()}
 
 
@@ -194,4 +226,4 @@ TOP = ("title", "about", "gravity", "constants", "inputs", "outputs")
 
 def top_keys() -> list[str]:
     """The keys of a scenario."""
-    return [*TOP, *TABLES, *lists()]
+    return [*TOP, *SURROUNDINGS, *TABLES, *lists()]

@@ -1,6 +1,7 @@
 """Bodies from the tables of a scenario."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,18 @@ from poinsot._types import Array
 from poinsot.files import readers
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
+from poinsot.files.sdf import load_sdf
 from poinsot.files.shape_tables import shapes
 from poinsot.files.urdf import load_urdf
-from poinsot.mechanism import Coupling, Distance, Joint, on_line, on_plane
+from poinsot.mechanism import Distance, Joint, coupling, on_curve, on_line, on_plane, rolling
 from poinsot.mechanism.joints import TYPES
+from poinsot.mechanism.relations import Polynomial
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.mesh import Mesh, as_mesh
-from poinsot.world import World
+from poinsot.world import Start, World
 
 
 def uniform_gravity(value: object) -> Array:
@@ -121,6 +124,9 @@ def body_of(world: World, table: ScenarioTable, inertia: Inertia | None, joint: 
     start: dict[str, Any] = {
         key: entries[key] for key in ("position", "velocity", "angular_velocity", "q", "v") if key in entries
     }
+    if entries.get("start") is not None:
+        with about(entries["name"], "start"):
+            start["start"] = Start(**entries["start"].entries())
     if "orientation" in entries:
         start["orientation"] = orientation_of(entries["orientation"])
     world.add_body(entries["name"], inertia, entries.get("parent"), joint, pose_of(entries.get("placement")), **start)
@@ -150,12 +156,11 @@ def particles_of(world: World, table: ScenarioTable) -> None:
 def model_in(world: World, table: ScenarioTable) -> None:
     """Add a robot from a file to a world."""
     entries = table.entries()
-    if ("urdf" in entries) == ("mjcf" in entries):
-        raise ValueError("give either urdf or mjcf")
-    if "urdf" in entries:
-        mech = load_urdf(entries["urdf"], floating=entries.get("floating", False))
-    else:
-        mech = load_mjcf(entries["mjcf"])
+    loaders = {"urdf": partial(load_urdf, floating=entries.get("floating", False)), "mjcf": load_mjcf, "sdf": load_sdf}
+    given = [key for key in loaders if key in entries]
+    if len(given) != 1:
+        raise ValueError("give one of urdf, mjcf, sdf")
+    mech = loaders[given[0]](entries[given[0]])  # type: ignore[operator]
     options = {key: entries[key] for key in ("q", "v", "prefix", "parent", "limits") if key in entries}
     for key, n in (("q", mech.nq), ("v", mech.nv)):
         if key in options and n == 1:
@@ -171,8 +176,12 @@ def particle_of(world: World, table: ScenarioTable) -> None:
 def beam_of(world: World, table: ScenarioTable) -> None:
     """Add a flexible beam to a world."""
     entries = table.entries()
-    parent, placement = entries.pop("parent", None), pose_of(entries.pop("placement", None))
-    world.add_beam(Beam(**entries), parent, placement)
+    world.add_beam(beam_in(table), entries.get("parent"), pose_of(entries.get("placement")))
+
+
+def beam_in(table: ScenarioTable) -> Beam:
+    """The beam of a table, without its place."""
+    return Beam(**{key: value for key, value in table.entries().items() if key not in ("parent", "placement")})
 
 
 def loop_of(world: World, table: ScenarioTable) -> None:
@@ -182,8 +191,10 @@ def loop_of(world: World, table: ScenarioTable) -> None:
         "joint": joint_of,
         "on_line": on_line,
         "on_plane": on_plane,
+        "on_curve": lambda curve: on_curve(**curve.entries()),
         "distance": Distance,
-        "coupling": lambda coupled: Coupling(**coupled.entries()),
+        "coupling": _coupled,
+        "rolling": lambda wheel: rolling(**wheel.entries()),
     }
     asked = [key for key in relations if entries.get(key) is not None]
     if len(asked) != 1:
@@ -191,6 +202,21 @@ def loop_of(world: World, table: ScenarioTable) -> None:
     relation: Any = relations[asked[0]](entries[asked[0]])  # type: ignore[operator]
     placements = (pose_of(entries.get(key)) for key in ("placement_a", "placement_b"))
     world.close(entries["name"], entries["a"], entries["b"], relation, *placements)
+
+
+def _coupled(table: ScenarioTable) -> Any:
+    entries = table.entries()
+    asked = [key for key in ("ratio", "weights", "function") if entries.get(key) is not None]
+    if len(asked) != 1:
+        raise FieldError("give one of ratio, weights, function", "coupling")
+    return coupling(entries[asked[0]], entries.get("offset", 0.0))
+
+
+def drive_of(world: World, table: ScenarioTable) -> None:
+    """Prescribe the motion of a joint in a world."""
+    entries = table.entries()
+    motion = entries["motion"]
+    world.drive(entries["joint"], motion if callable(motion) else Polynomial((motion,)), entries["name"])
 
 
 # The functions that add bodies to a world, besides `body_of`, by the names of their tables.

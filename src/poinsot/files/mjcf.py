@@ -17,6 +17,7 @@ from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.mechanism.closures import Relation
+from poinsot.mechanism.relations import Cam, Driven, Polynomial, Sharing
 from poinsot.spatial import Inertia, Pose
 
 # By MuJoCo's mjtJoint: the joint, and whether it rotates about an anchor of its own, `pos`.
@@ -44,8 +45,9 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     The q and v of hinges and slides are MuJoCo's own numbers, `ref` included; see `to_mujoco` for the rest. The neutral
     pose of a free body is the one in the file. If a body has several joints, or one whose anchor is not at its origin,
     massless links called `body_joint` come in between. The file of a mesh is needed only for an inertia that depends on
-    it. Equalities become closures: `connect` and `weld` of bodies, and `joint` where it is linear in another joint. One
-    warning lists what a mechanism does not hold (contacts, tendons, other equalities, actuators, ...).
+    it. Equalities become closures: `connect` and `weld` of bodies or sites, those of joints, polynomials too, and of
+    fixed tendons if they are linear. One warning lists what a mechanism does not hold (contacts, tendons, other
+    equalities, actuators, ...).
 
     `repair`: what is done about inertias in the file that no body has, as for `load_urdf`; with "never" it is up to
     MuJoCo, which refuses them unless the file says `balanceinertia`.
@@ -140,8 +142,9 @@ def _links(model: Any) -> Iterator[Link]:
 
 
 def _closures(mujoco: Any, model: Any, links: Sequence[Link]) -> Iterator[Closure]:
-    """The equalities that are active: `connect` and `weld` of bodies, `joint` if it is linear in another joint."""
+    """The equalities that are active: `connect` and `weld`, of `joint`s, and of `tendon`s that are sums of joints."""
     connect, weld, joint = (int(getattr(mujoco.mjtEq, f"mjEQ_{kind}")) for kind in ("CONNECT", "WELD", "JOINT"))
+    tendon = int(mujoco.mjtEq.mjEQ_TENDON)
     names = _names([model.body(b).name for b in range(model.nbody)])
     moving = [link.name for link in links if link.joint.nv]  # in the order of MuJoCo's joints
     taken = {link.name for link in links}
@@ -149,17 +152,65 @@ def _closures(mujoco: Any, model: Any, links: Sequence[Link]) -> Iterator[Closur
         name = _new(model.eq(e).name or f"equality{e}", taken)
         kind, data = int(model.eq_type[e]), model.eq_data[e]
         ends = (int(model.eq_obj1id[e]), int(model.eq_obj2id[e]))
-        if kind == joint and ends[1] >= 0 and not data[2:5].any():
-            q1, q2 = (float(model.qpos0[model.jnt_qposadr[j]]) for j in ends)
-            relation: Relation = Coupling(float(data[1]), q1 + float(data[0]) - float(data[1]) * q2)
-            yield Closure(name, moving[ends[1]], moving[ends[0]], relation)
-        elif kind in (connect, weld) and int(model.eq_objtype[e]) == int(mujoco.mjtObj.mjOBJ_BODY):
-            X1 = Pose.from_quaternion(data[6:10], data[3:6]) if kind == weld else Pose(p=data[:3])
-            X2 = Pose(p=data[:3] if kind == weld else data[3:6])
-            frames = [(names[b] if b else None, X) for b, X in zip(ends, (X1, X2), strict=True)]
+        if kind == joint:
+            if (relation := _coupled(model, ends, data)) is not None:
+                yield Closure(name, None if ends[1] < 0 else moving[ends[1]], moving[ends[0]], relation)
+        elif kind == tendon:
+            if (shared := _shared(mujoco, model, ends, data, moving)) is not None:
+                yield Closure(name, None, *shared)
+        elif kind in (connect, weld):
+            if int(model.eq_objtype[e]) == int(mujoco.mjtObj.mjOBJ_SITE):
+                poses = [Pose.from_quaternion(model.site_quat[s], model.site_pos[s]) for s in ends]
+                ends = (int(model.site_bodyid[ends[0]]), int(model.site_bodyid[ends[1]]))
+            else:
+                X1 = Pose.from_quaternion(data[6:10], data[3:6]) if kind == weld else Pose(p=data[:3])
+                poses = [X1, Pose(p=data[:3] if kind == weld else data[3:6])]
+            frames = [(names[b] if b else None, X) for b, X in zip(ends, poses, strict=True)]
             (a, A), (b, B) = frames if frames[1][0] is not None else frames[::-1]
             if b is not None:
                 yield Closure(name, a, b, fixed() if kind == weld else spherical(), A, B)
+
+
+def _coupled(model: Any, ends: tuple[int, int], data: Array) -> Relation | None:
+    """q1 - its reference = a polynomial of the other joint's; a constant without one. None for a ball joint."""
+    if any(model.jnt_type[j] in (FREE, BALL) for j in ends if j >= 0):
+        return None
+    q1, *q2 = (float(model.qpos0[model.jnt_qposadr[j]]) for j in ends if j >= 0)
+    coefficients = tuple(float(x) for x in data[:5])
+    if not q2:
+        return Driven(Polynomial((q1 + coefficients[0],)))
+    if any(coefficients[2:]):
+        return Cam(Polynomial(coefficients, q2[0]), q1)
+    return Coupling(coefficients[1], q1 + coefficients[0] - coefficients[1] * q2[0])
+
+
+def _shared(
+    mujoco: Any, model: Any, ends: tuple[int, int], data: Array, moving: Sequence[str]
+) -> tuple[str, Relation] | None:
+    """The joint that follows from others by tendons that are sums of joints, if their relation is linear; or None.
+
+    sum c1 q1 - L1 = d0 + d1 (sum c2 q2 - L2), with the lengths L in the reference position.
+    """
+    if data[2:5].any():
+        return None
+    total: dict[int, float] = {}
+    offset = float(data[0])
+    for end, factor in ((ends[0], 1.0), (ends[1], -float(data[1]))):
+        if end < 0:
+            continue
+        first, count = int(model.tendon_adr[end]), int(model.tendon_num[end])
+        for w in range(first, first + count):
+            if int(model.wrap_type[w]) != int(mujoco.mjtWrap.mjWRAP_JOINT):
+                return None
+            j = int(model.wrap_objid[w])
+            total[j] = total.get(j, 0.0) + factor * float(model.wrap_prm[w])
+        offset += factor * float(model.tendon_length0[end])
+    total = {j: c for j, c in total.items() if c}
+    if len(total) < 2:
+        return None
+    b, c = next(iter(total.items()))
+    weights = {moving[j]: -x / c for j, x in total.items() if j != b}
+    return moving[b], Sharing(weights, offset / c)
 
 
 def _at_zero(model: Any, j: int, joint: Joint) -> Pose:

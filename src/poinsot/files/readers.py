@@ -4,7 +4,7 @@ Each reader converts a TOML value into what Poinsot takes, or raises an error th
 has those of values that may change with time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -33,6 +33,7 @@ class Context:
     inputs: tuple[str, ...] = ()
     allow_code: bool = False
     body: str = ""  # whose quantities formulas name without brackets
+    tables: Mapping[str, Any] = field(default_factory=dict)  # that formulas may call
 
 
 class ScenarioTable(BaseModel):
@@ -235,6 +236,15 @@ def file(*suffixes: str) -> KeyType:
         return path
 
     return typed(read, expected, {"type": "string"})
+
+
+def one_or_more(model: type[ScenarioTable]) -> KeyType:
+    """A list of tables, or one alone."""
+    return Annotated[
+        list[model],  # type: ignore[valid-type]
+        BeforeValidator(lambda x: [x] if isinstance(x, dict) else x),
+        Field(description=f"a table {{ {', '.join(model.model_fields)} }}, or a list of them"),
+    ]
 
 
 def wrapped(model: type[ScenarioTable], key: str, *types: type) -> KeyType:

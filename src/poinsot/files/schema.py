@@ -18,6 +18,7 @@ def scenario_schema() -> dict[str, Any]:
         "constants": (dict[str, readers.number()], None),  # type: ignore[misc]
         "inputs": (dict[str, readers.array()], None),  # type: ignore[misc]
         "outputs": (dict[str, readers.text(EXPECTED)], None),  # type: ignore[misc]
+        **{key: (model, None) for key, model in kinds.SURROUNDINGS.items()},
         "run": (kinds.RunOptions, ...),
         "show": (kinds.ShowOptions, None),
         "sweep": (kinds.SweepOptions, None),

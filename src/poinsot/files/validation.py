@@ -48,10 +48,12 @@ def _unknown_kind(where: Path, own: Path, item: Any, value: Any) -> Problem:
 
 
 def _own(loc: tuple[int | str, ...], data: Any) -> Path:
-    """The path in the data of a location of pydantic: without the tags of unions."""
+    """The path in the data of a location of pydantic: without the tags of unions, and the 0 of a table alone."""
     path: list[int | str] = []
     for k, key in enumerate(loc):
         here = at(data, tuple(path))
+        if isinstance(here, dict) and isinstance(key, int):  # one table instead of a list
+            continue
         is_tag = isinstance(here, dict) and here.get("kind") == key and key not in here and k < len(loc)
         if not is_tag:
             path.append(key)

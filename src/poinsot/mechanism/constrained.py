@@ -13,7 +13,7 @@ Rows that depend on each other leave f open, not vdot: f is found by proximal it
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,29 @@ from poinsot.mechanism import dynamics, kinematics
 from poinsot.mechanism.book import External
 from poinsot.mechanism.closures import Closure, closing_rows
 from poinsot.mechanism.dynamics import Response
+from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.model import Mechanism, plain, sized
 
 PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
 # each multiplies the error along an eigenvector of it by this over the eigenvalue
 RANK = 1e-9  # singular values of the scaled rows below this are none
+
+
+class Constrained(NamedTuple):
+    """Accelerations vdot (nv,), closing forces f (m,) [N, N m], and the rows of the closures."""
+
+    vdot: Array
+    f: Array
+    rows: Rows
+
+
+class Projected(NamedTuple):
+    """q (nq,) and v (nv,) on the closures, the kinetic energy (m,) [J] that each row took, and the largest gap left."""
+
+    q: Array
+    v: Array
+    lost: Array
+    gap: Array
 
 
 def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: External = None) -> Array:
@@ -37,7 +55,7 @@ def forward_dynamics(mech: Mechanism, q: Array, v: Array, tau: Array, external: 
     """
     if not mech.closures:
         return dynamics.forward_dynamics(mech, q, v, tau, external)
-    return constrained_dynamics(mech, mech.closures, q, v, tau, external, mech.independent)[0]
+    return constrained_dynamics(mech, mech.closures, q, v, tau, external, mech.independent).vdot
 
 
 def constrained_dynamics(
@@ -49,7 +67,7 @@ def constrained_dynamics(
     external: External = None,
     independent: bool = False,
     t: Any = 0.0,
-) -> tuple[Array, Array]:
+) -> Constrained:
     """vdot (nv,), and the closing forces f (m,) [N, N m], one for each row of the closures at the time t [s].
 
     `independent`: no row follows from the others, so that one solution without iterations does.
@@ -59,7 +77,7 @@ def constrained_dynamics(
     rows = closing_rows(mech, closures, q, v, t)
     response = Response(mech, q, rows.J.T)
     f = closing_forces(response, -(rows.J @ free + rows.bias), 1 if independent else 3)
-    return free + response.moved_by(f), f
+    return Constrained(free + response.moved_by(f), f, rows)
 
 
 def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
@@ -70,7 +88,8 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     tau = dynamics.inverse_dynamics(mech, q, v, vdot, external)
     if not mech.closures:
         return tau
-    J = closing_rows(mech, mech.closures, *sized(mech, q=q, v=v)).J
+    q, v = sized(mech, q=q, v=v)
+    J = closing_rows(mech, mech.closures, q, v).J
     return tau - J.T @ _proximal(J @ J.T, J @ tau, 3)
 
 
@@ -100,7 +119,7 @@ def projected(
     turns: int = 1,
     independent: bool = False,
     t: Any = 0.0,
-) -> tuple[Array, Array, Array]:
+) -> Projected:
     """q and v put back onto the closures, and the kinetic energy (m,) [J] that each row takes: f (J v + rate)/2.
 
     `turns` of Newton's method; from a gap g, one leaves a gap of the order of g^2. `independent`: no row follows from
@@ -109,14 +128,14 @@ def projected(
     q, v = sized(mech, q=q, v=v)
     iterations = 1 if independent else 3
     for _ in range(turns):
-        rows = closing_rows(mech, closures, q, v, t)
+        rows = closing_rows(mech, closures, q, v, t, places=True)
         response = Response(mech, q, rows.J.T)
         q = kinematics.integrate(mech, q, -response.moved_by(closing_forces(response, rows.gap, iterations)))
     rows = closing_rows(mech, closures, q, v, t)
     response = Response(mech, q, rows.J.T)
     rate = rows.J @ v - rows.rate
     f = closing_forces(response, rate, iterations)
-    return q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate)
+    return Projected(q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate), _largest(rows.gap))
 
 
 def assembled(
@@ -142,7 +161,7 @@ def nearest(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: f
 
     def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
         q = at[0]
-        rows = closing_rows(mech, closures, q, np.zeros(mech.nv))
+        rows = closing_rows(mech, closures, q, np.zeros(mech.nv), places=True)
         response = Response(mech, q, rows.J.T)
         step = -response.moved_by(closing_forces(response, rows.gap, 3))
         step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))

@@ -11,7 +11,7 @@ If c is the centre of mass, Newton's law is w' = F / m, and without forces the p
 coordinates and velocities are the same in both forms.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
@@ -151,18 +151,39 @@ def _carrying(
     rest, tree = [i for i in range(len(mech)) if i not in alone], _without(mech, alone)
     if tree is None:
         return {}
-    still, tau = list(vs), list(forces)
-    for i in set(free_roots(mech)) - set(alone):
-        omega, v_B = np.split(vs[i], 2)
-        still[i] = np.concatenate([omega, np.zeros(3)])
-        armature = mech.links[i].joint.armature
-        if is_traced(armature) or np.any(armature):  # it resists v', not the acceleration
-            tau[i] = tau[i] + armature * np.concatenate([np.zeros(3), np.cross(omega, v_B)])
+    still, tau = _resting(mech, vs, forces, set(alone))
     external = {mech.links[i].name: F for i in rest if (F := wrenches[i]) is not None}
     places = _pieces(q, mech.q_slices)
     q_, v_, tau_ = (np.concatenate([np.zeros(0), *(x[i] for i in rest)]) for x in (places, still, tau))
     a = forward_dynamics(tree, q_, v_, tau_, external or None)
     return dict(zip(rest, _pieces(a, tree.v_slices), strict=True))
+
+
+def _resting(mech: Mechanism, vs: list[Array], forces: list[Array], alone: Set[int]) -> tuple[list[Array], list[Array]]:
+    """v and tau, link by link, with the origins of free roots at rest, but for some."""
+    still, tau = list(vs), list(forces)
+    for i in set(free_roots(mech)) - alone:
+        omega, v_B = np.split(vs[i], 2)
+        still[i] = np.concatenate([omega, np.zeros(3)])
+        armature = mech.links[i].joint.armature
+        if is_traced(armature) or np.any(armature):  # it resists v', not the acceleration
+            tau[i] = tau[i] + armature * np.concatenate([np.zeros(3), np.cross(omega, v_B)])
+    return still, tau
+
+
+def with_roots_at_rest(mech: Mechanism, v: Array, tau: Array) -> tuple[Array, Array]:
+    """v and tau (nv,) with the origins of free roots at rest: the accelerations under the same forces do not change."""
+    still, forces = _resting(mech, _pieces(v, mech.v_slices), _pieces(tau, mech.v_slices), set())
+    return np.concatenate([np.zeros(0), *still]), np.concatenate([np.zeros(0), *forces])
+
+
+def from_roots_at_rest(mech: Mechanism, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+    """vdot and wdot (nv,) as of `accelerations`, from accelerations a (nv,) that were computed with roots at rest."""
+    vs, both = _pieces(v, mech.v_slices), []
+    for i, a_i in enumerate(_pieces(a, mech.v_slices)):
+        both.append(_of_root(mech, i, q, vs[i], a_i) if i in free_roots(mech) else (a_i, a_i))
+    vdot, wdot = zip(*both, strict=True)
+    return np.concatenate([np.zeros(0), *vdot]), np.concatenate([np.zeros(0), *wdot])
 
 
 @memo

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._fields import Arguments
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.mechanism import Link, spherical, universal
-from poinsot.parts.element import Effect, Element, require_not_negative
+from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
+from poinsot.parts.resisting import Later, Resistance, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia, Pose, rotation
 from poinsot.spatial.arrays import as_array
@@ -42,6 +43,29 @@ class Flexure(Element):
         return (self.joint,)
 
     def effect(self, scene: Scene) -> Effect:
+        phi, pull, C_v = self._bent(scene)
+        v = scene.joint(self.joint)[1]
+        shown = {"bent": phi, "torque": -pull - C_v}
+        stored = 0.5 * (phi @ (as_array(self.stiffness) * phi))
+        return Effect(joint_forces={self.joint: -pull - C_v}, stored=stored, power=-(v @ C_v), shown=shown)
+
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+        phi, pull, C_v = self._bent(scene)
+        K, v = as_array(self.stiffness), scene.joint(self.joint)[1]
+        slope = as_array(self.damping) + h * K + np.zeros(v.shape)
+        tau = -pull - h * K * v - C_v
+        return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope}, kept=phi)
+
+    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
+        joint, phi, K = scene.mechanism.link(self.joint).joint, used.kept, as_array(self.stiffness)
+        q = joint.type.integrate(joint, scene.joint(self.joint)[0], later.h * later.velocity(self.joint))
+        end = joint.type.difference(joint, joint.type.neutral(joint), q)
+        stored, shown = 0.5 * (phi @ (K * phi)), {"bent": phi, "torque": used.joint_forces[self.joint]}
+        power = used.power(later) + (0.5 * (end @ (K * end)) - stored) / later.h
+        return Effect(joint_forces=used.joint_forces, stored=stored, power=power, shown=shown)
+
+    def _bent(self, scene: Scene) -> tuple[Array, Array, Array]:
+        """The displacement phi, the force J^-1 K phi of the spring, and C v of the damper."""
         joint = scene.mechanism.link(self.joint).joint
         if joint.type.is_group and not joint.type.is_rotation:
             raise FieldError(
@@ -51,9 +75,7 @@ class Flexure(Element):
         q, v = scene.joint(self.joint)
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
         K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
-        pull = rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi
-        shown = {"bent": phi, "torque": -pull - C_v}
-        return Effect(joint_forces={self.joint: -pull - C_v}, stored=0.5 * (phi @ K_phi), power=-(v @ C_v), shown=shown)
+        return phi, rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi, C_v
 
     def units(self) -> dict[str, str]:
         return {"bent": "rad, m", "torque": "N m, N"}
@@ -68,9 +90,15 @@ class Beam:
     about x per length. Each is a number, or a function of x for a tapered beam. `damping` [s]: of the joints, divided
     by their stiffness.
 
-    Joint k, at x = k length/n, has the compliance of one segment length around it, that at the root of half of one:
-    1/K = integral of dx/EI over it. With n segments, results differ from the Euler-Bernoulli beam by O(1/n^2).
-    `world.add_beam(beam, parent, placement)` adds the bodies name0, name1, ..., from the root on.
+    `offset` [m]: the centre of mass of every section, y and z from the beam's axis; `polar` is about it, and shared
+    among y and z as EI and EI_side, as in a section of one material.
+
+    The n joints sit at the points x_k of Gauss's quadrature for the weight (length - x)^2/EI, which is the density of
+    strain energy under a force at the tip; with its weights w_k the compliance of joint k is w_k/(length - x_k)^2. So
+    deflections are exact for polynomial moments up to the degree 2n, and the first frequencies of bending nearly.
+    About the other axes the compliance is that times EI/EI_side or EI/GJ at the joint. The piece before the first joint
+    belongs to the first segment. `world.add_beam(beam, parent, placement)` adds the bodies name0, name1, ..., from the
+    root on, each with its frame at its joint; `beam.place(x)` tells where a point of the axis is.
     """
 
     name: str
@@ -82,6 +110,7 @@ class Beam:
     EI_side: Annotated[Along | None, "N m^2"] = None
     polar: Annotated[Along, "kg m"] = 0.0
     damping: Annotated[float, "s"] = 0.0
+    offset: Annotated[ArrayLike, "m"] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         owner = f"beam {self.name!r}"
@@ -91,52 +120,94 @@ class Beam:
             raise FieldError(
                 f"{owner} needs a length above zero and one segment or more, not {self.length}, {self.n}.", field
             )
+        require_finite(owner, offset=self.offset)
+        if np.shape(self.offset) != (2,):
+            raise FieldError(f"offset of {owner} must be two numbers [m], y and z, not {self.offset!r}.", "offset")
         for name in ("EI", "mass_per_length", "GJ", "EI_side", *(["polar"] if self.GJ is not None else [])):
             if getattr(self, name) is not None and not np.all(self._at(name, np.linspace(0, self.length, 64)[:-1]) > 0):
                 raise FieldError(f"{name} of {owner} must be above zero all along it.", name)
 
+    @cached_property
+    def _gauss(self) -> tuple[Array, Array]:
+        """The joints' places x_k [m] and bending compliances [rad/(N m)]."""
+        x, dx = _panels(0.0, self.length, 64)
+        nodes, weights = gauss_rule(x, dx * (self.length - x) ** 2 / self._at("EI", x), self.n)
+        return nodes, weights / (self.length - nodes) ** 2
+
+    @property
+    def joints(self) -> Array:
+        """The places (n,) [m] of its joints along x."""
+        return self._gauss[0]
+
+    @property
+    def ends(self) -> Array:
+        """The places (n + 1,) [m] along x where its segments begin and end."""
+        return np.array([0.0, *self.joints[1:], self.length])
+
+    def place(self, x: float) -> tuple[str, Array]:
+        """The name of the segment at x [m] from the root, and the point (3,) [m] of the axis in its frame."""
+        if not 0 <= x <= self.length:
+            raise ValueError(f"beam {self.name!r} goes from 0 to {self.length:g} m; there is nothing at {x!r}.")
+        k = int(np.clip(np.searchsorted(self.ends, x, side="right") - 1, 0, self.n - 1))
+        return f"{self.name}{k}", np.array([x - self.joints[k], 0.0, 0.0])
+
     def links(self, parent: str | None = None, placement: Pose | None = None) -> list[Link]:
         """The segments, each with its frame at the joint that carries it; the root at `placement` in the parent."""
-        ell, links = self.length / self.n, []
-        for k in range(self.n):
+        links, before = [], 0.0
+        for k, x in enumerate(self.joints):
             joint = spherical() if self.GJ is not None else universal((0, 1, 0), (0, 0, 1))
-            X = (placement or Pose()) if k == 0 else Pose(p=(ell, 0.0, 0.0))
-            links.append(Link(f"{self.name}{k}", self._segment(k * ell, ell), parent, joint, X))
-            parent = f"{self.name}{k}"
+            X = Pose(p=(x - before, 0.0, 0.0))
+            X = (placement or Pose()) @ X if k == 0 else X
+            links.append(Link(f"{self.name}{k}", self._segment(k), parent, joint, X))
+            parent, before = f"{self.name}{k}", x
         return links
 
     def flexures(self) -> list[Flexure]:
         """The springs and dampers in its joints."""
-        ell, flexures = self.length / self.n, []
-        for k in range(self.n):
-            a, b = max(0.0, (k - 0.5) * ell), (k + 0.5) * ell
-            names = (["GJ"] if self.GJ is not None else []) + ["EI", "EI" if self.EI_side is None else "EI_side"]
-            K = np.array([1 / self._integral(a, b, partial(self._compliance, name)) for name in names])
-            flexures.append(Flexure(f"{self.name}{k}_flexure", f"{self.name}{k}", K, self.damping * K))
-        return flexures
+        names = (["GJ"] if self.GJ is not None else []) + ["EI", "EI" if self.EI_side is None else "EI_side"]
+        x, compliance = self._gauss
+        stiffness = np.stack([self._at(name, x) / self._at("EI", x) / compliance for name in names], axis=1)
+        return [
+            Flexure(f"{self.name}{k}_flexure", f"{self.name}{k}", K, self.damping * K) for k, K in enumerate(stiffness)
+        ]
 
-    def _segment(self, start: float, ell: float) -> Inertia:
-        """The mass properties of a segment, in its own frame."""
-
-        def over_mass(f: Callable[[Array], Array]) -> float:
-            return self._integral(0.0, ell, lambda x: self._at("mass_per_length", start + x) * f(x))
-
-        mass = over_mass(np.ones_like)
-        centre = over_mass(lambda x: x) / mass
-        second = over_mass(lambda x: (x - centre) ** 2)
-        polar = self._integral(start, start + ell, lambda x: self._at("polar", x))
-        transverse = second + polar / 2  # a flat section: its moments about y and z add up to that about x
-        return Inertia(mass, np.array([centre, 0.0, 0.0]), np.diag([polar, transverse, transverse]))
-
-    def _compliance(self, name: str, x: Array) -> Array:
-        return 1 / self._at(name, x)
+    def _segment(self, k: int) -> Inertia:
+        """The mass properties of segment k, in its own frame."""
+        x, dx = _panels(self.ends[k], self.ends[k + 1], 4)
+        dm = dx * self._at("mass_per_length", x)
+        mass, polar = dm.sum(), dx @ self._at("polar", x)
+        centre = dm @ x / mass
+        EI, side = self._at("EI", x), self._at("EI" if self.EI_side is None else "EI_side", x)
+        about_y, second = dx @ (self._at("polar", x) * EI / (EI + side)), dm @ (x - centre) ** 2
+        com = np.array([centre - self.joints[k], *as_array(self.offset)])
+        return Inertia(float(mass), com, np.diag([polar, second + about_y, second + polar - about_y]))
 
     def _at(self, name: str, x: Array) -> Array:
         value = getattr(self, name)
         return np.asarray(value(x), dtype=float) * np.ones_like(x) if callable(value) else value * np.ones_like(x)
 
-    @staticmethod
-    def _integral(a: float, b: float, f: Callable[[Array], Array]) -> float:
-        """The integral of f from a to b, by Gauss quadrature."""
-        nodes, weights = np.polynomial.legendre.leggauss(8)
-        return float(0.5 * (b - a) * (weights @ f(0.5 * (a + b) + 0.5 * (b - a) * nodes)))
+
+def _panels(a: float, b: float, n: int) -> tuple[Array, Array]:
+    """Points and weights of an integral from a to b: Gauss's with 8 points in each of n panels."""
+    t, w = np.polynomial.legendre.leggauss(8)
+    edges = np.linspace(a, b, n + 1)
+    half = 0.5 * np.diff(edges)[:, None]
+    return (edges[:-1, None] + half * (1 + t)).ravel(), (half * w).ravel()
+
+
+def gauss_rule(x: Array, weight: Array, n: int) -> tuple[Array, Array]:
+    """Nodes (n,) and weights (n,) of Gauss's quadrature for a weight given at points x: exact for degrees up to 2n - 1.
+
+    The polynomials orthogonal for that weight obey a three-term recurrence (Stieltjes); the nodes are the eigenvalues
+    of its tridiagonal matrix. Golub and Welsch, Math. Comp. 23 (1969).
+    """
+    p, before = np.ones_like(x) / np.sqrt(weight.sum()), np.zeros_like(x)
+    diagonal, beside, b = [], [], 0.0
+    for _ in range(n):
+        diagonal.append(weight @ (x * p * p))
+        rest = (x - diagonal[-1]) * p - b * before
+        b = np.sqrt(weight @ (rest * rest))
+        beside.append(b)
+        p, before = rest / b, p
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside[:-1], 1) + np.diag(beside[:-1], -1))
+    return nodes, weight.sum() * vectors[0] ** 2

@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.mechanism.closures import Closure, Coupling, Driven, Relation, carrier, count_of, rows_of
+from poinsot.mechanism.closures import Closure, Relation, asked_by, rows_of
 from poinsot.mechanism.joints import Joint
+from poinsot.mechanism.loop_frames import Rows, carrier
+from poinsot.mechanism.relations import Driven, Sharing
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import WORLD, Scene
 from poinsot.spatial import Pose, motion
 
+NUMBERS = ("length", "ratio", "offset", "radius")  # of relations, which are numbers of the world
+
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop(Element):
-    """Bodies a and b, held together by a joint, a point on a line or plane, a distance, or a coupling of their joints;
-    or a joint, that of b, that is driven.
+    """Bodies a and b, held together by a joint, a point on a line, plane or curve, a distance, a wheel that rolls, or a
+    coupling of their joints; or a joint, that of b, that is driven.
 
     `a` may be the "world". `placement_a`, `placement_b`: the poses of the frames A and B that are held together, in the
     frames of the bodies. Its forces do no work, but those of a drive. Shown: `force` (6,) [N m, N], the wrench on b
@@ -36,9 +40,10 @@ class ClosedLoop(Element):
     length: Annotated[float | None, "m"] = None
     ratio: float | None = None
     offset: float | None = None
+    radius: Annotated[float | None, "m"] = None
 
     def __post_init__(self) -> None:
-        for name in ("length", "ratio", "offset"):  # the numbers of the relation, as numbers of the element
+        for name in NUMBERS:  # the numbers of the relation, as numbers of the element
             if hasattr(self.relation, name) and not isinstance(self.relation, Joint):
                 own = getattr(self, name)
                 if own is None:
@@ -49,32 +54,40 @@ class ClosedLoop(Element):
             raise FieldError(f"b of {self.name!r} is the world: let a be the world, and b a body.", "b", self.name)
         self.closure()  # checks the ends and the relation
 
-    def closure(self) -> Closure:
-        """The same for a mechanism."""
+    @classmethod
+    def of(cls, c: Closure) -> "ClosedLoop":
+        """The closure of a mechanism, as an element of a world."""
+        return cls(c.name, WORLD if c.a is None else c.a, c.b, c.relation, c.placement_a, c.placement_b)
+
+    def closure(self, held: Any = 1.0) -> Closure:
+        """The same for a mechanism; held: 0 once it has parted."""
         a = None if self.a == WORLD else self.a
-        return Closure(self.name, a, self.b, self.relation, self.placement_a, self.placement_b)
+        return Closure(self.name, a, self.b, self.relation, self.placement_a, self.placement_b, held)
 
     def bodies(self) -> tuple[str, ...]:
-        return (self.b,) if self.a == WORLD else (self.a, self.b)
+        others = self.relation.weights if isinstance(self.relation, Sharing) else ()
+        return tuple(name for name in dict.fromkeys((self.a, self.b, *others)) if name != WORLD)
 
     def units(self) -> Mapping[str, str]:
         return {"force": "N m, N"}
 
     def effect(self, scene: Scene) -> Effect:
         """None on its own: its forces follow from all others."""
-        return self.closing_effect(scene, np.zeros(count_of(self.relation)))
+        rows = rows_of(scene.mechanism, self.closure(), scene.q, scene.v, scene.t)
+        return self.closing_effect(scene, np.zeros(asked_by(self.relation).count), rows)
 
-    def closing_effect(self, scene: Scene, f: Array) -> Effect:
+    def closing_effect(self, scene: Scene, f: Array, rows: Rows) -> Effect:
         """The effect of the closing forces f (m,) of its rows."""
         mech, closure = scene.mechanism, self.closure()
-        if isinstance(self.relation, Coupling):
-            tau = {self.b: f, self.a: -1.0 * self.relation.ratio * f}
-            return Effect(joint_forces=tau, power=np.zeros(()), outside={}, shown={"force": f[0]})
-        if isinstance(self.relation, Driven):  # its work is what it puts in
-            return Effect(joint_forces={self.b: f}, outside={}, shown={"force": f[0]})
+        joints = asked_by(self.relation).joints(closure)
+        if joints:
+            tau = f @ rows.J
+            forces = {name: tau[mech.v_slices[mech.index(name)]] for name in joints}
+            power = None if isinstance(self.relation, Driven) else np.zeros(())  # a drive's work is what it puts in
+            return Effect(joint_forces=forces, power=power, outside={}, shown={"force": f[0]})
         c = carrier(mech, closure)
         X_WC, X_WB = Pose() if c < 0 else scene.poses[c], scene[self.b].pose
-        F = f @ rows_of(mech, closure, scene.q, scene.v).wrench
+        F = f @ rows.wrench
         wrenches = {self.b: motion.wrench_in_frame(X_WB.inverse() @ X_WC, F)}
         outside = wrenches if self.a == WORLD else {}
         if self.a != WORLD:

@@ -11,9 +11,10 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._fields import units_of
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse import is_traced
 from poinsot.fuse.trace.purity import steady
+from poinsot.parts.resisting import Later, Resistance, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array
@@ -83,6 +84,39 @@ class Effect:
         return replace(self, power=value(self.power), rates=rates, shown=shown)
 
 
+def combined(*effects: Effect, **shown: Deferred) -> Effect:
+    """The sum of effects that all state their power, as that of one element which shows these quantities."""
+    sums: tuple[dict[str, Array], ...] = ({}, {}, {})
+    for effect in effects:
+        outside = effect.wrenches if effect.outside is None else effect.outside
+        for total, added in zip(sums, (effect.wrenches, effect.carried, outside), strict=True):
+            for name, x in added.items():
+                total[name] = total[name] + x if name in total else x
+    stored = [effect.stored for effect in effects if effect.stored is not None]
+    mass = [effect.mass for effect in effects if effect.mass is not None]
+    powers: list[Any] = [effect.power for effect in effects]
+
+    def power(m: Dynamics) -> Array:
+        return sum((p(m) if callable(p) else p for p in powers), np.zeros(()))
+
+    return Effect(
+        wrenches=sums[0],
+        stored=sum(stored, np.zeros(())) if stored else None,
+        power=power,
+        rates={name: rate for effect in effects for name, rate in effect.rates.items()},
+        shown=shown,
+        carried=sums[1],
+        outside=sums[2],
+        mass=sum(mass, np.zeros(())) if mass else None,
+    )
+
+
+def push(body: str, force: Array, point: Array, twist: Array) -> Effect:
+    """The effect of a force (3,) [N] from outside at a point (3,) [m] of a body, both in its axes."""
+    F = np.concatenate([np.cross(point, force), force])
+    return Effect({body: F}, power=F @ twist)
+
+
 @dataclass(frozen=True, eq=False)
 class Element:
     """A named object that acts on bodies. Numbers among its fields can be left free, by "name.field"."""
@@ -90,8 +124,10 @@ class Element:
     name: str
 
     internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
+    needs_implicit: ClassVar[bool] = False  # it cannot be stepped by a method that takes its forces at instants
     follows: ClassVar[bool] = False  # its forces follow from all others, together with the accelerations
     structural: ClassVar[tuple[str, ...]] = ()  # numbers that decide its form, and cannot be left free
+    tabled: ClassVar[tuple[str, ...]] = ()  # fields that are dicts, in which numbers have paths, "name.field.key"
 
     def __init_subclass__(cls) -> None:
         """Let every kind of element own its numbers: they are copied before its own `__post_init__` sees them."""
@@ -148,6 +184,22 @@ class Element:
     def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
         """Its own states after a step, where they do not follow from their rates alone, as for latches."""
         return states
+
+    # In an implicit step:
+
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
+        """Its forces at the end of a step h [s], linearised about a guess of the velocities there; None if it takes
+        its forces at the start of the step."""
+        return None
+
+    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
+        """Its effect over a step, given the velocities at the end, and its forces."""
+        raise NotImplementedError
+
+    @property
+    def resists(self) -> bool:
+        """Whether its forces are taken at the end of an implicit step."""
+        return type(self).resisting is not Element.resisting
 
     def lets_go(self, before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[Array, dict[str, Array]] | None:
         """The time [s] of a release between its states before and after a step, and its states that are set then.
@@ -215,13 +267,14 @@ def value_of(value: Value, scene: Scene, shape: tuple[int, ...], field: str, own
     raise FieldError(f"{field} of {owner} has shape {array.shape}; it must have shape {shape}.", field)
 
 
-def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -> Any:
+def called(function: Callable[..., Any], scene: Scene, field: str, owner: str, clock: Any = None) -> Any:
     """The value of a function (t, scene), or of (t) alone; a second argument with a default, as in `lambda t, u=u`, is
-    the user's own, unless it is called scene."""
+    the user's own, unless it is called scene. t is the time of the scene, or of a `clock` [s] of its own."""
+    t = scene.t if clock is None else clock
     try:
         known = signature(function).parameters.values()
     except (TypeError, ValueError):  # a function in C
-        return steady(function, scene.t, scene, role=f"{field} of {owner}")
+        return steady(function, t, scene, role=f"{field} of {owner}")
     places = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     needed = [p for p in places if p.default is p.empty]
     many = any(p.kind is p.VAR_POSITIONAL for p in known)
@@ -232,7 +285,7 @@ def called(function: Callable[..., Any], scene: Scene, field: str, owner: str) -
             field,
         )
     with_scene = many or len(needed) == 2 or any(p.name == "scene" for p in places[1:2])
-    return steady(function, *((scene.t, scene) if with_scene else (scene.t,)), role=f"{field} of {owner}")
+    return steady(function, *((t, scene) if with_scene else (t,)), role=f"{field} of {owner}")
 
 
 def require_finite(owner: str, **numbers: Any) -> None:

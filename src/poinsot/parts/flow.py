@@ -93,12 +93,13 @@ class Flow(Element):
         source, to = self.ends(scene)
         r = scene.states[f"{self.name}.rate"]
         r_rate = (self._commanded(scene, source, to) - r) / self.lag
-        terms = _FlowTerms(scene, r, r_rate)
+        terms = FlowTerms(scene, r, r_rate)
         if source is not None:
             self._check(scene, source, r)
-            terms.change(source, -1.0)
-        if to is not None:
-            terms.change(to, 1.0)
+        for tank, sign in ((source, -1.0), (to, 1.0)):
+            if tank is not None:
+                terms.change(tank.body, tank.layer(tank.of(scene)), sign)
+                terms.rates[f"{tank.name}.contents"] = sign * r
         via = None if self.point is None else as_array(self.point)
         if source is not None and to is not None and source.body == to.body:
             terms.stream(source.body, terms.end(source), terms.end(to), via)
@@ -109,7 +110,13 @@ class Flow(Element):
         else:
             tank, sign = (source, -1.0) if source is not None else (to, 1.0)
             assert tank is not None
-            terms.exchange(tank, sign, via, value_of(self.velocity, scene, (3,), "velocity", f"flow {self.name!r}"))
+            u = value_of(self.velocity, scene, (3,), "velocity", f"flow {self.name!r}")
+            body, end = tank.body, terms.end(tank)
+            if source is not None and via is not None and self.body not in ("", body):  # a nozzle on another body
+                body, outlet = self.body, (via, np.zeros(3))
+                terms.hand_over(tank.body, body, end, outlet)
+                end = outlet
+            terms.exchange(body, tank.layer(tank.of(scene)), end, sign, via, u)
         return terms.effect()
 
     def _commanded(self, scene: Scene, source: Tank | None, to: Tank | None) -> Array:
@@ -121,6 +128,12 @@ class Flow(Element):
         if to is not None and to.is_bounded:
             rate = np.minimum(rate, (to.capacity - to.of(scene)) / _fading(scene, to, 1))
         return np.maximum(rate, 0.0)
+
+    def share(self, scene: Scene) -> Array:
+        """The share of the rate that its tanks allow: 1, and less where one is nearly empty or full."""
+        asked = value_of(self.rate, scene, (), "rate", f"flow {self.name!r}")
+        flows = asked > 0
+        return np.where(flows, self._commanded(scene, *self.ends(scene)) / np.where(flows, asked, 1.0), 1.0)
 
     def _check(self, scene: Scene, source: Tank, r: Array) -> None:
         """The source must hold enough for the initial flow."""
@@ -170,7 +183,7 @@ def gains(scene: Scene, body: str) -> list[tuple[Array, Inertia]]:
 End = tuple[Array, Array]  # the end of a stream: a point of a body [m], and its velocity relative to the body [m/s]
 
 
-class _FlowTerms:
+class FlowTerms:
     """The effect of a flow of r [kg/s] on the bodies concerned, collected term by term."""
 
     def __init__(self, scene: Scene, r: Array, r_rate: Array) -> None:
@@ -188,14 +201,12 @@ class _FlowTerms:
         rate = tank.climb() * gain(self.scene, tank) if tank.settles else np.zeros(3)
         return tank.layer(tank.of(self.scene)).com, rate
 
-    def change(self, tank: Tank, sign: float) -> None:
-        """-G' V of a tank that gains (sign = 1) or loses (-1) mass."""
-        scene, body, inflow = self.scene, self.scene[tank.body], sign * self.r
-        layer = tank.layer(tank.of(scene))
-        self._add(self.wrenches, tank.body, -inflow * layer.momentum(body.twist))
-        minus_potential = scene.mechanism.gravity @ body.point(layer.com)
+    def change(self, name: str, layer: Inertia, sign: float) -> None:
+        """-G' V of a body that gains (sign = 1) or loses (-1) mass; layer: dG/dm, per kilogram of it."""
+        body, inflow = self.scene[name], sign * self.r
+        self._add(self.wrenches, name, -inflow * layer.momentum(body.twist))
+        minus_potential = self.scene.mechanism.gravity @ body.point(layer.com)
         self.gained = self.gained + inflow * (layer.kinetic_energy(body.twist) - minus_potential)
-        self.rates[f"{tank.name}.contents"] = inflow
 
     def stream(self, name: str, a: End, b: End, via: Array | None = None) -> None:
         """ad(V)^T h - h' of a stream in a body from a to b."""
@@ -211,21 +222,21 @@ class _FlowTerms:
         self._add(self.carried_rate, name, h_rate)
         self._add(self.wrenches, name, motion.ad_dual(self.scene[name].twist, h) - h_rate)
 
-    def exchange(self, tank: Tank, sign: float, via: Array | None, u: Array) -> None:
-        """Mass that leaves (sign = -1) or enters at a point, with the velocity u relative to the body there.
+    def exchange(self, name: str, layer: Inertia, end: End, sign: float, via: Array | None, u: Array) -> None:
+        """Mass that leaves (sign = -1) or enters a body at a point, with the velocity u relative to the body there.
 
-        Without a point it leaves from its location in the tank, rotating with the body like the rest of it.
+        layer, end: where it was before, or goes to. Without a point it leaves from there, rotating with the body like
+        the rest of it.
         """
-        V = self.scene[tank.body].twist
+        V = self.scene[name].twist
         if via is None:
-            layer = tank.layer(tank.of(self.scene))
             w = layer.momentum(V) + _point_momentum(layer.com, u)
         else:
             w = _point_momentum(via, motion.point_velocity(V, via) + u)
-            a, b = self.end(tank), (via, np.zeros(3))
-            self.stream(tank.body, *((a, b) if sign < 0 else (b, a)))
-        self._add(self.wrenches, tank.body, sign * self.r * w)
-        self._add(self.outside, tank.body, sign * self.r * w)
+            outlet = (via, np.zeros(3))
+            self.stream(name, *((end, outlet) if sign < 0 else (outlet, end)))
+        self._add(self.wrenches, name, sign * self.r * w)
+        self._add(self.outside, name, sign * self.r * w)
         self.mass = sign * self.r
 
     def hand_over(self, name: str, other: str, outlet: End, to: End) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 import numpy as np
 
 from poinsot._errors import FieldError
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.parts.element import (
     Effect,
     Element,
@@ -17,6 +17,7 @@ from poinsot.parts.element import (
     require_points,
     value_of,
 )
+from poinsot.parts.resisting import Later, Resistance, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -179,6 +180,26 @@ class PD(Element):
         return (self.joint,)
 
     def effect(self, scene: Scene) -> Effect:
+        error, rate = self._errors(scene)
+        tau = limited(as_array(self.kp) * error + as_array(self.kd) * rate, self.limit)
+        return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
+
+    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+        """kp (error - h v) + kd (rate - v): a motor at its limit does not yield."""
+        error, rate = self._errors(scene)
+        v, kp, kd = scene.joint(self.joint)[1], as_array(self.kp), as_array(self.kd)
+        slope, tau = kd + h * kp + np.zeros(v.shape), kp * (error - h * v) + kd * rate
+        then = tau - slope * later.joint_change(self.joint)
+        free = limited(then, self.limit) == then
+        tau, slope = np.where(free, tau, limited(then, self.limit)), np.where(free, slope, 0.0)
+        return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope}, kept=error)
+
+    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
+        shown = {"torque": used.joint_forces[self.joint], "error": used.kept}
+        return Effect(joint_forces=used.joint_forces, power=used.power(later), shown=shown)
+
+    def _errors(self, scene: Scene) -> tuple[Array, Array]:
+        """target - q and target_rate - v."""
         joint = scene.mechanism.link(self.joint).joint
         q, v = scene.joint(self.joint)
         owner = f"PD {self.name!r}"
@@ -186,9 +207,7 @@ class PD(Element):
         target = joint.type.neutral(joint) if self.target is None else self.target
         goal = value_of(target, scene, q.shape, "target", owner, spread)
         error = joint.type.difference(joint, q, joint.type.normalize(joint, goal))
-        tau = self.kp * error + self.kd * (value_of(self.target_rate, scene, v.shape, "target_rate", owner) - v)
-        tau = limited(tau, self.limit)
-        return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
+        return error, value_of(self.target_rate, scene, v.shape, "target_rate", owner) - v
 
     def units(self) -> dict[str, str]:
         return {"torque": "N m, N", "error": "rad, m"}

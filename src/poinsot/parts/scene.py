@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import Mechanism
+from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
+from poinsot.spatial.inertia import Solid
 
 if TYPE_CHECKING:
     from poinsot.parts.element import Dynamics, Effect, Element
@@ -25,6 +27,7 @@ OF_BODIES = (
     "position", "orientation", "velocity", "angular_velocity", "momentum", "angular_momentum", "kinetic_energy",
     "q", "v",
 )  # fmt: skip
+OF_ACCELERATIONS = {"specific_force": specific_force, "load_factor": load_factor}
 MOUNT = ".mount"  # the end of the names of links that are not bodies: the mounts of joints that may separate
 
 
@@ -93,12 +96,23 @@ class BodyState:
 REST = BodyState(Pose(), np.zeros(6))
 
 
+class Footing(NamedTuple):
+    """The ground under a point: the point's clearance [m] above it, the ground's normal (3,), upwards, the velocity
+    (3,) [m/s] of the point if it stood on it, and the angular velocity (3,) [rad/s] of the ground, in world axes."""
+
+    clearance: Array
+    normal: Array
+    velocity: Array
+    turning: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """One instant: `scene["wing"].velocity`, `scene.inputs["throttle"]`, `scene.joint("hinge")`.
 
     t [s]; the joints' coordinates q (nq,) and velocities v (nv,); inputs and the states of parts by name; elements.
-    solve: the function that finds all forces and accelerations of a scene.
+    solve: the function that finds all forces and accelerations of a scene. shapes: the inertias of bodies alone, as
+    described, with the shapes that they are made of.
     """
 
     mechanism: Mechanism
@@ -109,6 +123,7 @@ class Scene:
     states: Mapping[str, Array] = field(default_factory=dict)
     elements: "Mapping[str, Element]" = field(default_factory=dict)
     solve: "Callable[[Scene], Dynamics] | None" = None
+    shapes: Mapping[str, Inertia | None] = field(default_factory=dict)
 
     @cached_property
     def poses(self) -> list[Pose]:
@@ -136,6 +151,11 @@ class Scene:
         """The mass properties of a body, in its own frame; None for a frame without mass."""
         return self.mechanism.link(name).inertia
 
+    def solids(self, name: str) -> tuple[Solid, ...]:
+        """The shapes of a body, as its inertia is described."""
+        inertia = self.shapes.get(name)
+        return () if inertia is None else inertia.solids
+
     def joint(self, name: str) -> tuple[Array, Array]:
         """Coordinates and velocities of the joint that carries the body with this name."""
         k = self.mechanism.index(name)
@@ -150,6 +170,26 @@ class Scene:
         if key not in self._met:
             self._met[key] = point, model.met_by(self, str(body), as_array(point))
         return self._met[key][1]
+
+    def ground(self, p: Array) -> Footing:
+        """The ground under a point p (3,) [m] of the world: its `Terrain`; without one the Earth's figure, or z = 0."""
+        model: Any = self.elements.get("ground")
+        if hasattr(model, "under"):
+            footing: Footing = model.under(self, p)
+            return footing
+        earth: Any = getattr(self.elements.get("gravity"), "earth", None)
+        if earth is None:
+            return Footing(p[2], np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
+        turning = np.array([0.0, 0.0, earth.rate])
+        return Footing(earth.height(p), -earth.ned(p)[:, 2], earth.ground_velocity(p), turning)
+
+    def specific_force(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """The acceleration of a point (3,) [m] of a body less gravity (3,) [m/s^2], in body axes: not for forces."""
+        return specific_force(self.dynamics, str(body), point)
+
+    def load_factor(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """-f_z/g_0 of the specific force f at a point of a body with aircraft axes: 1 in level flight."""
+        return load_factor(self.dynamics, str(body), point)
 
     @cached_property
     def _met(self) -> dict[Any, Any]:
@@ -199,6 +239,8 @@ class Scene:
                 return as_array(value(self.dynamics) if callable(value) else value)
         elif owner in self.bodies and key in OF_BODIES:
             return self.joint(owner)["qv".index(key)] if key in ("q", "v") else as_array(getattr(self[owner], key))
+        elif owner in self.bodies and key in OF_ACCELERATIONS:
+            return OF_ACCELERATIONS[key](self.dynamics, owner)
         elif name in self.inputs:
             return self.inputs[name]
         raise UnknownNameError(f"there is no signal {name!r}{hint(name, self.signals(owner, key))}.", name)
@@ -252,5 +294,6 @@ class Scene:
     def signals(self, owner: str, key: str) -> list[str]:
         """The names of signals that may be meant by this owner and key."""
         known = [*self.states, *self.inputs, *(f"{body}.{k}" for body in self.bodies for k in OF_BODIES)]
+        known += [f"{body}.{k}" for body in self.bodies for k in OF_ACCELERATIONS]
         known += [f"{name}.{k}" for name, effect in self._effects.items() for k in effect.shown]
         return known + [f"{name}.{key}" for name in self.elements if name != owner]

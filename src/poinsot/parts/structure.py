@@ -37,6 +37,9 @@ class Cut(Element):
     in the body's frame, with the elements and bodies that it `carries`, by their names:
 
         F = G A - ad(V)^T G V - (wrenches on the piece),     A = V' less gravity
+
+    Or, if a `loop` is named instead of a body, through what closes that loop: the wrench on its body b, about the point
+    `at` of its frame B and in B's axes. The force of a coupling or a drive is shown as torsion.
     """
 
     body: str = ""
@@ -44,18 +47,23 @@ class Cut(Element):
     axis: Annotated[ArrayLike, "1"] = (1.0, 0.0, 0.0)
     piece: Inertia | None = None
     carries: tuple[str, ...] = ()
+    loop: str = ""
 
     def __post_init__(self) -> None:
         require_points(f"cut {self.name!r}", at=self.at, axis=self.axis)
+        if self.loop and (self.body or self.piece is not None):
+            raise FieldError(f"cut {self.name!r} goes through loop {self.loop!r}; leave out body and piece.", "loop")
         if self.carries and self.piece is None:
             raise FieldError(
                 f"cut {self.name!r} carries {self.carries}, but has no piece; a joint carries all beyond it.", "carries"
             )
 
     def bodies(self) -> tuple[str, ...]:
-        return (self.body,)
+        return () if self.loop else (self.body,)
 
     def effect(self, scene: Scene) -> Effect:
+        if self.loop and not scene.element(self.loop).follows:
+            raise FieldError(f"cut {self.name!r} goes through {self.loop!r}, which closes no loop.", "loop", self.name)
         for name in self.carries:
             if name not in scene.elements:
                 scene.mechanism.index(name)
@@ -64,17 +72,23 @@ class Cut(Element):
 
     def wrench(self, m: Dynamics) -> Array:
         """F (6,) [N m, N] on the outer part, at an instant of the motion."""
-        F = m.reaction(self.body) if self.piece is None else self._inside(m, self.piece)
+        if self.loop:
+            F = as_array(m.effects[self.loop].shown["force"])
+            F = F if np.shape(F) == (6,) else F * np.concatenate([self._normal(), np.zeros(3)])
+        else:
+            F = m.reaction(self.body) if self.piece is None else self._inside(m, self.piece)
         return motion.wrench_at(F, as_array(self.at))
 
     def components(self, m: Dynamics) -> dict[str, Array]:
         """Axial force and shear [N], bending and torsion [N m]; axial is positive in tension."""
-        n = as_array(self.axis) / np.linalg.norm(as_array(self.axis))
-        F = self.wrench(m)
+        n, F = self._normal(), self.wrench(m)
         moment, f = -F[:3], -F[3:]  # of the outer part on the inner one: axial is positive in tension
         transverse, bending = f - (f @ n) * n, moment - (moment @ n) * n
         shear, bend = np.sqrt(transverse @ transverse), np.sqrt(bending @ bending)
         return {"axial": f @ n, "shear": shear, "bending": bend, "torsion": moment @ n}
+
+    def _normal(self) -> Array:
+        return as_array(self.axis) / np.linalg.norm(as_array(self.axis))
 
     def _component(self, name: str) -> Callable[[Dynamics], Array]:
         return lambda m: self.components(m)[name]
@@ -118,8 +132,8 @@ class Limit(Element):
     `latched_at` [s], and stays 1. `worst` is the largest load of all steps so far, at `worst_at` [s]; `case` is the
     number of the limit concerned, from 0 in the order above.
 
-    then: "warn"; "stop" the run; or "part": the joint of the `body`, fixed or moving, is released at that time. A free
-    joint is held as if fixed until then.
+    then: "warn"; "stop" the run; or "part": the joint of the `body`, fixed or moving, or what closes the `loop`, is
+    released at that time. A free joint is held as if fixed until then.
     """
 
     body: str = ""
@@ -131,6 +145,7 @@ class Limit(Element):
     combined: bool = False
     load: Annotated[Callable[[Array], Any] | None, Arguments("wrench")] = None
     then: Then = "warn"
+    loop: str = ""
 
     def __post_init__(self) -> None:
         owner = f"limit {self.name!r}"
@@ -144,13 +159,15 @@ class Limit(Element):
             raise ValueError(f"{owner} limits nothing; give it one of {', '.join(COMPONENTS)}, or a load.")
 
     def bodies(self) -> tuple[str, ...]:
-        return (self.body,) if self.then == "part" else ()
+        return (self.body,) if self.then == "part" and not self.loop else ()
 
     def states(self) -> Mapping[str, Array]:
         return {name: np.zeros(()) for name in (*LATCHES, "last", "last_at")}
 
     def holds(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
-        return {self.body: np.where(states["latched"] > 0, 0.0, 1.0)} if self.then == "part" else {}
+        if self.then != "part":
+            return {}
+        return {self.loop or self.body: np.where(states["latched"] > 0, 0.0, 1.0)}
 
     def effect(self, scene: Scene) -> Effect:
         cut = self._cut(scene)
@@ -198,6 +215,15 @@ class Limit(Element):
 
     def _check(self, scene: Scene, cut: Cut) -> None:
         """The joint that it releases must be that of its cut; a free one is held until then."""
+        if self.loop:
+            if cut.loop != self.loop:
+                through = cut.loop or cut.body
+                raise FieldError(
+                    f"limit {self.name!r} lets the loop {self.loop!r} go, but its cut {self.cut!r} goes through "
+                    f"{through!r}; put the cut on the loop.",
+                    "cut",
+                )
+            return
         owner = f"limit {self.name!r} lets the joint of {self.body!r} go"
         if cut.body != self.body:
             raise FieldError(

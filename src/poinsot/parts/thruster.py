@@ -9,7 +9,16 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_not_negative, require_points, value_of
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    called,
+    require_finite,
+    require_not_negative,
+    require_points,
+    value_of,
+)
 from poinsot.parts.flow import Flow
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
@@ -23,7 +32,8 @@ class Thruster(Element):
     `tank`, follows with the time constant `lag` [s], and ends with the tank. The effective `exhaust_speed` [m/s],
     relative to the nozzle, is the specific impulse [s] times 9.80665 m/s^2. `direction` may be a function: a
     gimballed nozzle. The initial flow is `flowing` [kg/s], by default that of a constant thrust, else zero. Without a
-    tank it is a force without end.
+    tank it is a force without end. The tank may be on another body. `ignition`: the name of an event; there is no
+    thrust before it, and the clock t of the thrust starts then.
     """
 
     body: str = ""
@@ -34,6 +44,7 @@ class Thruster(Element):
     point: Annotated[ArrayLike, "m"] = (0.0, 0.0, 0.0)
     lag: Annotated[float, "s"] = 0.02
     flowing: Annotated[float | None, "kg/s"] = None
+    ignition: str = ""
 
     def __post_init__(self) -> None:
         owner = f"thruster {self.name!r}"
@@ -60,7 +71,7 @@ class Thruster(Element):
         def burnt(t: Array, scene: Scene) -> Array:
             return self._thrust(scene) / self.exhaust_speed
 
-        rate: Value = burnt if callable(self.thrust) else as_array(self.thrust) / self.exhaust_speed
+        rate: Value = burnt if callable(self.thrust) or self.ignition else as_array(self.thrust) / self.exhaust_speed
         return Flow(self.name, self.body, self.tank, None, rate, 0.0, self.point, velocity, self.lag, self.flowing)
 
     def states(self) -> Mapping[str, Array]:
@@ -75,7 +86,12 @@ class Thruster(Element):
         return replace(effect, shown={"force": f})
 
     def _thrust(self, scene: Scene) -> Array:
-        return value_of(self.thrust, scene, (), "thrust", f"thruster {self.name!r}")
+        owner = f"thruster {self.name!r}"
+        if not self.ignition:
+            return value_of(self.thrust, scene, (), "thrust", owner)
+        lit, at = (scene.signal(f"{self.ignition}.{key}") for key in ("happened", "at"))
+        thrust = called(self.thrust, scene, "thrust", owner, scene.t - at) if callable(self.thrust) else self.thrust
+        return np.where(lit > 0, value_of(thrust, scene, (), "thrust", owner), 0.0)
 
     def _direction(self, scene: Scene) -> Array:
         d = value_of(self.direction, scene, (3,), "direction", f"thruster {self.name!r}")

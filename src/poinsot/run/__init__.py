@@ -19,15 +19,19 @@ from poinsot.run.result import Run, Stop
 from poinsot.run.stepper import WorldStepper
 from poinsot.run.stepper_options import StepperOptions, StepperState
 from poinsot.run.stepping import METHODS
+from poinsot.run.wall_clock import BehindWarning, Live, LiveRecord, live
 
 __all__ = [
     "METHODS",
     "OBSERVABLES",
+    "BehindWarning",
     "Choice",
     "Ledger",
     "LedgerWarning",
     "LimitWarning",
     "Limits",
+    "Live",
+    "LiveRecord",
     "LogNormal",
     "MultivariateNormal",
     "Normal",
@@ -42,5 +46,6 @@ __all__ = [
     "Truncated",
     "Uniform",
     "WorldStepper",
+    "live",
     "simulate",
 ]

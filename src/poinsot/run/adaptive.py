@@ -23,7 +23,7 @@ def advance_adaptively(
     """Times, flat states (r, ny) at those times, and why it ended.
 
     The tolerance is relative to the largest value of each number. Records between steps come from the interpolant of
-    order seven.
+    order seven. Loops are closed after each step, and in each record.
     """
     if inputs.jump:
         raise ValueError("an input that jumps cannot be stepped adaptively: give a function of time, or a Tabulated.")
@@ -41,12 +41,14 @@ def advance_adaptively(
             if not np.all(np.isfinite(y)):
                 return times[: len(states)], np.stack(states), _broken(compiled, t, y, "not finite")
             between = solver.dense_output()
+            y = _closed(compiled, solver, p)
             met = compiled.until is not None and bool(compiled.condition(t, y, p) > 0)
             end = _onset(compiled, p, between, t_old, t) if met else t
             while len(states) < len(times) and times[len(states)] <= end:
-                states.append(y if times[len(states)] == t else compiled.normalize(between(times[len(states)])))
+                at = times[len(states)]
+                states.append(y if at == t else compiled.normalize(at, between(at), p))
             if met:
-                there = compiled.normalize(between(end))
+                there = compiled.normalize(end, between(end), p)
                 return np.append(times[: len(states)], end), np.stack([*states, there]), outcomes.met(end)
             bar.at(int((t - begin) / grid.step))
     except dop853.StepFailed as failure:
@@ -54,6 +56,15 @@ def advance_adaptively(
     except KeyboardInterrupt:
         return times[: len(states)], np.stack(states), outcomes.interrupted(solver.t)
     return times, np.stack(states), outcomes.over(begin + grid.duration)
+
+
+def _closed(compiled: CompiledSystem, solver: Any, p: Array) -> Array:
+    """y (ny,) at the end of a step, on the loops, if there are any; the next step begins there."""
+    if compiled.system.loops:
+        solver.y = compiled.normalize(solver.t, solver.y, p)
+        solver.f = compiled.derivative(solver.t, solver.y, p)
+    y: Array = solver.y
+    return y
 
 
 def _broken(compiled: CompiledSystem, t: float, y: Array, reason: str) -> Stop:
@@ -64,4 +75,6 @@ def _broken(compiled: CompiledSystem, t: float, y: Array, reason: str) -> Stop:
 
 def _onset(compiled: CompiledSystem, p: Array, between: Callable[[Any], Array], low: float, high: float) -> float:
     """When the condition becomes true between two times [s], to rounding."""
-    return float(outcomes.onset(lambda t: compiled.condition(t, compiled.normalize(between(t)), p) > 0, low, high, 60))
+    return float(
+        outcomes.onset(lambda t: compiled.condition(t, compiled.normalize(t, between(t), p), p) > 0, low, high, 60)
+    )

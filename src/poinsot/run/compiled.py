@@ -209,7 +209,7 @@ class CompiledSystem:
     def _start(self, p: Array) -> Array:
         context = self.context(p)
         start = LedgerState(self.system.start(context.parameters), np.zeros(len(self.inflow_indices)))
-        return self.pack(context.settled(0.0, start))
+        return self.pack(context.latched(0.0, start))
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
@@ -294,10 +294,10 @@ class CompiledSystem:
     def _derivative(self, t: Scalar, y: Array, p: Array) -> Array:
         return self.pack(self.context(p).rate(t, self.unpack(y)))
 
-    def _normalize(self, y: Array) -> Array:
+    def _normalize(self, t: Scalar, y: Array, p: Array) -> Array:
         at = self.unpack(y)
         q = kinematics.normalize(self.system.mechanism, at.state.q)
-        return self.pack(LedgerState(State(q, at.state.v, at.state.parts), at.inflow))
+        return self.pack(self.context(p).closed(t, LedgerState(State(q, at.state.v, at.state.parts), at.inflow)))
 
     def _condition(self, t: Scalar, y: Array, p: Array) -> Array:
         return np.where(self._is_met(t, y, p), 1.0, 0.0)
@@ -373,8 +373,8 @@ class CompiledSystem:
 
     @Shared
     def normalize(self) -> Compiled:
-        """y -> y with all quaternions of length 1."""
-        return self.compile(self._normalize, f"({self.ny})->({self.ny})")
+        """(t, y, p) -> y with all quaternions of length 1 and all loops closed."""
+        return self.compile(self._normalize, f"(),({self.ny}),({self.np})->({self.ny})")
 
     @Shared
     def condition(self) -> Compiled:

@@ -11,7 +11,7 @@ import numpy as np
 
 from poinsot._memo import memo
 from poinsot._types import Array
-from poinsot.control.sensor import sources_of_noise
+from poinsot.control.sensor import noise_paths
 from poinsot.run import limits, runaway
 from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
@@ -137,7 +137,8 @@ def _going_on(world: World, options: RunOptions, step: float | None, start: RunS
 
 
 def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | None, progress: bool | None) -> Run:
-    options = replace(options, free=(*options.free, *(noisy := _noise(world, options))))
+    noisy = noise_paths(world.description.elements, (*options.vary, *options.free))
+    options = replace(options, free=(*options.free, *noisy))
     system, original = _systems(world, options)
     options = replace(options, free=tuple(path for path in system.free if path not in options.vary))
     if options.record is not None:
@@ -185,16 +186,6 @@ def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:
     return grid
 
 
-def _noise(world: World, options: RunOptions) -> list[str]:
-    """The paths of the numbers by which sources of noise differ: between the instances of a batch, and by the seed.
-
-    They are always free: a constant would be rounded elsewhere, and single runs not have the bits of batches.
-    """
-    sources = sources_of_noise(world.description.elements)
-    paths = [f"{name}.{number}" for name in sources for number in ("instance", "seed")]
-    return [path for path in paths if path not in (*options.vary, *options.free)]
-
-
 def _drawn(system: System, options: RunOptions, noisy: Sequence[str]) -> tuple[dict[str, Array], int | None]:
     """The varied numbers, and how many instances; the numbers of instances and the seed are added to noise's own."""
     numbers, n = draw(system, options.vary, options.batch, options.seed)
@@ -222,8 +213,6 @@ def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None
         raise ValueError("method 'adaptive' does not keep outputs; take another method, such as 'rk4'.")
     if n is not None:
         raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
-    if world.system().loops:
-        raise ValueError("method 'adaptive' does not keep loops closed; take 'rk4'.")
     if any(element.latches for element in world.description.elements.values()):
         raise ValueError("method 'adaptive' does not watch limits of the structure, nor take samples; take 'rk4'.")
 

@@ -87,7 +87,7 @@ def _moves_centres(system: System) -> bool:
     return bool(floating.free_roots(system.mechanism)) and any(carries)
 
 
-def _general(order: int, make: Any) -> Method:
+def general(order: int, make: Any) -> Method:
     """A method of any world, from a function that makes the step of the resting form."""
 
     def step(context: StepContext) -> Step:
@@ -106,7 +106,13 @@ def _general(order: int, make: Any) -> Method:
     def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
         return RestingForm.of(context).leave(y) if converts(context.system) else y
 
-    return Method(order, step, to_stepped, from_stepped, converts)
+    return Method(order, step, to_stepped, from_stepped, converts, _needs_implicit)
+
+
+def _needs_implicit(system: System) -> str:
+    """Why a method that takes forces at instants cannot step a system, or ""."""
+    name = system.needs_implicit
+    return f"cannot hold the friction of {name!r}, which remembers where it sticks; take 'implicit'." if name else ""
 
 
 def runge_kutta(tableau: schemes.Tableau) -> Method:
@@ -123,7 +129,7 @@ def runge_kutta(tableau: schemes.Tableau) -> Method:
 
         return step
 
-    return _general(tableau.order, make)
+    return general(tableau.order, make)
 
 
 def semi_implicit_euler() -> Method:
@@ -140,7 +146,7 @@ def semi_implicit_euler() -> Method:
 
         return step
 
-    return _general(1, make)
+    return general(1, make)
 
 
 def _switches(system: System) -> bool:

@@ -10,10 +10,12 @@ tried at these extremes only; an instance whose joint does not breaks down at it
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from poinsot._errors import FieldError
+from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import kernel
 from poinsot.parts import Element
@@ -26,8 +28,11 @@ FEW = 512  # instances that are all tried
 MANY = 2**16  # instances whose mass properties are computed together
 
 
-def require_possible(system: System, values: Mapping[str, Array], n: int | None) -> None:
-    """An error that names the first instance whose numbers no body, joint or element can have."""
+def require_possible(system: System, values: Mapping[str, Array], n: int | None, few: int = FEW) -> None:
+    """An error that names the first instance whose numbers no body, joint or element can have.
+
+    Up to a few instances are all tried, of more only those at the ends.
+    """
     if not values or n == 0:
         return
     varied = {path: np.shape(x) != np.shape(system.numbers[path]) for path, x in values.items()}
@@ -39,7 +44,7 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None)
     def refused(k: int, of: tuple[str, ...] = tuple(values), whole: bool = False) -> bool:
         return _refusal(system, numbers(k, of), whole) is not None
 
-    many = (n or 1) > FEW
+    many = (n or 1) > few
     first = None if many else next((k for k in range(n or 1) if refused(k)), None)
     if first is None:
         measures = list(_measures(system, {path: x for path, x in values.items() if varied[path]}))
@@ -105,8 +110,21 @@ def _measures(system: System, values: Mapping[str, Array]) -> Iterator[tuple[tup
 def _mass_properties(system: System, values: Mapping[str, Array]) -> Iterator[tuple[Array, Array]]:
     """The masses (n,) and moments (n, 3, 3) of the links that the varied numbers change, whatever the way: by a shape,
     by an entry, by what elements add, or what rotors take away. Traced once, and evaluated for all instances."""
+    count, find = _properties(system, tuple((path, x.shape[1:]) for path, x in values.items()))
+    if count:
+        n = len(next(iter(values.values())))
+        with np.errstate(all="ignore"):
+            pieces = [find(*(x[k : k + MANY] for x in values.values())) for k in range(0, n, MANY)]
+        masses, moments = (np.concatenate(x) for x in zip(*pieces, strict=True))
+        moments[~np.isfinite(moments).all(axis=(-2, -1))] = -np.eye(3)
+        yield from ((masses[:, k], moments[:, k]) for k in range(count))
+
+
+@memo
+def _properties(system: System, cores: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[int, Any]:
+    """How many links the numbers at these paths, with their shapes, change, and the kernel of their mass properties."""
     description, changed = system.description, set[str]()
-    for path in values:
+    for path, _ in cores:
         owner = paths.owner_of(description, path)
         changed |= (
             {owner.name} if isinstance(owner, Body) else set(owner.bodies()) if isinstance(owner, Element) else set()
@@ -116,15 +134,9 @@ def _mass_properties(system: System, values: Mapping[str, Array]) -> Iterator[tu
         return [k.inertia for k in description.links() if k.name in changed and k.inertia is not None]
 
     def properties(*numbers: Array) -> tuple[Array, Array]:
-        inertias = of(paths.write(description, dict(zip(values, numbers, strict=True))))
+        values = {path: x for (path, _), x in zip(cores, numbers, strict=True)}
+        inertias = of(paths.write(description, values))
         return np.stack([as_array(I.mass) for I in inertias]), np.stack([I.moment for I in inertias])
 
-    if count := len(of(description)):
-        cores = ",".join(f"({','.join(map(str, x.shape[1:]))})" for x in values.values())
-        find = kernel(f"{cores}->({count}),({count},3,3)")(properties).to("numpy")
-        n = len(next(iter(values.values())))
-        with np.errstate(all="ignore"):
-            pieces = [find(*(x[k : k + MANY] for x in values.values())) for k in range(0, n, MANY)]
-        masses, moments = (np.concatenate(x) for x in zip(*pieces, strict=True))
-        moments[~np.isfinite(moments).all(axis=(-2, -1))] = -np.eye(3)
-        yield from ((masses[:, k], moments[:, k]) for k in range(count))
+    count, text = len(of(description)), ",".join(f"({','.join(map(str, core))})" for _, core in cores)
+    return count, kernel(f"{text}->({count}),({count},3,3)")(properties).to("numpy")

@@ -98,7 +98,8 @@ def inflow_rates(system: System, moved: Motion) -> Array:
         if name == "supports":
             rates.append(_through_supports(moved))
         elif name == "joints":
-            rates.append(_rate(np.zeros(6), _through_joints(scene)))
+            power = _through_joints(scene) if moved.joint_power is None else moved.joint_power
+            rates.append(_rate(np.zeros(6), power))
         elif name in moved.effects:
             effect = moved.effects[name]
             F_W = np.zeros(6)

@@ -81,7 +81,7 @@ def until(system: System, condition: Condition | None) -> Condition | None:
     """The condition to stop at, including the limits and events that stop the run."""
     elements = system.description.elements.items()
     names = [f"{name}.latched" for name, e in elements if isinstance(e, Limit) and e.then == "stop"]
-    names += [f"{name}.happened" for name, e in elements if isinstance(e, When) and e.then == "stop"]
+    names += [f"{name}.happened" for name, e in elements if isinstance(e, When) and e.stops]
     if not names:
         return condition
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
-from poinsot.run.observe import LABELS, OBSERVABLES, Observable, observables
+from poinsot.run.observe import LABELS, Observable, observables, of_world
 from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, System
 
@@ -34,7 +34,7 @@ def measurement(system: System, wanted: Iterable[Quantity]) -> Measurement:
 
 
 def _function(system: System, function: Callable[[Any, Any], Any], k: int) -> Measurement:
-    name = getattr(function, "__name__", "<lambda>")
+    name = getattr(function, "__name__", getattr(function, "name", "<lambda>"))  # a function, or a Signal
     name = f"function{k}" if name == "<lambda>" else name
     value = np.asarray(function(0.0, system.motion(0.0, system.start()).scene))
     if value.dtype.kind not in "fiub" or value.ndim > 1:
@@ -44,7 +44,7 @@ def _function(system: System, function: Callable[[Any, Any], Any], k: int) -> Me
 
 
 def _named(system: System, name: str) -> Measurement:
-    known = observables(system, (*OBSERVABLES, *observables(system, None)))
+    known = of_world(system) | observables(system, None)
     numbers = {label: at for quantity, o in known.items() for label, at in _numbers(system, quantity, o)}
     if name in known:
         chosen = [label for label, (quantity, _) in numbers.items() if quantity == name]

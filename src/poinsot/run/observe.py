@@ -9,9 +9,12 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
+from poinsot.environment import AirMass
+from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
+from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
 from poinsot.world import Motion, System
@@ -60,6 +63,14 @@ def _kinetic(m: Motion) -> Array:
     return kinematics.kinetic_energy(m.scene.mechanism, m.scene.q, m.scene.v)
 
 
+def _met(name: str) -> Callable[[Motion], Array]:
+    return lambda m: np.stack([getattr(m.scene.air(body), name) for body in m.scene.bodies])
+
+
+def _accelerations(of: Callable[[Motion, str], Array]) -> Callable[[Motion], Array]:
+    return lambda m: np.stack([of(m, name) for name in m.scene.bodies])
+
+
 ORIGIN = "of the body frame's origin, world axes"
 OBSERVABLES: dict[str, Observable] = {
     "position": Observable(_each(lambda b: b.position), ("body", "axis"), "m", ORIGIN),
@@ -88,17 +99,33 @@ OBSERVABLES: dict[str, Observable] = {
         lambda m: np.stack([m.reaction(name) for name in m.scene.bodies]), ("body", "spatial"), "N m, N",
         "wrench on the body through its joint, about its origin, body axes",
     ),
+    "specific_force": Observable(
+        _accelerations(specific_force), ("body", "axis"), "m/s^2", "acceleration of the origin less gravity, body axes"
+    ),
+    "load_factor": Observable(
+        _accelerations(load_factor), ("body",), "1", "specific force along -z of the body, by 9.80665 m/s^2"
+    ),
 }  # fmt: skip
+OBSERVABLES |= {  # in a world with air
+    name: Observable(_met(name), ("body",), unit, "of the air at the body frame's origin")
+    for name, unit in AIR_QUANTITIES.items()
+}
 DEFAULT = (
     "position", "orientation", "velocity", "angular_velocity", "q", "v", "energy", "kinetic_energy", "momentum",
     "angular_momentum",
 )  # fmt: skip
 
 
+def of_world(system: System) -> dict[str, Observable]:
+    """The quantities of `OBSERVABLES` that a world has."""
+    has_air = isinstance(system.description.elements.get("air"), AirMass)
+    return OBSERVABLES if has_air else {name: o for name, o in OBSERVABLES.items() if name not in AIR_QUANTITIES}
+
+
 def observables(system: System, names: Sequence[str] | None) -> dict[str, Observable]:
     """The quantities with these names; by default the usual ones, and all states and outputs of the elements."""
     own = _own(system)
-    known = OBSERVABLES | own
+    known = of_world(system) | own
     for name in names or ():
         if name not in known:
             raise ValueError(f"{name!r} cannot be recorded{hint(name, known)}; there are {', '.join(known)}.")

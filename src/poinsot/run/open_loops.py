@@ -1,11 +1,14 @@
-"""Loops that cannot be closed with the numbers of an instance, told before it moves."""
+"""Loops that cannot be closed with the numbers of an instance, told before it moves; or later, when they open."""
 
 import numpy as np
 
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import Kernel
+from poinsot.mechanism.closures import asked_by
+from poinsot.mechanism.model import plain
 from poinsot.run.compiled import Compiled, CompiledSystem
+from poinsot.world.system import OPEN, State
 
 
 def open_loops(compiled: CompiledSystem, y: Array, p: Array) -> str | None:
@@ -27,6 +30,28 @@ def open_loops(compiled: CompiledSystem, y: Array, p: Array) -> str | None:
     except ValueError as error:
         return f"{named}{where} cannot be: {error}"
     return f"{named}{where} cannot be: the loops are not closed at the start."
+
+
+def opened(compiled: CompiledSystem, t: float, y: Array, p: Array) -> str | None:
+    """Which loop of an instance is open after a step that ended at the time t [s], in words; None if none is."""
+    system, state = compiled.system, compiled.unpack(y).state
+    if not system.loops or not np.all(np.isfinite(state.q)):
+        return None
+    still = State(state.q, np.zeros(system.nv), state.parts)
+    gap = np.abs(plain(system.rows(still, t, compiled.free_numbers(p)).gap))
+    if not gap.max(initial=0.0) > OPEN:
+        return None
+    k, elements = int(np.argmax(gap)), system.description.elements
+    first = 0
+    for name in system.loops:
+        count = asked_by(elements[name].relation).count  # type: ignore[attr-defined]
+        if k < first + count:
+            return (
+                f"the loop {name!r} came open by {gap[k]:.3g} in its row {k - first} (its position is singular, loops "
+                "or drives contradict each other, or the step is too long)"
+            )
+        first += count
+    return None
 
 
 @memo

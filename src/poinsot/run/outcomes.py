@@ -8,6 +8,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.open_loops import opened
 from poinsot.run.result import Stop
 
 Index = tuple[int, ...]  # of an instance: () in a single run, (k,) in a batch
@@ -42,6 +43,7 @@ def first_breakdown(
     y = np.asarray(compiled.from_stepped(ahead, p))
     k = int(np.argmax(~np.isfinite(y)))
     what = f"{compiled.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
+    what = opened(compiled, t + (step + 1) * h, y, p) or what
     return Breakdown(step + 1, t + (step + 1) * h, what, x, np.asarray(compiled.from_stepped(x, p)))
 
 

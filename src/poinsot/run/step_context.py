@@ -60,7 +60,10 @@ class StepContext:
 
     def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
-        y = self.closed(t, y)
+        return self.latched(t, self.closed(t, y))
+
+    def latched(self, t: Scalar, y: LedgerState) -> LedgerState:
+        """The same for loops that are closed."""
         state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
         return self.released(LedgerState(state, y.inflow))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
+from poinsot.control.sensor import noise_paths
 from poinsot.fuse import Kernel, parallel
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.llvm import jit
@@ -38,8 +39,9 @@ class WorldStepper:
 
     def __init__(self, world: World, options: StepperOptions) -> None:
         self.options, self._world = options, World.of(world.description)
-        system = self._world.system(tuple(options.vary))
-        self._episodes = Episodes(system, options.vary, options.batch, options.seed)
+        self._noisy = noise_paths(world.description.elements, tuple(options.vary))
+        system = self._world.system((*options.vary, *self._noisy))
+        self._episodes = Episodes(system, options.vary, options.batch, options.seed, self._noisy)
         self.batch, self.step_length = self._episodes.n, float(options.step)
         require_whole_steps(system, self.step_length)
         period = options.step if options.control_period is None else options.control_period
@@ -54,8 +56,8 @@ class WorldStepper:
         if not self.observation_labels:
             raise ValueError("nothing is observed; name at least one quantity, observe=['energy'].")
         self._xp, self._call = _callable(self._period.kernel(options.autoreset), options, self.batch or 1)
-        self._numbers = tuple(map(np.asarray, (self.step_length, float(self.substeps), float(limit))))
-        self._places = np.array(places, dtype=int)
+        self._numbers = tuple(map(self._xp.asarray, (self.step_length, float(self.substeps), float(limit))))
+        self._places = self._xp.asarray(np.array(places, dtype=int))
         self._make_room()
         self._begun = self._closed = False
 
@@ -63,10 +65,23 @@ class WorldStepper:
         """Arrays for all that changes, twice: a call of the kernel reads one set and writes the other."""
         c, many = self._compiled, () if self.batch is None else (self.batch,)
         sizes = ((c.nx,), (c.np,), (), (max(1, len(self._places)),), ())  # a kernel has no empty arguments
-        self._now, self._spare = (tuple(self._xp.zeros((*many, *core)) for core in sizes) for _ in range(2))
-        self._last = self._xp.zeros((*many, len(self.observation_labels)))
-        self._origin, self._episode, self._many = self._xp.zeros(many), np.zeros(many, dtype=int), many
+        self._many = many
+        self._now, self._spare = (tuple(self._zeros(*core) for core in sizes) for _ in range(2))
+        self._last = self._zeros(len(self.observation_labels))
+        self._origin, self._episode = self._zeros(), np.zeros(many, dtype=int)
         self._next: tuple[Any, ...] = ()  # x, p and what is observed at the start of the next episodes
+
+    def _zeros(self, *core: int) -> Any:
+        """An array (..., core); on the GPU with the instances last in memory, where neighbours read neighbours."""
+        if self._xp is np or not core or not self._many:
+            return self._xp.zeros((*self._many, *core))
+        return self._xp.moveaxis(self._xp.zeros((*core, *self._many)), 0, -1)
+
+    def _own(self, x: Any) -> Any:
+        """An array of any library as one of NumPy or CuPy, which shares its memory if it is on the same device."""
+        if isinstance(x, (self._xp.ndarray, np.ndarray)) or not hasattr(x, "__dlpack__"):
+            return x
+        return self._xp.from_dlpack(x)
 
     # Starting.
 
@@ -82,7 +97,7 @@ class WorldStepper:
             raise ValueError("a seed is for all instances: reset(seed=...), or reset(where=...).")
         mask = self._mask(where)
         if seed is not None:
-            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, int(seed))
+            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, int(seed), self._noisy)
             self._episode[...] = 0
         else:
             self._episode[mask] += int(self._begun)
@@ -91,7 +106,7 @@ class WorldStepper:
         return self._observe(out)
 
     def _mask(self, where: ArrayLike | None) -> Array:
-        mask = np.ones(self._many, dtype=bool) if where is None else np.asarray(where)
+        mask = np.ones(self._many, dtype=bool) if where is None else self._host(self._own(where))
         if mask.shape != self._many or mask.dtype != bool:
             raise ValueError(f"where must be a mask of {self._many} booleans, not {mask.dtype} of shape {mask.shape}.")
         return mask
@@ -99,7 +114,7 @@ class WorldStepper:
     def _start(self, mask: Array) -> None:
         """Put the instances of a mask at the start of their episodes."""
         x, p, first, action, status = self._now
-        here: Any = mask if self._many else ...
+        here: Any = self._xp.asarray(mask) if self._many else ...
         x[here], p[here] = map(self._xp.asarray, self._starts(self._episode, mask)[:2])
         for array in (first, self._origin, status):
             array[here] = 0.0
@@ -133,18 +148,25 @@ class WorldStepper:
             raise ValueError("nothing was started yet: call reset() before step(action).")
         self._take(action)
         (x, p, first, _, _), (new_x, new_p, new_first, acted, status) = self._now, self._spare
-        observed = self._xp.empty(self._last.shape) if out is None else out
+        observed = self._zeros(len(self.observation_labels)) if out is None else self._target(out)
         given = (x, p, self._origin, first, acted, *self._numbers, *self._next)
         changed = (new_x, new_p, new_first, observed, status)
         with np.errstate(all="ignore"):
             self._call(*given, out=(*changed, self._last) if self._next else changed)
-        worst = status.item() if self.batch is None else status.max(initial=0.0)
+        worst = status.item() if self.batch is None else float(status.max()) if self.batch else 0.0
         if worst >= NO_ACTION:
             raise ValueError(self._complaint(acted))
         self._now, self._spare = self._spare, self._now
         if worst > GOES_ON and self._next:
             self._begin_next(self._host(status) > GOES_ON)
-        return observed
+        return observed if out is None else out
+
+    def _target(self, out: Any) -> Any:
+        """An array of the user's own as one that the kernel can write to."""
+        own = self._own(out)
+        if getattr(own, "shape", None) != self._last.shape:
+            raise ValueError(f"out must be an array of shape {self._last.shape}, not {np.shape(own)}.")
+        return own
 
     def _take(self, action: Any) -> None:
         """Put an action where the kernel reads it."""
@@ -153,7 +175,7 @@ class WorldStepper:
             if action is not None and np.shape(action) != (*self._many, 0):
                 raise ValueError("this stepper has no inputs to set; call step() without an action.")
             return
-        if type(action) is self._xp.ndarray and action.shape == acted.shape:
+        if type(action) is self._xp.ndarray and action.shape == acted.shape and action.dtype == acted.dtype:
             acted[...] = action
             return
         if action is None or isinstance(action, Mapping):
@@ -162,13 +184,24 @@ class WorldStepper:
                 columns = self._columns(name)
                 acted[..., columns] = self._column_values(name, value)
             return
-        given = self._xp.asarray(action, dtype=float)
+        given = self._numbers_in(action, "an action")
         if given.shape != acted.shape:
             raise ValueError(
                 f"an action has the shape {acted.shape}, for {', '.join(self.action_labels) or 'no inputs'}; not "
                 f"{given.shape}. Nothing was stepped."
             )
         acted[...] = given
+
+    def _numbers_in(self, value: Any, what: str) -> Any:
+        """An array of floats, from an array of any library, or from lists."""
+        try:
+            given = self._xp.asarray(self._own(value))
+        except (TypeError, ValueError):
+            given = None
+        if given is None or given.dtype.kind not in "fiub":
+            shown = repr(value) if len(repr(value)) < 80 else f"a {type(value).__name__}"
+            raise ValueError(f"{what} must be real numbers, not {shown}. Nothing was stepped.")
+        return self._xp.asarray(given, dtype=float)
 
     def _columns(self, name: str) -> list[int]:
         if name not in self.inputs:
@@ -177,7 +210,7 @@ class WorldStepper:
 
     def _column_values(self, name: str, value: Any) -> Any:
         core = self._compiled.parameter_shapes[f"{INPUT}{name}"]
-        value = self._xp.asarray(value, dtype=float)
+        value = self._numbers_in(value, f"input {name!r}")
         if value.shape not in (core, (*self._many, *core)):
             raise ValueError(
                 f"input {name!r} takes values of shape {(*self._many, *core)}, or {core} for all instances; not "
@@ -194,8 +227,8 @@ class WorldStepper:
     def _begin_next(self, over: Array) -> None:
         """After episodes ended: their numbers, and prepared starts for those that follow."""
         self._episode[over] += 1
-        if self._episodes.random:
-            here: Any = over if self._many else ...
+        if self._episodes.are_new:
+            here: Any = self._xp.asarray(over) if self._many else ...
             for array, value in zip(self._next, self._starts(self._episode + 1, over), strict=True):
                 array[here] = self._xp.asarray(value)
 
@@ -227,6 +260,18 @@ class WorldStepper:
         return self._now[4] == BROKEN
 
     @property
+    def action(self) -> Any:
+        """The action (..., na) that is held."""
+        return self._now[3][..., : len(self.action_labels)].copy()
+
+    @property
+    def observation(self) -> Any:
+        """What is observed (..., no) now."""
+        if not self._begun:
+            raise ValueError("nothing was started yet: call reset() first.")
+        return self._observe(None)
+
+    @property
     def last_observation(self) -> Any:
         """What was observed (..., no) at the end of the last step, before any reset."""
         return self._last.copy() if self._next else self._observe(None)
@@ -237,11 +282,11 @@ class WorldStepper:
             observed = self._xp.asarray(self._period.observation()(self._host(self.time), x, p))
         if out is None:
             return observed
-        out[...] = observed
+        self._target(out)[...] = observed
         return out
 
     def _host(self, array: Any) -> Array:
-        return np.asarray(array if self._xp is np else array.get())
+        return np.asarray(array.get() if hasattr(array, "get") else array)
 
     # Saving, restoring, branching.
 
@@ -277,7 +322,8 @@ class WorldStepper:
         self._origin[...], self._episode[...] = self._xp.asarray(state.origin), state.episodes
         action[..., : len(self._places)] = p[..., self._places]
         if state.seed != self._episodes.seed:
-            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, state.seed)
+            numbers = self.options.vary, self.batch, state.seed, self._noisy
+            self._episodes = Episodes(self._compiled.system, *numbers)
         if self.options.autoreset:
             everyone = np.ones(self._many, dtype=bool)
             self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))

@@ -5,6 +5,7 @@ from poinsot.integrate import schemes
 from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.splitting import free_rotation
 from poinsot.run.general_steps import runge_kutta, semi_implicit_euler
+from poinsot.run.implicit_steps import implicit
 from poinsot.run.momentum_steps import coupled, splitting
 from poinsot.run.step_context import Method
 from poinsot.run.text_schemes import five_step, matrix_rk4, peskin
@@ -16,6 +17,7 @@ METHODS: dict[str, Method] = {
     "midpoint": runge_kutta(schemes.MIDPOINT),
     "rk4": runge_kutta(schemes.RK4),
     "semi-implicit euler": semi_implicit_euler(),
+    "implicit": implicit(),
     "splitting": splitting(2, free_rotation),
     "splitting4": splitting(4, free_rotation),
     "poinsot": splitting(2, free_motion),
@@ -29,7 +31,10 @@ METHODS: dict[str, Method] = {
 
 
 def choose_method(name: str | None, system: System) -> str:
-    """The method of this name, checked; by default a conserving one for free bodies, and RK4 otherwise."""
+    """The method of this name, checked; by default a conserving one for free bodies, the implicit one where something
+    touches, and RK4 otherwise."""
+    if name is None and system.needs_implicit:
+        name = "implicit"
     if name is None:
         return "rk4" if coupled(system) else "splitting4"
     if name not in METHODS:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 THICK = 0.13  # of a section, relative to its chord
 PER_BONE, AROUND = 6, 28  # stations between two bones, points of a section
 SHEER = 0.72  # the opacity of a beam with tanks inside
+ROOT = 0.27  # how far a beam reaches behind its first joint, relative to its first segment: about to its root
 THINNEST = 0.01  # the chord of a beam, relative to its length
 
 
@@ -55,7 +56,8 @@ def skin(picture: "Picture", chain: list[str], colour: Colour, opacity: float, h
     own = [records.description.bodies[name].inertia for name in chain]
     chords = [np.sqrt(12 * max(i.moment[0, 0], 0.0) / i.mass) if i is not None else 0.0 for i in own]
     chords = np.maximum(chords, THINNEST * sum(lengths)).tolist()
-    offsets = [0.0, *(length / 2 for length in lengths), lengths[-1]]  # of the bones in their segments
+    stub = ROOT * lengths[0]
+    offsets = [-stub, *(length / 2 for length in lengths), lengths[-1]]  # of the bones in their segments
     segment = [0, *range(len(links)), len(links) - 1]
     place, turn = records.positions[:, 0], records.wxyz[:, 0]
     arms = [np.array([x, 0.0, 0.0]) for x in offsets]
@@ -64,7 +66,7 @@ def skin(picture: "Picture", chain: list[str], colour: Colour, opacity: float, h
     ]
     turns = np.stack([turn[:, index[k]] for k in segment], axis=1)
     middles = [(a + b) / 2 for a, b in pairwise(lengths)]
-    at = np.cumsum([0.0, lengths[0] / 2, *middles, lengths[-1] / 2])
+    at = np.cumsum([0.0, stub + lengths[0] / 2, *middles, lengths[-1] / 2])
     rest, first, weights, faces = _sections(at, np.interp(at, at[1:-1], chords))
     moves = np.stack(bones, axis=1), turns
     return Skin(f"{chain[0]} skin", rest, first, weights, faces, *moves, colour, opacity, chain[0], hue)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.parts import WORLD, Element, Limit, Rotor, Spring, Tank, Thruster
+from poinsot.parts import WORLD, Element, Jet, Limit, Rotor, SolidMotor, Spring, Tank, Thruster
 from poinsot.show import triangles as draw
 from poinsot.show.marks import INK, STEEL, Copies, Lines, Mark, Surface, Track, aimed
 from poinsot.spatial import Pose, quaternion
@@ -145,7 +145,7 @@ def _container(tank: Tank, picture: "Picture") -> draw.Triangles:
     return draw.ball(tank.radius, around=32) if tank.height is None else draw.cylinder(tank.radius, tank.height)
 
 
-def thrusters(thrusters: Sequence[Thruster], picture: "Picture") -> Iterator[Mark]:
+def thrusters(thrusters: Sequence[Thruster | Jet | SolidMotor], picture: "Picture") -> Iterator[Mark]:
     """Flames as wide as the hull at the nozzle allows, with lengths proportional to the thrust."""
     records, forces = picture.records, [picture.records.of(t.name, "force")[:, 0] for t in thrusters]
     most = max(float(np.linalg.norm(np.stack(forces), axis=-1).max()), 1e-300)
@@ -186,7 +186,14 @@ def _state(picture: "Picture", element: Element, key: str, otherwise: Any) -> Ar
 
 
 # How each kind of element is drawn, all of that kind at once. A new part is one row.
-DRAWN: dict[type[Element], Drawing] = {Spring: springs, Rotor: rotors, Tank: tanks, Thruster: thrusters}
+DRAWN: dict[type[Element], Drawing] = {
+    Spring: springs,
+    Rotor: rotors,
+    Tank: tanks,
+    Thruster: thrusters,
+    Jet: thrusters,
+    SolidMotor: thrusters,
+}
 
 
 def parts(picture: "Picture") -> Iterator[Mark]:

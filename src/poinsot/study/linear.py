@@ -1,7 +1,8 @@
-"""Small motions about a state: x' = A x + B u, through the compiler."""
+"""Small motions about a state: x' = A x + B u, through the compiler; with closed loops, of as few coordinates as are
+free."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,11 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import Kernel, jacobian
 from poinsot.mechanism import Mechanism, kinematics
-from poinsot.mechanism.model import coordinates
+from poinsot.mechanism.model import coordinates, plain
 from poinsot.spatial import motion
 from poinsot.world import State, World
 from poinsot.world.paths import entries
-from poinsot.world.system import unpack
+from poinsot.world.system import System, unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,9 @@ class Linear:
 
     x (2 nv + ns,): displacements of the joints (nv; q = integrate(q0, x)), changes of their velocities (nv) and of the
     states of parts (ns). u (nu,): changes of the inputs. `states`, `inputs`: their names.
+
+    In a world with closed loops x holds the displacements and velocities of f joint coordinates from which the others
+    follow, f being the degrees of freedom: x (2 f + ns,). `basis` T (2 nv + ns, 2 f + ns) gives all of them, T x.
     """
 
     A: Array
@@ -29,6 +33,7 @@ class Linear:
     drift: Array
     states: tuple[str, ...]
     inputs: tuple[str, ...]
+    basis: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def eigenvalues(self) -> Array:
         """The eigenvalues of A [1/s], sorted by the size of their imaginary parts, then by real and imaginary parts."""
@@ -39,7 +44,10 @@ class Linear:
 def linearise(
     world: World, state: State | None = None, t: float = 0.0, inputs: Mapping[str, Any] | None = None
 ) -> Linear:
-    """A (n, n) and B (n, nu) of a world about a state, by default that at the start, and about inputs."""
+    """A (n, n) and B (n, nu) of a world about a state, by default that at the start, and about inputs.
+
+    With closed loops, on the closures: n is twice the degrees of freedom, and the states of parts (`Linear`).
+    """
     system = world.system()
     mech, nv, ns = system.mechanism, system.nv, system.ns
     state = world.start() if state is None else state
@@ -60,7 +68,62 @@ def linearise(
     kernel = Kernel(rate, f"({n}),({len(at[1])})->({n})")
     A, B = jacobian(kernel, (0, 1))(*at)
     joints = [f"{name}.{letter}{k}" for letter in "qv" for name, k in coordinates(mech, "v")]
-    return Linear(A, B[:, :nu], kernel(*at), (*joints, *entries(system.states)), tuple(entries(at_inputs)))
+    names = (*joints, *entries(system.states))
+    T, kept = _basis(system, state, t) if system.loops else (np.eye(n), np.arange(n))
+    return Linear(
+        (A @ T)[kept],
+        B[kept, :nu],
+        kernel(*at)[kept],
+        tuple(names[k] for k in kept),
+        tuple(entries(at_inputs)),
+        T,
+    )
+
+
+def _basis(system: System, state: State, t: float) -> tuple[Array, Array]:
+    """T (2 nv + ns, 2 f + ns), whose columns are tangent to the closures at a state, and which entries they keep.
+
+    Displacements d and changes w of velocity are allowed if J d = 0 and J w + (d(J v)/dq) d = 0. Of the coordinates of
+    v, f are independent, and the rest follow from them: d = N d_i, w = N w_i + K d_i. Wehage and Haug, J. Mech. Design
+    104 (1982).
+    """
+    nv, ns = system.nv, system.ns
+
+    def rates(x: Array) -> Array:
+        """J v - rate, displaced by x (nv,)."""
+        q = kinematics.integrate(system.mechanism, state.q, x)
+        rows = system.rows(State(q, state.v, state.parts), t)
+        return rows.J @ state.v
+
+    J = plain(system.rows(state, t).J)
+    independent = _independent_columns(J)
+    f, dependent = len(independent), np.setdiff1d(np.arange(nv), independent)
+    turned = jacobian(Kernel(rates, f"({nv})->({len(J)})"))(np.zeros(nv)) if len(J) else np.zeros((0, nv))
+    N, K = np.zeros((nv, f)), np.zeros((nv, f))
+    N[independent] = np.eye(f)
+    solve = np.linalg.pinv(J[:, dependent], rcond=1e-10)
+    N[dependent] = -solve @ J[:, independent]
+    K[dependent] = -solve @ turned @ N
+    T = np.zeros((2 * nv + ns, 2 * f + ns))
+    T[:nv, :f], T[nv : 2 * nv, :f], T[nv : 2 * nv, f : 2 * f], T[2 * nv :, 2 * f :] = N, K, N, np.eye(ns)
+    return T, np.concatenate([independent, nv + independent, np.arange(2 * nv, 2 * nv + ns)])
+
+
+def _independent_columns(J: Array) -> Array:
+    """The columns of J (m, nv) without which its rank is the same: by elimination with the largest pivots first; of
+    equal ones the last is eliminated, so that coordinates near the root are kept."""
+    rest, dependent = np.array(J, dtype=float), list[int]()
+    scale = np.abs(J).max(initial=0.0)
+    for _ in range(min(J.shape)):
+        sizes = np.linalg.norm(rest, axis=0)
+        column = int(np.flatnonzero(sizes >= 0.5 * sizes.max(initial=0.0))[-1])
+        if sizes[column] <= 1e-9 * scale:
+            break
+        u = rest[:, column] / sizes[column]
+        rest = rest - np.outer(u, u @ rest)
+        rest[:, column] = 0.0
+        dependent.append(column)
+    return np.setdiff1d(np.arange(J.shape[1]), dependent)
 
 
 def _departure(mech: Mechanism, q0: Array, u: Array, v: Array) -> Array:

@@ -1,8 +1,9 @@
 """Bodies, joints, parts and environment put together: one state function."""
 
-from poinsot.world.builder import BodyHandle, World
+from poinsot.world.builder import World
 from poinsot.world.description import Body, Description
 from poinsot.world.flight_start import Start
+from poinsot.world.handles import BodyHandle
 from poinsot.world.system import Motion, State, System
 
 __all__ = ["Body", "BodyHandle", "Description", "Motion", "Start", "State", "System", "World"]

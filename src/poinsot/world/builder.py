@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +10,15 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, EarthGravity
+from poinsot.contact.law import Material
+from poinsot.control.gusts import apart
+from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Earth, Ground, Terrain
 from poinsot.environment.air_mass import winds_of
+from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
-from poinsot.mechanism.closures import Driven, Relation
+from poinsot.mechanism.closures import Relation, prefixed
 from poinsot.mechanism.constrained import Mobility
+from poinsot.mechanism.relations import Driven
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Torque
 from poinsot.parts.element import Value, read_only
@@ -22,33 +26,15 @@ from poinsot.parts.loads import Axes
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths
 from poinsot.world.description import Body, Description, check_name
+from poinsot.world.handles import BodyHandle
 from poinsot.world.model_stops import stops_of, within_limits
 from poinsot.world.system import Motion, State, System, Values, system_of
+from poinsot.world.touching import colliding, ignoring, material_of, new_touches
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
     from poinsot.run.output_kinds import Output
     from poinsot.study import Linear, Sensitivity, StepCheck
-
-
-class BodyHandle:
-    """A handle on a body of a world: `body.add(part)` puts a part on it."""
-
-    def __init__(self, world: "World", name: str) -> None:
-        self.world, self.name = world, name
-
-    def add(self, part: Element) -> "BodyHandle":
-        """Put a part on this body; it is then called "body.part"."""
-        if not isinstance(part, Element) or "body" not in {f.name for f in fields(part)}:
-            raise TypeError(f"{part!r} is not a part of one body; add it to the world with world.add(...).")
-        self.world.add(replace(part, name=f"{self.name}.{part.name}", body=self.name))  # type: ignore[call-arg]
-        return self
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __repr__(self) -> str:
-        return f"<body {self.name!r}>"
 
 
 class World:
@@ -58,7 +44,10 @@ class World:
     earth: a `pt.Earth`, instead of gravity. The axes of the world are then inertial (ECI): origin at the Earth's
     centre, z to the north pole, equal to Earth-fixed ones (ECEF) at t = 0.
     air: an atmosphere, such as `pt.US76()`, for `scene.air(body)`. wind: a wind or several, or the velocity (3,) [m/s]
-    of a steady one: north, east, down. On flat ground north is x, east is -y, and the altitude is z.
+    of a steady one: north, east, down; `pt.Dryden(...)` is turbulence. On flat ground north is x, east is -y, and the
+    altitude is z.
+    ground: its height [m], a number, a `Table` or a function of x and y [m], around the Earth of latitude and longitude
+    [rad]; by default z = 0, or the Earth's figure.
     """
 
     def __init__(
@@ -67,11 +56,18 @@ class World:
         earth: Earth | None = None,
         air: Atmosphere | None = None,
         wind: Any = None,
+        ground: Any = None,
     ) -> None:
         self.robots: list[tuple[str, str]] = []  # files of robots, with the prefix of their bodies: they have the looks
-        self.description = Description(gravity=_gravity(gravity, earth))
+        self.description = Description(gravity=gravity_of(gravity, earth))
+        self._surfaces: dict[str, Material] = {}
+        if ground is not None:
+            self.add(ground if isinstance(ground, Terrain) else Terrain(heights=ground))
         if air is not None:
-            self.add(AirMass(atmosphere=air, winds=winds_of(wind)))
+            blowing, turbulent = apart(wind)
+            self.add(AirMass(atmosphere=air, winds=winds_of(blowing)))
+            for element in turbulent:
+                self.add(element)
         elif wind is not None:
             raise FieldError(f"wind={wind!r} blows in no air; give air=pt.US76() as well.", "wind")
 
@@ -125,7 +121,9 @@ class World:
             placement = Pose(p=placement)
         body = Body(name, inertia, parent, joint, placement, **start)
         body.started(self.description.earth, self.description.elements.get("air"))  # an error now, not when it runs
-        self._take("bodies", name, body)
+        with self._all_or_nothing():
+            self._take("bodies", name, body)
+            self._add_touches()
         return BodyHandle(self, name)
 
     def add_particle(
@@ -185,9 +183,7 @@ class World:
             for stop in stops_of(mechanism, q, prefix) if limits else ():
                 self.add(stop)
             for closure in mechanism.closures:
-                ends = (WORLD if closure.a is None else prefix + closure.a, prefix + closure.b)
-                frames = (closure.placement_a, closure.placement_b)
-                self.add(ClosedLoop(prefix + closure.name, *ends, closure.relation, *frames))
+                self.add(ClosedLoop.of(prefixed(closure, prefix)))
         if mechanism.source:
             self.robots.append((mechanism.source, prefix))
         return added
@@ -240,6 +236,35 @@ class World:
     def add_contact(self, name: str, body: str | BodyHandle, points: ArrayLike, **data: Any) -> Element:
         """Points of a body that may touch the ground; see `Contact`."""
         return self.add(Contact(name, str(body), points, **data))
+
+    def add_surface(self, name: str, **numbers: float) -> Material:
+        """A material for contacts by name: stiffness [N/m], damping [s/m], friction; see `Material`."""
+        self._surfaces[name] = Material(**numbers)
+        return self._surfaces[name]
+
+    def add_ground(self, name: str = "ground", surface: Material | str = Material(), **data: Any) -> Element:  # noqa: B008
+        """A plane that the shapes of all bodies may touch, z = 0 by default; see `Ground`.
+
+        Bodies may be added before or after it. The touch of each is called "body-ground"; its `force`, `depth`, `slip`
+        and `touching`, the number of points that touch, can be recorded.
+        """
+        with self._all_or_nothing():
+            ground = self.add(Ground(name, surface=material_of(surface, self._surfaces), **data))
+            self._add_touches()
+        return ground
+
+    def collide(self, a: str | BodyHandle, b: str | BodyHandle, surface: Material | str | None = None) -> None:
+        """Let two bodies touch each other, or a body and a ground, with a material of their own; see `PairTouch`."""
+        law = None if surface is None else material_of(surface, self._surfaces)
+        self.description = colliding(self.description, str(a), str(b), law)
+
+    def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
+        """Let two bodies, or a body and a ground, pass through each other."""
+        self.description = ignoring(self.description, str(a), str(b))
+
+    def _add_touches(self) -> None:
+        for touch in new_touches(self.description):
+            self.add(touch)
 
     def add_motor(self, name: str, joint: str | BodyHandle, value: Value, **data: Any) -> Element:
         """A motor in the joint of a body; see `Motor`."""
@@ -413,19 +438,3 @@ class World:
         except BaseException:
             self.description = before
             raise
-
-
-def _gravity(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:
-    """The gravity of a world; an error if there are two."""
-    if earth is not None:
-        if gravity is not None:
-            raise FieldError(f"gravity={gravity!r} and earth={earth!r}: the Earth brings its own; give one.", "gravity")
-        return EarthGravity(earth=earth)
-    if isinstance(gravity, CentralGravity):
-        return gravity
-    if isinstance(gravity, Earth):
-        raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
-    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
-    if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
-        raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
-    return read_only(uniform)

@@ -199,10 +199,14 @@ class Description:
 
     def held(self, states: Mapping[str, Array]) -> dict[str, Array]:
         """The bodies whose joints may be released: 1 while every element that may release them holds, else 0."""
+        return {name: held for name, held in self.holding(states).items() if name in self.bodies}
+
+    def holding(self, states: Mapping[str, Array]) -> dict[str, Array]:
+        """The same, with the loops that may part."""
         held: dict[str, Array] = {}
         for name, element in self.elements.items():
-            for body, holds in element.holds(own_states(states, name)).items():
-                held[body] = holds if body not in held else holds * held[body]
+            for what, holds in element.holds(own_states(states, name)).items():
+                held[what] = holds if what not in held else holds * held[what]
         return held
 
     def check(self) -> None:
@@ -210,8 +214,9 @@ class Description:
         if not self.bodies:
             raise ValueError("the world is empty: add a body with world.add_body(name, inertia).")
         for name, element in self.elements.items():
+            loops = {k for k in element.holds(element.states()) if k in self.elements and self.elements[k].follows}
             for body in (*element.bodies(), *element.joints()):
-                if body not in self.bodies:
+                if body not in self.bodies and body not in loops:
                     kind = type(element).__name__
                     raise FieldError(
                         f"{kind} {name!r} acts on {body!r}, which is not a body{hint(body, self.bodies)}.", owner=name

@@ -7,6 +7,7 @@ wing.joint.damping         its joint; also wing.damping
 wing.placement.p           where the joint sits on the parent
 strut.stiffness            an element
 plane.left.contents        a part on a body
+plane.aero.coefficients.CL a number in a dict of an element
 gravity, gravity[2]        an entry of an array
 earth.mu                   the Earth, in a world around it
 elevator                   an input, by its name
@@ -100,6 +101,7 @@ def known(description: Description) -> list[str]:
         names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
     for name, element in description.elements.items():
         names += [f"{name}.{key}" for key in _numbers_of(element)]
+        names += [f"{name}.{key}" for key in _tabled_in(element)]
     return [*names, *description.inputs]
 
 
@@ -127,6 +129,16 @@ def _numbers_of(item: Any) -> list[str]:
     numbers = {name: x for name in _names_of(item) if _is_number(x := getattr(item, name))}
     fixed = getattr(item, "structural", ())
     return [name for name, x in numbers.items() if name not in fixed and (is_traced(x) or np.all(np.isfinite(x)))]
+
+
+def _tabled_in(element: Element) -> list[str]:
+    """The numbers in those dicts or dataclasses of an element that it says have numbers: "coefficients.Cmq"."""
+    tables = {field: getattr(element, field) for field in element.tabled}
+    several = {f: x for f, x in tables.items() if isinstance(x, tuple)}
+    tables |= {f"{f}[{k}]": one for f, x in several.items() for k, one in enumerate(x)}
+    tables = {f: {k: getattr(x, k) for k in _names_of(x)} if is_dataclass(x) else x for f, x in tables.items()}
+    pairs = [(f, key, x) for f, table in tables.items() if isinstance(table, Mapping) for key, x in table.items()]
+    return [f"{f}.{key}" for f, key, x in pairs if re.fullmatch(r"\w+", str(key)) and _is_number(x)]
 
 
 def _names_of(item: Any) -> list[str]:

@@ -12,28 +12,24 @@ import numpy as np
 
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
-from poinsot._memo import memo
+from poinsot._memo import is_known, memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_inputs
-from poinsot.fuse import is_traced
-from poinsot.mechanism import Closure, Mechanism, floating, kinematics
-from poinsot.mechanism.closures import count_of
-from poinsot.mechanism.constrained import (
-    Mobility,
-    assembled,
-    constrained_dynamics,
-    is_closed,
-    mobility,
-    nearest,
-    projected,
-)
+from poinsot.fuse.graph.nodes import tracing
+from poinsot.mechanism import Mechanism, floating, kinematics
+from poinsot.mechanism.closures import closing_rows, count_of
+from poinsot.mechanism.constrained import Mobility, constrained_dynamics, is_closed, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
-from poinsot.parts import BodyState, ClosedLoop, Effect, Element, Scene
+from poinsot.mechanism.loop_frames import Rows
+from poinsot.parts import BodyState, Effect, Element, Scene
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths, sampling
+from poinsot.world.closing_loops import assembled_start, closures_of, loops_of
 from poinsot.world.description import Description, initial_states, own_states
 from poinsot.world.start_checks import check_effect, require_places
+
+OPEN = 1e-3  # [m, rad]: a gap that is left after a step, and with which a run does not go on
 
 Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
 
@@ -55,6 +51,7 @@ class Motion:
     """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
 
     wdot (nv,): vdot, but for free roots it ends with the acceleration of the centre of mass, in axes at rest.
+    joint_power [W]: of springs and dampers in joints, if it is not that of an instant.
     """
 
     scene: Scene
@@ -63,6 +60,7 @@ class Motion:
     tau: Array
     vdot: Array
     wdot: Array
+    joint_power: Array | None = None
 
     def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
@@ -118,7 +116,7 @@ class System:
         self.numbers = {path: paths.read(description, path) for path in self.free}
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
-        self.loops = tuple(_loops(description))
+        self.loops = tuple(loops_of(description.acting()))
         self.events = tuple(events_of(description.elements))
         require_inputs(description.elements, self.inputs)
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
@@ -144,7 +142,8 @@ class System:
     def mobility(self, state: State | None = None) -> Mobility:
         """Degrees of freedom, rows of closures, redundant rows, in a state or at the start."""
         q = (state or self.start()).q
-        return mobility(self.mechanism, _closures(self.description), q)
+        held = {} if state is None else self._held(self.named_states(state.parts))
+        return mobility(self.mechanism, closures_of(self.description.elements, held), q)
 
     # Sizes and names.
 
@@ -172,12 +171,22 @@ class System:
 
     def start(self, parameters: Values | None = None) -> State:
         """The state at the start."""
+        if parameters or (tracing() and not is_known(self, "_own_start")):
+            return self._started(parameters)
+        own = self._own_start
+        return State(own.q.copy(), own.v.copy(), own.parts.copy())
+
+    @cached_property
+    def _own_start(self) -> State:
+        return self._started(None)
+
+    def _started(self, parameters: Values | None) -> State:
         description = self.described(parameters)
         states = initial_states(description)
         mech = self._mechanism(description, states)
         q, v = initial.start(description.started(), mech)
         if self.loops:
-            q, v = self._assembled(description, mech, q, v)
+            q, v = assembled_start(mech, closures_of(description.elements), q, v)
         return State(q, v, np.concatenate([np.zeros(0), *(np.ravel(s) for s in states.values())]))
 
     def scene(
@@ -194,8 +203,16 @@ class System:
         free = {name: x for name, x in description.inputs.items() if x is not self.description.inputs[name]}
         values, elements = {**self.inputs, **(inputs or {}), **free}, dict(description.acting())
         values = inputs_after(elements, states, values) if self.events else values
-        q = kinematics.normalize(mech, state.q)
-        return Scene(mech, t, q, state.v, values, states, elements, self.solved), description
+        q, shapes = (
+            kinematics.normalize(mech, state.q),
+            {name: body.inertia for name, body in description.bodies.items()},
+        )
+        return Scene(mech, t, q, state.v, values, states, elements, self.solved, shapes), description
+
+    @cached_property
+    def needs_implicit(self) -> str:
+        """The name of an element whose forces must be taken at the end of a step, or ""."""
+        return next((name for name, e in self.description.acting() if e.needs_implicit), "")
 
     def motion(
         self,
@@ -214,7 +231,7 @@ class System:
         tau = joint_forces(mech, scene.q, scene.v)
         wrenches: dict[str, Array] = {}
         for effect in effects.values():
-            tau = _gathered(mech, effect, wrenches, tau)
+            tau = gathered(mech, effect, wrenches, tau)
         vdot = wdot = np.zeros(0)
         if self.loops:
             tau, vdot = self._close(scene, effects, wrenches, tau)
@@ -229,40 +246,46 @@ class System:
     ) -> tuple[Array, Array]:
         """Enter the forces that keep all loops closed among the effects and wrenches; tau (nv,) with them, and vdot."""
         loops = {name: scene.elements[name] for name in self.loops}
-        closures = [loop.closure() for loop in loops.values()]  # type: ignore[attr-defined]
+        closures = closures_of(scene.elements, self._held(scene.states))
         mech, q, v, start = scene.mechanism, scene.q, scene.v, 0
-        vdot, f = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
+        vdot, f, rows = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
         for (name, loop), closure in zip(loops.items(), closures, strict=True):
             end = start + count_of(closure.relation)
-            effects[name] = loop.closing_effect(scene, f[start:end])  # type: ignore[attr-defined]
+            effects[name] = loop.closing_effect(scene, f[start:end], rows.part(start, end))  # type: ignore[attr-defined]
             start = end
-            tau = _gathered(mech, effects[name], wrenches, tau)
+            tau = gathered(mech, effects[name], wrenches, tau)
         return tau, vdot
 
     def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
-        """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that."""
+        """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that.
+
+        Where they cannot be closed, the velocities are NaN.
+        """
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        closures = _closures(description)
-        q, v, lost = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
+        closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
+        q, v, lost, gap = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
+        v = np.where(gap <= OPEN, v, np.nan)
         ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
         energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
         return State(q, v, state.parts), energy
-
-    def _assembled(self, description: Description, mech: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
-        """q and v nearby in which all loops are closed; for numbers that are not known yet, if there are such."""
-        closures = _closures(description)
-        if is_traced(q, v) or mech.is_traced() or any(map(_is_open, closures)):
-            q = nearest(mech, closures, q)
-        else:
-            q = assembled(mech, closures, q)
-        return projected(mech, closures, q, v)[:2]
 
     def is_closed(self, state: State, parameters: Values | None = None) -> Any:
         """Whether all loops are closed in a state."""
         description = self.described(parameters)
         mech = self._mechanism(description, self.named_states(state.parts))
-        return is_closed(mech, _closures(description), state.q)
+        closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
+        return is_closed(mech, closures, state.q)
+
+    def rows(self, state: State, t: Scalar = 0.0, parameters: Values | None = None) -> Rows:
+        """The rows of all loops in a state."""
+        description, states = self.described(parameters), self.named_states(state.parts)
+        closures = closures_of(description.elements, self._held(states))
+        return closing_rows(self._mechanism(description, states), closures, state.q, state.v, t)
+
+    def _held(self, states: Mapping[str, Array]) -> dict[str, Array]:
+        """The loops that may part, by name: 1 while they hold, 0 after."""
+        return {name: held for name, held in self.description.holding(states).items() if name in self.loops}
 
     def derivative(
         self,
@@ -380,23 +403,9 @@ class System:
         for name, element in description.elements.items():
             own = own_states(states, name)
             changed = element is not base.elements[name] and element.decoupled()
-            same = same and not (changed or element.inertias(own) or element.holds(own))
+            parts = any(what in description.bodies for what in element.holds(own))
+            same = same and not (changed or element.inertias(own) or parts)
         return self.mechanism if same else description.mechanism(states)
-
-
-def _loops(description: Description) -> dict[str, ClosedLoop]:
-    return {name: e for name, e in description.acting() if isinstance(e, ClosedLoop)}
-
-
-def _closures(description: Description) -> list[Closure]:
-    return [loop.closure() for loop in _loops(description).values()]
-
-
-def _is_open(closure: Closure) -> bool:
-    """Whether a number of a closure is left free."""
-    numbers = [getattr(closure.relation, name, 0.0) for name in ("length", "ratio", "offset", "axes")]
-    placements = [x for X in (closure.placement_a, closure.placement_b) for x in (X.R, X.p)]
-    return is_traced(*numbers, *placements)
 
 
 @memo
@@ -420,7 +429,7 @@ def unpack(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Arra
     return values
 
 
-def _gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
+def gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
     """tau (nv,) with the joint forces of an effect; its wrenches are added to those by body."""
     for body, F in effect.wrenches.items():
         wrenches[body] = wrenches[body] + F if body in wrenches else F

@@ -17,7 +17,7 @@ from poinsot.fuse.trace.cells import OUTSIDE, locate
 from poinsot.fuse.trace.splines import slopes
 from poinsot.fuse.trace.traced import Traced, _asarray, as_objects
 
-_METHODS = {"linear": 2, "cubic": 4, "monotone": 2}  # with the least number of knots
+METHODS = {"linear": 2, "cubic": 4, "monotone": 2}  # with the least number of knots
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,9 @@ class Table:
         values = _frozen(self.values, "the values of the table")
         object.__setattr__(self, "axes", grids)
         object.__setattr__(self, "values", values)
-        if self.method not in _METHODS:
-            raise ValueError(f"method {self.method!r} of the table is unknown; there are {tuple(_METHODS)}")
-        least = _METHODS[self.method]
+        if self.method not in METHODS:
+            raise ValueError(f"method {self.method!r} of the table is unknown; there are {tuple(METHODS)}")
+        least = METHODS[self.method]
         for k, grid in enumerate(grids):
             if grid.ndim != 1 or len(grid) < least or not np.all(np.diff(grid) > 0):
                 raise ValueError(f"axis {k} of the table must be {least} or more increasing numbers, not {grid}")

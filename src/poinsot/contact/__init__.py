@@ -1,0 +1,1 @@
+"""Contact: where shapes touch, and the law of the force there."""

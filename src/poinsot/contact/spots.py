@@ -1,0 +1,93 @@
+"""Where a shape can touch a plane: its spots, each the lowest point of one of its features.
+
+A spot is a function of the upward normal n (3,), in the axes of the shape's frame, that gives a point (3,) [m] there:
+corners of a box, the lowest points of balls and ellipsoids, and of the rims of cylinders, cones and discs. A rim has
+three, 120 degrees apart, the first of them the lowest, so that it rolls smoothly and stands on its end as well.
+"""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.spatial import shapes
+
+Spot: TypeAlias = Callable[[Array], Array]
+FLAT = 1e-9  # the sine of the angle below which a rim is level, and its lowest point any
+RIM = ((1.0, 0.0), (-0.5, np.sqrt(0.75)), (-0.5, -np.sqrt(0.75)))  # cosines and sines of the places on a rim
+
+
+def spots_of(shape: Any) -> list[Spot]:
+    """All spots of a shape."""
+    return SPOTS[type(shape)](shape)
+
+
+def ball(z: Any, radius: Any) -> Spot:
+    """Of a ball with its centre on the z axis; of a point, if the radius is zero."""
+    return lambda n: np.stack([0.0, 0.0, z]) - radius * n
+
+
+def corner(x: Any, y: Any, z: Any) -> Spot:
+    """Of a point that is the shape's own."""
+    return lambda n: np.stack([x, y, z])
+
+
+def rim(z: Any, radius: Any) -> list[Spot]:
+    """Of a circle about the z axis."""
+
+    def at(cosine: float, sine: float) -> Spot:
+        def spot(n: Array) -> Array:
+            x, y = -n[0] - FLAT, -n[1]
+            length = np.sqrt(x * x + y * y + FLAT * FLAT * FLAT)
+            e = np.stack([x, y]) / length
+            across = np.stack([-e[1], e[0]])
+            return np.concatenate([radius * (cosine * e + sine * across), np.stack([z])])
+
+        return spot
+
+    return [at(cosine, sine) for cosine, sine in RIM]
+
+
+def ellipsoid(semi_axes: Any) -> Spot:
+    """Of an ellipsoid: -D^2 n / sqrt(n^T D^2 n), D its semi-axes."""
+
+    def spot(n: Array) -> Array:
+        d = np.stack(list(semi_axes))
+        return -d * d * n / np.sqrt(np.sum(d * d * n * n))
+
+    return spot
+
+
+def _box(s: shapes.Box) -> list[Spot]:
+    a, b, c = s.size
+    return [corner(x * a / 2, y * b / 2, z * c / 2) for x, y, z in _signs(3)]
+
+
+def _plate(s: shapes.Plate) -> list[Spot]:
+    a, b = s.size
+    return [corner(x * a / 2, y * b / 2, 0.0) for x, y in _signs(2)]
+
+
+def _cone(s: shapes.Cone) -> list[Spot]:
+    pointed = isinstance(s.top_radius, float | int) and s.top_radius == 0
+    top = [ball(s.height / 2, 0.0)] if pointed else rim(s.height / 2, s.top_radius)
+    return rim(-s.height / 2, s.radius) + top
+
+
+def _signs(n: int) -> list[tuple[int, ...]]:
+    return list(product((-1, 1), repeat=n))
+
+
+SPOTS: dict[type, Callable[[Any], list[Spot]]] = {
+    shapes.Box: _box,
+    shapes.Plate: _plate,
+    shapes.Ellipsoid: lambda s: [ellipsoid(s.semi_axes)],
+    shapes.Sphere: lambda s: [ball(0.0, s.radius)],
+    shapes.Capsule: lambda s: [ball(sign * s.height / 2, s.radius) for sign in (-1, 1)],
+    shapes.Cylinder: lambda s: rim(-s.height / 2, s.radius) + rim(s.height / 2, s.radius),
+    shapes.Cone: _cone,
+    shapes.Disc: lambda s: rim(0.0, s.radius),
+    shapes.Rod: lambda s: [ball(sign * s.length / 2, 0.0) for sign in (-1, 1)],
+}

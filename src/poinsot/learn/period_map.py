@@ -1,0 +1,46 @@
+"""One control period of a stepper as a differentiable function: state and action -> state and what is observed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from poinsot._memo import memo
+from poinsot._types import Array, Scalar
+from poinsot.fuse import Kernel
+from poinsot.run import WorldStepper
+from poinsot.run.control_period import ControlPeriod
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodMap:
+    """(x (..., nx), action (..., na)) -> (x after the period, what is observed there (..., no)), and its derivatives.
+
+    x is the state in the form that is stepped, as in `sim.state.x`; t [s] is the time at which the period begins; and p
+    (..., np) are the varied numbers and inputs. Derivatives by all four are known. `self.x` and `self.p` are those of
+    the stepper when this was made. An instance that breaks down stays where it was.
+    """
+
+    call: Callable[..., Any]
+    x: Any
+    p: Any
+
+    def __call__(self, x: Any, action: Any, t: Any = 0.0, p: Any = None) -> tuple[Any, Any]:
+        new, observed = self.call(x, action, t, self.p if p is None else p)
+        return new, observed
+
+
+def period_kernel(sim: WorldStepper) -> Kernel:
+    """One period of a stepper as a kernel: (x, action, t, p) -> (x, what is observed)."""
+    if not sim.action_labels:
+        raise ValueError("this stepper has no inputs; a bridge needs an action: add one with world.add_input.")
+    return _kernel(sim._period, sim.substeps, sim.step_length)
+
+
+@memo
+def _kernel(period: ControlPeriod, n: int, h: float) -> Kernel:
+    nx, n_p, na, no = period._sizes
+
+    def control_period(x: Array, action: Array, t: Scalar, p: Array) -> tuple[Array, Array]:
+        return period.advance(x, p, t, 0.0, action, h, n)[:2]
+
+    return Kernel(control_period, f"({nx}),({na}),(),({n_p})->({nx}),({no})")

@@ -1,0 +1,89 @@
+"""Elements whose forces are taken at the end of a step: stiff springs, dampers, stops and contacts.
+
+The implicit step finds the velocities at its end by iterations. In each, such an element states its forces as linear
+functions of these velocities about the last guess; in the end it books what the forces did.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+
+if TYPE_CHECKING:
+    from poinsot.parts.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class Resistance:
+    """Forces at the end of a step, as linear functions of the velocities there: F(V) = F_0 - K (V - V_0).
+
+    V_0: the velocities at the start. wrenches: F_0 (6,) and slopes: K (6, 6), symmetric, not negative, by body, about
+    their origins in their own axes as at the start. joint_forces, joint_slopes (nv,): the same in joints, by the name
+    of the body that the joint carries. couplings: by two bodies a, b, the K (6, 6) by which the velocity of b resists
+    a; its transpose is how that of a resists b. kept: what the element sees again when the velocities are known.
+    """
+
+    wrenches: Mapping[str, Array] = field(default_factory=dict)
+    slopes: Mapping[str, Array] = field(default_factory=dict)
+    joint_forces: Mapping[str, Array] = field(default_factory=dict)
+    joint_slopes: Mapping[str, Array] = field(default_factory=dict)
+    couplings: Mapping[tuple[str, str], Array] = field(default_factory=dict)
+    kept: Array = field(default_factory=lambda: np.zeros(0))
+
+    def used(self, later: "Later") -> "Used":
+        """The forces at these velocities."""
+        wrenches = {b: F - self.slopes[b] @ later.change(b) for b, F in self.wrenches.items()}
+        for (a, b), K in self.couplings.items():
+            wrenches[a] = wrenches[a] - K @ later.change(b)
+            wrenches[b] = wrenches[b] - K.T @ later.change(a)
+        forces = {j: f - self.joint_slopes[j] * later.joint_change(j) for j, f in self.joint_forces.items()}
+        return Used(wrenches, forces, self.kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Used:
+    """The forces that a step was made with, and what was `kept` of the last guess."""
+
+    wrenches: Mapping[str, Array]
+    joint_forces: Mapping[str, Array]
+    kept: Array
+
+    def power(self, later: "Later") -> Array:
+        """Their mean power over the step [W]."""
+        total: Array = np.zeros(())
+        for body, F in self.wrenches.items():
+            total = total + F @ (later.scene[body].twist + 0.5 * later.change(body))
+        for joint, f in self.joint_forces.items():
+            total = total + f @ (later.scene.joint(joint)[1] + 0.5 * later.joint_change(joint))
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """The end of a step h [s] from a scene: accelerations A (6,) of bodies by name, in their axes as at the start, and
+    of joints, a (nv,)."""
+
+    scene: "Scene"
+    h: Scalar
+    A: Mapping[str, Any]
+    a: Array
+
+    def change(self, body: str) -> Array:
+        """What the step adds to the twist of a body (6,)."""
+        return self.h * self.A[body]
+
+    def twist(self, body: str) -> Array:
+        """V_WB_B (6,) at the end, about the origin and in the axes as at the start."""
+        return self.scene[body].twist + self.change(body)
+
+    def joint_change(self, joint: str) -> Array:
+        """What the step adds to the velocity of a joint (nv,)."""
+        mech = self.scene.mechanism
+        return self.h * self.a[mech.v_slices[mech.index(joint)]]
+
+    def velocity(self, joint: str) -> Array:
+        """The velocity of a joint (nv,) at the end."""
+        return self.scene.joint(joint)[1] + self.joint_change(joint)

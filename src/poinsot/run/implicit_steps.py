@@ -1,0 +1,167 @@
+"""The implicit step: stiff forces are taken at its end, where they follow from the velocities that they lead to.
+
+Contacts, stops, springs and dampers in joints, and feedback state their forces as linear functions of the velocities at
+the end of the step (`parts.resisting`); a tree under such forces is solved by articulated bodies (`mechanism.stiff`),
+and again about the velocities found. All other forces are those at the start of the step. Of first order; it damps
+what it does not resolve.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import fori_loop, is_traced
+from poinsot.mechanism import floating
+from poinsot.mechanism.dynamics import strain
+from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.parts import Effect, Scene
+from poinsot.parts.resisting import Later, Resistance, Used
+from poinsot.run.general_steps import RestingForm, general
+from poinsot.run.step_context import LedgerState, Method, Step, StepContext
+from poinsot.world import Motion, State, System
+from poinsot.world.system import gathered
+
+ITERATIONS = 3
+JOINTS = "joints"  # the springs and dampers in all joints, as one source of the ledger
+
+
+def implicit(iterations: int = ITERATIONS) -> Method:
+    """Velocities first, from the forces at the end; then coordinates move with the new velocities, on the group."""
+
+    def make(context: StepContext, form: RestingForm) -> Step:
+        def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+            points = form.moving(y.state.parts)
+            state = form.leave(y, points).state
+            scene, _ = context.system.scene(t, state, context.parameters, context.inputs_at(t))
+            motion = implicit_motion(context.system, scene, h, iterations)
+            slope = context.system.rate(motion)
+            about = points or form.fixed
+            _, wdot = floating.rates(scene.mechanism, about, scene.q, y.state.v, slope.q, motion.wdot)
+            w = y.state.v + h * wdot
+            x = floating.moved(context.system.mechanism, y.state.q, w, h)
+            parts, inflow = y.state.parts + h * slope.parts, y.inflow + h * context.inflow_rate(motion)
+            return form.recentred(LedgerState(State(x, w, parts), inflow), points)
+
+        return step
+
+    return replace(general(1, make), unsuited=_unsuited)
+
+
+def _unsuited(system: System) -> str:
+    return "cannot step worlds with closed loops yet; take 'rk4'." if system.loops else ""
+
+
+def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> Motion:
+    """The forces over a step h, and the accelerations that they give."""
+    mech = scene.mechanism
+    resisting = {name: e for name, e in scene.elements.items() if e.resists}
+    effects = {name: scene.effect(name) for name in scene.elements if name not in resisting}
+    wrenches: dict[str, Array] = {}
+    tau = np.zeros(mech.nv)
+    for effect in effects.values():
+        tau = gathered(mech, effect, wrenches, tau)
+    tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
+    touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
+    laws: dict[str, Any] = {name: e.resisting for name, e in resisting.items()}
+    if _joints_resist(scene):
+        laws[JOINTS] = joint_resistance
+
+    def later(guess: tuple[Array, Array]) -> Later:
+        return Later(scene, h, {mech.links[k].name: guess[0][j] for j, k in enumerate(touched)}, guess[1])
+
+    def iterate(_: Any, guess: Any) -> Any:
+        found = {name: law(scene, h, later(guess)) for name, law in laws.items()}
+        a, A = _solved(tree, h, found)
+        guess = np.stack([A[k] for k in touched]) if touched else np.zeros((0, 6)), a
+        return *guess, [found[name].used(later(guess)) for name in laws]
+
+    start = (np.zeros((len(touched), 6)), np.zeros(mech.nv))
+    A, a, used = _repeated(iterations, iterate, start) if laws else (*start, [])
+    if not laws:
+        a, _ = tree.solve(h, {}, {})
+    return _booked(scene, effects, wrenches, tau, tree, later((A, a)), dict(zip(laws, used, strict=True)))
+
+
+def _repeated(iterations: int, iterate: Any, start: tuple[Array, Array]) -> Any:
+    """The last of some iterations; the first is unrolled, because it shows what is carried."""
+    first = iterate(0, start)
+    return fori_loop(iterations - 1, lambda k, now: iterate(k, now[:2]), first) if iterations > 1 else first
+
+
+def _solved(tree: StiffTree, h: Scalar, found: dict[str, Resistance]) -> tuple[Array, Added]:
+    """The accelerations under resisting forces."""
+    mech = tree.mech
+    F, K = {}, {}  # type: dict[int, Array], dict[int, Array]
+    both: dict[tuple[int, int], Array] = {}
+    forces, slopes = [np.zeros(link.joint.nv) for link in mech.links], [np.zeros(link.joint.nv) for link in mech.links]
+    for resistance in found.values():
+        both |= {(mech.index(a), mech.index(b)): C for (a, b), C in resistance.couplings.items()}
+        for body, wrench in resistance.wrenches.items():
+            k = mech.index(body)
+            F[k] = F[k] + wrench if k in F else wrench
+            K[k] = K[k] + resistance.slopes[body] if k in K else resistance.slopes[body]
+        for joint, force in resistance.joint_forces.items():
+            k = mech.index(joint)
+            forces[k], slopes[k] = forces[k] + force, slopes[k] + resistance.joint_slopes[joint]
+    if not any(resistance.joint_forces for resistance in found.values()):
+        return tree.solve(h, F, K, couplings=both)
+    in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
+    return tree.solve(h, F, K, in_joints, slope, both)
+
+
+def _booked(
+    scene: Scene,
+    effects: dict[str, Effect],
+    wrenches: dict[str, Array],
+    tau: Array,
+    tree: StiffTree,
+    later: Later,
+    used: dict[str, Used],
+) -> Motion:
+    """The motion, with the effects of resisting elements among the others."""
+    mech, power = scene.mechanism, None
+    joints = used.pop(JOINTS, None)
+    if joints is not None:
+        power = joints.power(later) + _stored_later(scene, later)
+        tau = gathered(mech, Effect(joint_forces=joints.joint_forces), wrenches, tau)
+    for name, forces in used.items():
+        effects[name] = scene.elements[name].taken(scene, later, forces)
+        tau = gathered(mech, effects[name], wrenches, tau)
+    motion = Motion(scene, effects, wrenches, tau, *tree.rates(later.a), power)
+    return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
+
+
+# Springs, dampers and dry friction in joints.
+
+
+def _joints_resist(scene: Scene) -> bool:
+    joints = [link.joint for link in scene.mechanism.links if link.joint.nv]
+    return any(is_traced(x) or np.any(x) for j in joints for x in (j.stiffness, j.damping, j.friction))
+
+
+def joint_resistance(scene: Scene, h: Scalar, later: Later) -> Resistance:
+    """tau = k (strain - h v) - d v - f tanh(v / 1e-3), the friction by its secant."""
+    forces, slopes = {}, {}  # type: dict[str, Array], dict[str, Array]
+    for link, sq, sv in zip(scene.mechanism.links, scene.mechanism.q_slices, scene.mechanism.v_slices, strict=True):
+        joint, v = link.joint, scene.v[sv]
+        if not joint.nv:
+            continue
+        slope = joint.damping + h * joint.stiffness + np.zeros(joint.nv)
+        if is_traced(joint.friction) or np.any(joint.friction):
+            speed = np.abs(later.velocity(link.name)) + 1e-9
+            slope = slope + joint.friction * np.tanh(speed / 1e-3) / speed
+        forces[link.name] = joint.stiffness * strain(joint, scene.q[sq]) - slope * v
+        slopes[link.name] = slope
+    return Resistance(joint_forces=forces, joint_slopes=slopes)
+
+
+def _stored_later(scene: Scene, later: Later) -> Array:
+    """The power [W] that the springs in joints take up, over the step."""
+    mech, total = scene.mechanism, np.zeros(())  # type: Any, Array
+    for link, sq in zip(mech.links, mech.q_slices, strict=True):
+        if link.joint.nv and link.joint.type.stores_energy(link.joint):
+            u, v = strain(link.joint, scene.q[sq]), later.velocity(link.name)
+            total = total + np.sum(link.joint.stiffness * v * (0.5 * later.h * v - u))
+    return total

@@ -1,0 +1,96 @@
+"""Where two shapes touch, against what defines it: overlaps, nearest points, and points within both shapes."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+
+from poinsot.contact.boxes import AWAY, box_on_box
+from poinsot.contact.patches import nearest, patches
+from poinsot.spatial import Pose
+from poinsot.spatial.shapes import Box, Capsule, Sphere
+
+RNG = np.random.default_rng(5)
+
+
+def turned():
+    return Rotation.random(random_state=int(RNG.integers(1e9))).as_matrix()
+
+
+def overlap(n, x, R_a, half_a, R_b, half_b):
+    """How far two boxes overlap along n, the centre of the second at the origin."""
+    return np.abs(n @ R_a) @ half_a + np.abs(n @ R_b) @ half_b - abs(n @ x)
+
+
+@pytest.mark.parametrize("nearly", [False, True])
+def test_boxes_overlap_least_along_the_normal_and_touch_within_both(nearly):
+    kinds = set()
+    for _ in range(150):
+        R_b = turned()
+        R_a = R_b @ Rotation.from_rotvec(1e-4 * RNG.normal(size=3)).as_matrix() if nearly else turned()
+        half_a, half_b = RNG.random((2, 3)) + 0.2
+        crossed = [np.cross(a, b) for a in R_a.T for b in R_b.T]
+        axes = [*R_a.T, *R_b.T, *(c / np.linalg.norm(c) for c in crossed if np.linalg.norm(c) > 1e-3)]
+        e, low, high = RNG.normal(size=3), 0.0, 9.0
+        for _ in range(50):  # to where they overlap by a millimetre
+            middle = (low + high) / 2
+            deep = min(overlap(n, middle * e, R_a, half_a, R_b, half_b) for n in axes) > 1e-3
+            low, high = (middle, high) if deep else (low, middle)
+        x = low * e
+        n, points, depths = box_on_box(x, R_a, np.zeros(3), R_b, half_a, half_b)
+        assert n @ x > 0
+        assert overlap(n, x, R_a, half_a, R_b, half_b) == pytest.approx(1e-3, rel=3e-3)
+        assert 0 < np.max(depths) < 1e-3 * (1 + 3e-3)
+        there = points[depths > 0]
+        assert np.max(np.abs((there - x) @ R_a) - half_a) < 1e-6
+        assert np.max(np.abs(there @ R_b) - half_b) < 1e-6
+        kinds.add(bool(depths[-1] > 0))
+        apart = box_on_box(x + 2.5e-3 * n, R_a, np.zeros(3), R_b, half_a, half_b)[2]
+        assert np.all(apart == AWAY)
+    assert kinds == {False, True}  # by faces, and by edges
+
+
+def test_a_box_on_a_face_of_another_touches_by_its_corners():
+    n, points, depths = box_on_box(
+        np.array([0.3, 0, 1.49]), np.eye(3), np.zeros(3), np.eye(3), np.array([0.5, 0.4, 0.5]), np.ones(3)
+    )
+    assert np.allclose(n, [0, 0, 1])
+    assert np.allclose(depths[depths > 0], 0.01)
+    found = points[depths > 0]
+    assert {tuple(np.round(p, 9)) for p in found} == {(x, y, 0.995) for x in (-0.2, 0.8) for y in (-0.4, 0.4)}
+
+
+def test_the_nearest_points_of_segments():
+    for _ in range(40):
+        p0, p1, q0, q1 = RNG.normal(size=(4, 3))
+        a, b = nearest(p0, p1, q0, q1)
+        gap = lambda s: np.sum((p0 + s[0] * (p1 - p0) - q0 - s[1] * (q1 - q0)) ** 2)  # noqa: B023, E731
+        wanted = min(minimize(gap, start, bounds=[(0, 1)] * 2).fun for start in ((0.1, 0.1), (0.9, 0.5)))
+        assert np.sum((a - b) ** 2) <= wanted + 1e-9
+    p = np.zeros(3)
+    assert np.allclose(np.array(nearest(p, p, p + 1, p + 1))[1], 1)  # of two points
+
+
+@pytest.mark.parametrize("a", [Sphere(0.3), Capsule(0.2, 1.0)], ids=repr)
+def test_round_shapes_on_a_box(a):
+    box = Box((1.0, 0.8, 0.6))
+    half = 0.5 * np.array(box.size)
+    for _ in range(40):
+        X, Y = Pose(turned(), RNG.normal(size=3)), Pose(turned(), RNG.normal(size=3))
+        found = patches(a, X, box, Y)
+        t = np.linspace(-0.5, 0.5, 4001)[:, None] * (a.height if isinstance(a, Capsule) else 0.0)
+        inner = (X.p + t * X.R[:, 2] - Y.p) @ Y.R
+        outside = np.linalg.norm(inner - np.clip(inner, -half, half), axis=1)
+        if np.min(outside) > 1e-3:
+            deepest = max(float(p.depths[0]) for p in found)
+            assert deepest == pytest.approx(a.radius - np.min(outside), abs=1e-6)
+        turned_round = patches(box, Y, a, X)
+        for one, other in zip(found, turned_round, strict=True):
+            assert np.array_equal(one.normal, -other.normal)
+            assert np.array_equal(one.points, other.points)
+
+
+def test_a_ball_within_a_box_leaves_by_the_nearest_face():
+    (found,) = patches(Sphere(0.1), Pose(p=(0.0, 0.35, 0.1)), Box((1.0, 0.8, 0.6)), Pose())
+    assert np.allclose(found.normal, [0, 1, 0])
+    assert found.depths[0] == pytest.approx(0.15)
