@@ -84,6 +84,16 @@ def test_run_writes_a_replay(capsys, here):
     assert (here / "results" / "spin.html").stat().st_size > 100_000
 
 
+def test_cameras_are_checked_before_anything_runs(capsys, here):
+    for command in (("run", "spin.toml"), ("run", "spin.toml", "--set", "show.camera=chse")):
+        code = main([*command, "--camera", "chse box"] if len(command) == 2 else list(command))
+        assert code == 2
+        assert "did you mean 'chase'" in capsys.readouterr().err
+        assert not (here / "results").exists()
+    assert "replay" in said(capsys, "run", "spin.toml", "--html", "--camera", "orbit box")
+    assert '"kind":"orbit","body":0' in (here / "results" / "spin.html").read_text(encoding="utf-8")
+
+
 def test_numbers_can_be_set(capsys):
     said(
         capsys, "run", "spin.toml", "-q", "--set", "run.duration=200 ms", "--set", "box.mass=3 kg", "--set", "gravity=0"
@@ -389,7 +399,7 @@ def test_view_waits_for_the_viewer(capsys, monkeypatch):
         def wait(self) -> None:
             seen.append("waited")
 
-    monkeypatch.setattr(pt.Run, "view", lambda run: seen.append(f"{len(run.time)} records") or Viewer())
+    monkeypatch.setattr(pt.Run, "view", lambda run, **_: seen.append(f"{len(run.time)} records") or Viewer())
     said(capsys, "run", "spin.toml", "-q", "--view")
     said(capsys, "view", "results/spin.nc")
     assert seen == ["51 records", "waited"] * 2

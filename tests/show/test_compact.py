@@ -92,7 +92,7 @@ def test_the_document_of_a_run():
     assert np.all(np.sum(q[1:] * q[:-1], axis=-1) > 0)  # continuous in sign
     assert np.allclose(np.abs(np.sum(q * picture.records.wxyz[:, 0], axis=-1)), 1.0, atol=1e-5)
     assert np.array_equal(arrays[doc["exact"]["velocity"]][:, 0], run["upper"].velocity.values)
-    assert [row[0].split()[0] for row in doc["ledger"]["rows"]] == ["mass", "momentum", "spin", "energy"]
+    assert [row[0].split()[0] for row in doc["ledger"]["rows"]] == ["mass", "momentum", "angular", "energy"]
     assert doc["camera"]["kind"] == "fixed"  # it is not small against its path
     assert doc["world"]["kind"] == "studio"
     assert doc["events"] == []
@@ -122,6 +122,7 @@ def test_cameras_by_words():
         ("", "camera '' is not known"),
         ({"kind": "orbit", "body": "x"}, "there is no body 'x'"),
         ({"kind": "orbit", "distance": -1}, "distance of a camera must be a finite number, above 0"),
+        ({"kind": "orbit", "distance": "far"}, "distance of a camera must be a finite number"),
         ({"kind": "orbit", "speed": 1}, "not speed"),
         ({"kind": "drone"}, "of the kind 'drone' is not known"),
         ((1, 2), "direction of a camera must be three finite numbers"),
@@ -140,6 +141,21 @@ def test_a_camera_looks_at_the_picture():
     picture = replay.picture_of(runs_to_show.pendulum())
     view = fixed_view(picture)
     assert np.allclose(view["look_at"], picture.centre)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fps": 0}, "fps must be a positive number of records per second, not 0"),
+        ({"fps": -1.0}, "not -1.0"),
+        ({"speed": float("nan")}, "speed must be positive, not nan"),
+        ({"show": "forcs"}, "there is no layer 'forcs'; did you mean 'forces'"),
+        ({"plots": ["enrgy"]}, "'enrgy' cannot be recorded; did you mean 'energy'"),
+    ],
+)
+def test_bad_options_are_errors(options, message):
+    with pytest.raises(ValueError, match=message):
+        replay.html(runs_to_show.pendulum(), **options)
 
 
 def test_unknown_surroundings():

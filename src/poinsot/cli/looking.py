@@ -32,11 +32,11 @@ def view_options(scenario: "Scenario", camera: str | None) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value is not None}
 
 
-def checked_camera(camera: str | None, names: Iterable[str]) -> str | None:
-    """The words of a camera; an error if they name no camera, or no body."""
+def checked_camera(camera: Any, names: Iterable[str]) -> Any:
+    """The words of a camera, or a direction; an error if the words name no camera, or no body."""
     from poinsot.show.cameras import spelled
 
-    if camera is not None:
+    if isinstance(camera, str):
         spelled(camera, list(names))
     return camera
 

@@ -180,7 +180,7 @@ ShowOptions = table(
     "ShowOptions",
     "What `poinsot run` draws in the terminal, into a picture and into its replay.",
     {},
-    camera=readers.text('a camera, such as "chase", "orbit wing", "wing from fuselage"'),
+    camera=readers.camera(),
     layers=readers.names('a list of layers, such as ["+forces"]'),
     surroundings=readers.choice("studio", "field", "orbit"),
     draw=readers.text('a quantity, such as "box.position.z"'),

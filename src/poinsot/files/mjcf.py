@@ -65,7 +65,9 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
         off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
         links = tuple(_links(model))
         closures = tuple(_closures(mujoco, model, links))
-        mech = Mechanism(links, np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy(), closures)
+        mech = Mechanism(
+            links, np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy(), closures, os.path.abspath(path)
+        )
     mender.report(path)
     counts["equalities"] -= len(closures) + int(np.sum(model.eq_active0 == 0))
     switches = {f"flag {name.lower()}=disable": off.get(f"mjDSBL_{name}", False) for name in SWITCHES}

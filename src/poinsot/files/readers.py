@@ -130,6 +130,21 @@ def vector(*units: str) -> KeyType:
     return array(*units, shape=(3,))
 
 
+def camera() -> KeyType:
+    """The words of a camera, or a direction to look from."""
+    what = 'a camera, such as "chase", "orbit wing", "wing from fuselage", or a direction of three numbers to look from'
+
+    def read(value: object, _: Context) -> Any:
+        if isinstance(value, str):
+            return value
+        x = array_of(value, ("1",))
+        if np.shape(x) != (3,) or not np.all(np.isfinite(x)) or not np.any(x):
+            raise ValueError(f"expected {what}")
+        return x
+
+    return typed(read, what, {"anyOf": [{"type": "string"}, {"type": "array"}]})
+
+
 WORDS = {2: "two", 3: "three", 4: "four"}
 
 

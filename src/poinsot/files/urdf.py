@@ -8,6 +8,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
@@ -79,9 +80,10 @@ def load_urdf(
         mech = mender.mechanism(mender.mimicking(built, closures), closures=closures)
     mender.report(path)
     ignored = Counter(chain(_ignored(robot), _without_meaning(joints.values())))
-    ignored.pop("mimic", None)
+    for read in ("mimic", "visual", "material"):  # these are read: by closures, and by the viewer
+        ignored.pop(read, None)
     warn_ignored(path, ignored)
-    return mech
+    return replace(mech, source=os.path.abspath(path))
 
 
 def _parsed(text: bytes) -> Element:

@@ -46,12 +46,14 @@ class Mechanism:
     """A tree of links, parents before children.
 
     q (nq,) and v (nv,) hold the coordinates and velocities of the joints one after the other, in the order of `links`.
-    `gravity` (3,) [m/s^2] in the world. `closures`: what closes its loops, `Closure`s between its links.
+    `gravity` (3,) [m/s^2] in the world. `closures`: what closes its loops, `Closure`s between its links. `source`: the
+    file that it was read from, for its looks.
     """
 
     links: tuple[Link, ...]
     gravity: Array = (0.0, 0.0, -9.81)  # type: ignore[assignment]
     closures: "tuple[Closure, ...]" = ()
+    source: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         links, closures = _sorted(tuple(self.links)), _checked(self.closures)

@@ -6,6 +6,7 @@ from poinsot.show.looks import Look
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.plots import plot
 from poinsot.show.replay import html, to_html
+from poinsot.show.robots import mjcf_looks
 from poinsot.show.urdf_visuals import urdf_looks
 from poinsot.show.viewer import Viewer, view
 
@@ -18,6 +19,7 @@ __all__ = [
     "animate",
     "html",
     "live",
+    "mjcf_looks",
     "plot",
     "snapshot",
     "to_html",

@@ -1,6 +1,7 @@
 """Cameras: what a user asks for, and what suits a picture, as a specification for the page."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from poinsot.show.picture import Picture
 from poinsot.show.vehicles import Vehicle, main_vehicle
 from poinsot.spatial import rotation
 
+MARGIN = 0.82  # the share of a picture that a fixed camera fills
 FOV = 0.7  # rad, the vertical angle of view
 MEANINGS = {
     "chase": "behind the body, along its path, with a level horizon",
@@ -105,7 +107,7 @@ def _checked(picture: Picture, camera: Mapping[str, Any], body: str) -> dict[str
             spec[key] = names.index(name)
     for key in ANGLES:
         if key in camera:
-            value = float(camera[key])
+            value = float(camera[key]) if isinstance(camera[key], (int, float, np.number)) else np.nan
             if not np.isfinite(value) or (key == "distance" and value <= 0):
                 raise ValueError(f"{key} of a camera must be a finite number{', above 0' * (key == 'distance')}.")
             spec[key] = value
@@ -142,11 +144,25 @@ def fixed_view(picture: Picture, view: Any = None, follow: str | None = None) ->
     up, look_at = vectors.get("up", picture.up), vectors.get("look_at", centre)
     x = rotation.perpendicular(up / np.linalg.norm(up))
     direction = vectors.get("direction", 1.0 * x - 1.6 * np.cross(up, x) + 0.75 * up)
-    away = 2.6 * float(options.get("distance", 1.0)) * size * direction / np.linalg.norm(direction)
+    direction = direction / np.linalg.norm(direction)
+    whole = 2.6 * size if follow is not None else _fitting(picture, direction, up)
+    away = whole * float(options.get("distance", 1.0)) * direction
     position = vectors.get("position", look_at + away)
     if not np.any(position != look_at):
         raise ValueError(f"the camera is at the point that it looks at, {position}.")
     return {"position": position.tolist(), "look_at": look_at.tolist(), "up": up.tolist()}
+
+
+def _fitting(picture: Picture, direction: Array, up: Array) -> float:
+    """The distance [m] from the centre at which the box around the picture fills a picture of 3:2, up to a margin."""
+    low, high = picture.bounds
+    corners = np.array(list(product(*zip(low, high, strict=True)))) - picture.centre
+    right = np.cross(up, direction)
+    right = right / np.linalg.norm(right) if np.any(np.abs(right) > 1e-9) else rotation.perpendicular(direction)
+    top = np.cross(direction, right)
+    tangent = np.tan(FOV / 2) * MARGIN
+    needs = np.maximum(np.abs(corners @ right) / (1.5 * tangent), np.abs(corners @ top) / tangent)
+    return max(float((corners @ direction + needs).max()), 0.2 * picture.size)
 
 
 def _vector(name: str, value: Any) -> Array:

@@ -157,13 +157,10 @@ def document(
         "cameras": usual_cameras(picture),
         "camera": aimed,
         "size": picture.size,
-        "fov": float(np.degrees(FOV)),
-        "rate": rate,
         "hud": around.kind in ("field", "orbit"),
-        "served": served,
-        "bare": bare,
     }
-    return packer.document(content)
+    page = {"fov": float(np.degrees(FOV)), "rate": rate, "served": served, "bare": bare}
+    return packer.document({**content, **page})
 
 
 def _described(
@@ -241,10 +238,10 @@ def ledger_rows(run: Run, instance: int) -> dict[str, Any] | None:
     initial, final, inflow = pick(ledger.initial), pick(ledger.final), pick(ledger.inflow).sum(axis=-2)
     amounts = [magnitudes(a) for a in (initial, final, inflow)]
     residual = pick(ledger.relative_residual)
-    units = ("kg", "kg m/s", "kg m²/s", "J")  # the angular momentum as "spin" leaves room for the numbers
+    units = ("kg", "kg m/s", "kg m²/s", "J")
     rows = [
         [f"{name} [{units[k]}]", *(f"{float(a[k]):.4g}" for a in amounts), f"{float(residual[k]):.1e}"]
-        for k, name in enumerate(("mass", "momentum", "spin", "energy"))
+        for k, name in enumerate(("mass", "momentum", "angular mom.", "energy"))
     ]
     return {"heads": HEADS, "rows": rows}
 

@@ -19,7 +19,12 @@ Drawing = Callable[[Sequence[Any], "Picture"], Iterator[Mark]]
 MOST_COILS = 60  # more springs than this are drawn as straight lines
 TURNS = 9
 FASTEST = 15.0  # rad/s, the largest speed at which a rotor is drawn
-GLASS, LIQUID, FLAME = (196, 211, 228), (64, 128, 200), (240, 140, 40)
+GLASS, LIQUID = (196, 211, 228), (240, 172, 48)
+FLAME, CORE = (246, 132, 36), (255, 224, 150)
+HULL = 0.42  # the opacity of a body that something is inside of
+PLUME = draw.revolved(
+    [(0.0, 0.0), (0.8, 0.0)], [(0.8, 0.0), (1.0, 0.14), (0.8, 0.4), (0.42, 0.75), (0.0, 1.0)], around=32
+)
 SLACK, PULLED, PUSHED = np.array([150, 158, 170]), np.array([205, 52, 66]), np.array([36, 98, 186])
 
 
@@ -43,19 +48,66 @@ def springs(springs: Sequence[Spring], picture: "Picture") -> Iterator[Mark]:
 
 
 def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
-    """Propellers at the centres of mass, rotating no faster than the eye can follow."""
+    """Wheels at the centre of mass, inside a translucent hull; propellers at the front of what flies in a uniform
+    gravity; rotating no faster than the eye can follow."""
     records = picture.records
     for rotor in rotors:
         k = records.index(rotor.body)
-        radius = 0.45 * (picture.reaches[k] or picture.unit)
-        speed = _state(picture, rotor, "speed", rotor.speed)
-        speed = np.clip(speed, -FASTEST, FASTEST)
+        axis = np.asarray(rotor.axis, dtype=float)
+        axis = axis / np.linalg.norm(axis)
+        speed = np.clip(_state(picture, rotor, "speed", rotor.speed), -FASTEST, FASTEST)
         steps = np.diff(records.time) * (speed[1:] + speed[:-1]) / 2
         angle = np.concatenate([[0.0], np.cumsum(steps)])
         spin = np.stack([np.cos(angle / 2), 0 * angle, 0 * angle, np.sin(angle / 2)], axis=-1)
-        wxyz = quaternion.product(records.wxyz[:, 0, k], quaternion.product(aimed(np.asarray(rotor.axis, float)), spin))
-        blades = [draw.box((2 * radius, 0.16 * radius, 0.03 * radius)), draw.cylinder(0.13 * radius, 0.16 * radius)]
-        yield Surface(rotor.name, draw.joined(blades), Track(records.centres[:, 0, k], wxyz), INK, body=rotor.body)
+        wxyz = quaternion.product(records.wxyz[:, 0, k], quaternion.product(aimed(axis), spin))
+        ahead, radius = _on_hull(picture, k, axis)
+        look, place = _wheel(radius), records.centres[:, 0, k]
+        if is_propeller(rotor, picture):
+            look = _propeller(0.24 * (picture.reaches[k] or picture.unit))
+            place = place + quaternion.rotate(records.wxyz[:, 0, k], ahead * axis)
+        yield Surface(rotor.name, look, Track(place, wxyz), INK, body=rotor.body)
+
+
+def is_propeller(rotor: Rotor, picture: "Picture") -> bool:
+    """Whether a rotor is drawn as a propeller: it is kept at a speed, in a uniform gravity."""
+    return rotor.torque is None and bool(np.any(picture.records.mechanism.gravity))
+
+
+def _propeller(radius: float) -> draw.Triangles:
+    """Two blades and a spinner, unit lengths times the radius."""
+    back, spinner = [(0.0, -0.12), (0.13, -0.12)], [(0.13, -0.12), (0.11, 0.06), (0.0, 0.24)]
+    return draw.joined([draw.box((2.0, 0.13, 0.03)), draw.revolved(back, spinner)]).scaled(radius)
+
+
+def _wheel(radius: float) -> draw.Triangles:
+    """A rim, spokes and a hub, unit lengths times the radius."""
+    spokes = [draw.box((1.9, 0.1, 0.08)), draw.box((0.1, 1.9, 0.08))]
+    return draw.joined([draw.cylinder(1.0, 0.16, 0.84), draw.cylinder(0.18, 0.26), *spokes]).scaled(radius)
+
+
+def _on_hull(picture: "Picture", k: int, axis: Array) -> tuple[float, float]:
+    """How far [m] the hull of body k reaches along an axis from its centre of mass, near the axis; and the radius [m]
+    of a wheel about it that fits inside."""
+    link = picture.records.mechanism.links[k]
+    com = np.zeros(3) if link.inertia is None else link.inertia.com
+    looks = [look.triangles.vertices for look in picture.looks[link.name]]
+    if not looks:
+        return picture.unit, 0.4 * picture.unit
+    v = np.concatenate(looks) - com
+    along = v @ axis
+    aside = np.linalg.norm(v - np.outer(along, axis), axis=1)
+    near = aside <= max(0.35 * float(aside.max()), float(aside.min()) * 1.001)
+    inside = min(float(np.abs(v @ e).max()) for e in np.eye(3) if abs(e @ axis) < 0.9)
+    return float(along[near].max()), 0.72 * inside
+
+
+def hollow(picture: "Picture") -> dict[str, float]:
+    """The opacity of bodies that have something to see inside: wheels and tanks."""
+    inside = {}
+    for element in picture.records.description.elements.values():
+        if isinstance(element, Tank) or (isinstance(element, Rotor) and not is_propeller(element, picture)):
+            inside[element.body] = HULL
+    return inside
 
 
 def tanks(tanks: Sequence[Tank], picture: "Picture") -> Iterator[Mark]:
@@ -94,20 +146,36 @@ def _container(tank: Tank, picture: "Picture") -> draw.Triangles:
 
 
 def thrusters(thrusters: Sequence[Thruster | Jet | SolidMotor], picture: "Picture") -> Iterator[Mark]:
-    """Flames with lengths proportional to the thrust."""
-    cone = draw.revolved([(0.0, 0.0), (0.16, 0.0)], [(0.16, 0.0), (0.0, 1.0)])
+    """Flames as wide as the hull at the nozzle allows, with lengths proportional to the thrust."""
     records, forces = picture.records, [picture.records.of(t.name, "force")[:, 0] for t in thrusters]
     most = max(float(np.linalg.norm(np.stack(forces), axis=-1).max()), 1e-300)
     for thruster, f in zip(thrusters, forces, strict=True):
         k = records.index(thruster.body)
         along = quaternion.rotate(records.wxyz[:, 0, k], -f)
-        length = np.maximum(np.linalg.norm(f, axis=-1) / most * 1.2 * picture.unit, 1e-6 * picture.unit)
-        scales = np.repeat(length[:, None], 3, axis=1)
+        share = np.linalg.norm(f, axis=-1) / most
+        radius = _nozzle(picture, k, np.asarray(thruster.point, dtype=float), f[np.argmax(share)])
+        lit = np.maximum(share, 1e-6)
         at = point_of(picture, thruster.body, thruster.point)
-        colours = np.array([FLAME])
-        yield Copies(
-            thruster.name, cone, at[:, None], aimed(along)[:, None], scales[:, None], colours, 0.8, shadow=False
-        )
+        for name, colour, wide, long in (("", FLAME, 1.0, 11.0), (" core", CORE, 0.55, 6.0)):
+            scales = radius * np.stack([wide * np.sqrt(lit), wide * np.sqrt(lit), long * lit], axis=-1)
+            yield Copies(
+                f"{thruster.name}{name}", PLUME, at[:, None], aimed(along)[:, None], scales[:, None],
+                np.array([colour]), 0.75, shadow=False, glows=True,
+            )  # fmt: skip
+
+
+def _nozzle(picture: "Picture", k: int, point: Array, force: Array) -> float:
+    """The radius [m] of a nozzle: most of that of the hull around its point, at most an eighth of its reach."""
+    reach = picture.reaches[k] or picture.unit
+    looks = [look.triangles.vertices for look in picture.looks[picture.records.names[k]]]
+    axis = force / max(float(np.linalg.norm(force)), 1e-300)
+    if not looks or not np.any(axis):
+        return 0.1 * float(reach)
+    v = np.concatenate(looks) - point
+    along = v @ axis
+    aside = np.linalg.norm(v - np.outer(along, axis), axis=1)
+    close = aside[np.abs(along) < 0.2 * reach]
+    return float(min(0.75 * close.max() if close.size else np.inf, 0.12 * reach))
 
 
 def _state(picture: "Picture", element: Element, key: str, otherwise: Any) -> Array:

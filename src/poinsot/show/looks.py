@@ -28,6 +28,10 @@ class Look:
     colour: Colour | None = None
 
 
+MOST_FACES = 400_000  # of a mesh file that is drawn
+SLIM = 0.02  # the least semi-axis of an ellipsoid that is drawn, relative to the largest
+
+
 def look_of(source: Any) -> list[Look]:
     """The look of a body from a `Look`, shape, solid, mesh file, object with vertices and faces, or a list of those."""
     if isinstance(source, Look):
@@ -37,7 +41,7 @@ def look_of(source: Any) -> list[Look]:
     if isinstance(source, Solid):
         return [Look(triangles_of(source.shape).moved(source.pose))]
     if isinstance(source, (str, os.PathLike)):
-        return [Look(from_file(Path(source)))]
+        return from_file(Path(source))
     if hasattr(source, "vertices") and hasattr(source, "faces"):
         return [Look(Triangles(np.asarray(source.vertices), np.asarray(source.faces)))]
     if isinstance(source, Iterable):
@@ -87,7 +91,7 @@ def ellipsoid_of(inertia: Inertia) -> Triangles:
     """The ellipsoid of uniform density that has these mass properties: a_i^2 = 5 (I_j + I_k - I_i) / (2 m)."""
     moments, R = inertia.principal()
     squares = 2.5 * (moments.sum() - 2 * moments) / inertia.mass
-    semi_axes = np.sqrt(np.maximum(squares, 1e-4 * squares.max()))
+    semi_axes = np.sqrt(np.maximum(squares, SLIM**2 * squares.max()))
     return draw.ball(around=32).scaled(semi_axes).moved(Pose(R, inertia.com))
 
 
@@ -98,10 +102,25 @@ def bone(end: Array, radius: float) -> Triangles:
     return draw.capsule(min(radius, 0.25 * length), length, around=24).moved(X)
 
 
-def from_file(path: Path) -> Triangles:
-    """Any mesh file, closed or not, as triangles."""
+def from_file(path: Path) -> list[Look]:
+    """Any mesh file, closed or not, as surfaces, one for each of its materials."""
     trimesh = require("trimesh", "mesh", "reading a mesh file")
     if not path.is_file():
         raise FileNotFoundError(f"mesh file '{path}' does not exist.")
-    mesh = trimesh.load(path, force="mesh")
-    return Triangles(np.asarray(mesh.vertices), np.asarray(mesh.faces))
+    loaded = trimesh.load(path, force="scene")
+    parts = [mesh for mesh in loaded.dump() if hasattr(mesh, "faces")]
+    faces = sum(len(mesh.faces) for mesh in parts)
+    if faces > MOST_FACES:
+        raise ValueError(f"mesh file '{path}' has {faces:,} triangles, too many to draw: simplify it.")
+    return [Look(Triangles(np.asarray(m.vertices), np.asarray(m.faces)), _painted(m)) for m in parts]
+
+
+def _painted(mesh: Any) -> Colour | None:
+    """The colour of a mesh's material, or the mean of those of its vertices; None if it has neither."""
+    visual = getattr(mesh, "visual", None)
+    if visual is None or not getattr(visual, "defined", False):
+        return None
+    material = getattr(visual, "material", None)
+    rgba = material.main_color if material is not None else np.mean(np.asarray(visual.vertex_colors), axis=0)
+    r, g, b = (round(float(c)) for c in np.asarray(rgba)[:3])
+    return r, g, b

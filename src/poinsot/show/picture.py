@@ -12,6 +12,7 @@ from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
 from poinsot.show import construction, elements, scenery, vectors
+from poinsot.show.beams import chains
 from poinsot.show.looks import Look, looks_of
 from poinsot.show.marks import Arrows, Mark
 from poinsot.show.records import Records
@@ -38,6 +39,13 @@ class Picture:
     def looks(self) -> dict[str, list[Look]]:
         """The looks of every body."""
         return looks_of(self.records.description, self.chosen_looks)
+
+    @cached_property
+    def beams(self) -> list[list[str]]:
+        """The segments of each beam that has no look of its own, root first."""
+        own = self.records.description.bodies
+        plain = {name for name in own if name not in self.chosen_looks and not getattr(own[name].inertia, "solids", ())}
+        return [chain for chain in chains(self.records.description) if plain.issuperset(chain)]
 
     # Sizes.
 

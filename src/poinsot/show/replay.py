@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from poinsot._atomic import write_text
+from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
 from poinsot.show.document import document
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
 from poinsot.show.records import records_of
+from poinsot.show.robots import own_looks
 
 FPS = 30
 MOST = 400_000  # poses in one file; beyond that there are fewer records, down to FPS of them per second
@@ -46,6 +48,8 @@ def frames(time: Array, speed: float, fps: float) -> Array:
 def kept(picture: Picture, rate: float, fps: float | None = None) -> Array:
     """The records (k,) of a file: all of them, or `fps` per second of the replay; by default as many as are light."""
     time = picture.records.time
+    if fps is not None and not 0 < fps < np.inf:
+        raise ValueError(f"fps must be a positive number of records per second, not {fps!r}.")
     if fps is None and len(time) * len(picture.records.names) <= MOST / 10:
         return np.arange(len(time))
     return frames(time, rate, fps or FPS)
@@ -61,7 +65,8 @@ def picture_of(
     """The picture of a run: of one instance of a batch, with up to `ghosts` others."""
     others = [i for i in range(run.batch or 1) if i != instance]
     chosen = np.linspace(0, len(others) - 1, min(ghosts, len(others))).astype(int)
-    return Picture(records_of(run, (instance, *(others[i] for i in chosen))), looks or {}, trails)
+    all_looks = {**own_looks(run.world), **(looks or {})}
+    return Picture(records_of(run, (instance, *(others[i] for i in chosen))), all_looks, trails)
 
 
 def html(
@@ -153,4 +158,7 @@ def layers_of(show: str | Iterable[str] | None) -> tuple[str, ...]:
     plus = [name.removeprefix("+") for name in names if name.startswith("+")]
     rest = [name for name in names if not name.startswith("+")]
     chosen = {*(rest or (DEFAULT if plus else ())), *plus}
-    return tuple(name for name in LAYERS if name in chosen) + tuple(chosen - set(LAYERS))
+    for name in chosen:
+        if name not in LAYERS:
+            raise ValueError(f"there is no layer {name!r}{hint(name, LAYERS)}; there are {', '.join(LAYERS)}.")
+    return tuple(name for name in LAYERS if name in chosen)

@@ -9,7 +9,8 @@ from poinsot._types import Array
 from poinsot.environment import Contact
 from poinsot.parts import Element
 from poinsot.show import triangles as draw
-from poinsot.show.elements import broken
+from poinsot.show.beams import skins
+from poinsot.show.elements import broken, hollow
 from poinsot.show.looks import is_point
 from poinsot.show.marks import (
     BODIES,
@@ -42,21 +43,28 @@ IN_SPACE = (255, 214, 102)  # trails before a dark sky
 
 def bodies(picture: "Picture") -> Iterator[Mark]:
     """Every body as its shapes; point masses as balls with volumes proportional to their masses."""
-    records = picture.records
+    records, hulls = picture.records, hollow(picture)
+    exceeded = {name: broken(picture, name) for name in records.names}
+    bent = {name for chain in picture.beams for name in chain}
+    yield from skins(picture, BODIES[5], exceeded, hulls)
     for k, link in enumerate(records.mechanism.links):
-        track = Track(records.positions[:, 0, k], records.wxyz[:, 0, k])
-        exceeded = broken(picture, link.name)
+        if link.name in bent:
+            continue
+        track, over = Track(records.positions[:, 0, k], records.wxyz[:, 0, k]), exceeded[link.name]
         for part, (colour, surface) in enumerate(_surfaces(picture, k)):
-            hue = None if exceeded is None else np.where(exceeded[:, None], BROKEN, colour)
-            name = f"{link.name}/{part}" if part else link.name
-            yield Surface(name, surface, track, colour, body=link.name, hue=hue)
+            hue = None if over is None else np.where(over[:, None], BROKEN, colour)
+            name, opacity = f"{link.name}/{part}" if part else link.name, hulls.get(link.name, 1.0)
+            yield Surface(name, surface, track, colour, opacity, body=link.name, hue=hue)
     yield from _points(picture)
 
 
 def joints(picture: "Picture") -> Iterator[Mark]:
     """A pin along each axis of rotation, a ball for a joint that rotates about all axes."""
     records = picture.records
+    bent = {name for chain in picture.beams for name in chain}
     for k, link in enumerate(records.mechanism.links):
+        if link.name in bent:
+            continue
         size = 0.11 * min(picture.unit, picture.reaches[k] or picture.unit)
         track = Track(records.positions[:, 0, k], records.wxyz[:, 0, k])
         kind = link.joint.type

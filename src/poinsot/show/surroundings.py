@@ -14,7 +14,7 @@ from poinsot.show.picture import Picture
 from poinsot.show.vehicles import Vehicle
 from poinsot.spatial import rotation
 
-STUDIO = 60.0  # m: larger pictures are outdoors
+STUDIO = 60.0  # m: larger pictures are outdoors, also those a quarter as large in which something flies
 KINDS = ("studio", "field", "orbit")
 CLEAR = 25.0  # the height of a free flight above the ground, where none is given, in radii of the vehicle
 RUNWAY = (1200.0, 30.0)  # m, length and width
@@ -49,7 +49,8 @@ def surroundings_of(picture: Picture, vehicle: Vehicle, kind: str | None = None)
     description = picture.records.description
     globe = _globe(description.gravity)
     if kind is None:
-        outdoors = np.any(picture.records.mechanism.gravity) and picture.size > STUDIO
+        far = picture.size > (STUDIO / 4 if vehicle.is_small else STUDIO)
+        outdoors = np.any(picture.records.mechanism.gravity) and far
         kind = "orbit" if globe else "field" if outdoors else "studio"
     if kind == "orbit":
         globe = globe or _globe(CentralGravity(centre=picture.centre - np.array([0, 0, 7e6])))

@@ -1,9 +1,10 @@
 """The looks of the links of a URDF file."""
 
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,17 +13,20 @@ from poinsot._types import Array
 from poinsot.show import triangles as draw
 from poinsot.show.looks import Look, from_file
 from poinsot.show.marks import Colour
-from poinsot.show.triangles import Triangles
 from poinsot.spatial import Pose, euler
 
 
 def urdf_looks(
-    path: str | os.PathLike[str], folders: Mapping[str, str | os.PathLike[str]] | None = None
+    path: str | os.PathLike[str],
+    folders: Mapping[str, str | os.PathLike[str]] | None = None,
+    missing: Literal["error", "warn"] = "error",
 ) -> dict[str, list[Look]]:
     """The <visual> elements of a URDF file: the boxes, cylinders, spheres and meshes of each link, with their colours.
 
     `folders`: the folders of the packages in "package://name/..."; by default they are searched for above the file.
-    Meshes are read with trimesh. Use it as run.view(looks=urdf_looks("robot.urdf")).
+    Meshes are read with trimesh, in the colours of their materials where the file gives none. missing: whether a mesh
+    that cannot be read, or is too large to draw, is an error or a warning. A world with a robot from `load_urdf` has
+    these looks by default; for a run from elsewhere use run.view(looks=urdf_looks("robot.urdf")).
     """
     path = Path(path)
     robot = ElementTree.fromstring(path.read_bytes())
@@ -32,25 +36,33 @@ def urdf_looks(
         looks = []
         for visual in link.findall("visual"):
             colour = _colour(visual.find("material"), named)
-            for look in _geometry(visual.find("geometry"), path, folders or {}):
-                looks.append(Look(look.moved(_origin(visual.find("origin"))), colour))
+            try:
+                found = _geometry(visual.find("geometry"), path, folders or {})
+            except (OSError, ImportError, ValueError) as error:
+                if missing == "error":
+                    raise
+                warnings.warn(f"link {link.get('name')!r} is drawn without a part: {error}", stacklevel=2)
+                continue
+            X = _origin(visual.find("origin"))
+            looks += [Look(look.triangles.moved(X), colour or look.colour) for look in found]
         by_link[str(link.get("name"))] = looks
     return by_link
 
 
-def _geometry(geometry: Any, path: Path, folders: Mapping[str, Any]) -> list[Triangles]:
+def _geometry(geometry: Any, path: Path, folders: Mapping[str, Any]) -> list[Look]:
     if geometry is None or len(geometry) == 0:
         return []
     item = geometry[0]
     if item.tag == "box":
-        return [draw.box(_floats(item.get("size")))]
+        return [Look(draw.box(_floats(item.get("size"))))]
     if item.tag == "cylinder":
-        return [draw.cylinder(float(item.get("radius")), float(item.get("length")))]
+        return [Look(draw.cylinder(float(item.get("radius")), float(item.get("length"))))]
     if item.tag == "sphere":
-        return [draw.ball(float(item.get("radius")))]
+        return [Look(draw.ball(float(item.get("radius"))))]
     if item.tag == "mesh":
-        mesh = from_file(_mesh_file(item.get("filename"), path, folders))
-        return [mesh.scaled(_floats(item.get("scale") or "1 1 1"))]
+        scale = _floats(item.get("scale") or "1 1 1")
+        parts = from_file(_mesh_file(item.get("filename"), path, folders))
+        return [Look(part.triangles.scaled(scale), part.colour) for part in parts]
     raise ValueError(f"{path}: a <{item.tag}> cannot be drawn; known are box, cylinder, sphere, mesh.")
 
 

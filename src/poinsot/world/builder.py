@@ -59,6 +59,7 @@ class World:
         wind: Any = None,
         ground: Any = None,
     ) -> None:
+        self.robots: list[tuple[str, str]] = []  # files of robots, with the prefix of their bodies: they have the looks
         self.description = Description(gravity=gravity_of(gravity, earth))
         self._surfaces: dict[str, Material] = {}
         if ground is not None:
@@ -184,6 +185,8 @@ class World:
                 self.add(stop)
             for closure in mechanism.closures:
                 self.add(ClosedLoop.of(prefixed(closure, prefix)))
+        if mechanism.source:
+            self.robots.append((mechanism.source, prefix))
         return added
 
     def add_beam(

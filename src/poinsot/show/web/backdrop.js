@@ -16,7 +16,7 @@ uniform mat3 fixedAxes;          // world axes -> Earth-fixed ones
 uniform sampler2D land;
 
 vec3 sky(vec3 d) {
-  float e = dot(d, up), s = clamp(e, 0.0, 1.0);
+  float e = dot(d, up), s = clamp(hasGround > 0.5 ? e : abs(e), 0.0, 1.0);
   vec3 c = mix(horizon, zenith, pow(s, 0.55));
   float toSun = max(dot(d, sun), 0.0);
   return c + glow * (0.18 * pow(toSun, 24.0) + 0.9 * smoothstep(0.99985, 0.99992, toSun));
@@ -137,7 +137,7 @@ class Backdrop {
     this.uniforms = {
       forward: value([0, 0, 0]), up: value(world.up), first: value(world.first), second: value(cross(world.up, world.first)), sun: value(world.sun),
       height: value(0), haze: value(Math.max(p.reach, world.kind === "studio" ? 14 * size : 0)), hasGround: value(world.ground === null ? 0 : 1),
-      lines: value(world.kind === "studio" ? 0.8 : 0.55), near: value(0.1), beyond: value(1e6), pixel: value(1e-3),
+      lines: value(0.55), near: value(0.1), beyond: value(1e6), pixel: value(1e-3),
       offsets: value(Array.from({ length: 13 }, () => new THREE.Vector2())), runway: value([0, 0, 1, 0]), runwaySize: value(world.runway ? [world.runway.length / 2, world.runway.width / 2] : [0, 0]),
       hasGlobe: value(world.globe ? 1 : 0), above: value(1), radius: value(world.globe?.radius ?? 1), outward: value([2, 0, 0]), fixedAxes: value(new THREE.Matrix3()), land: value(world.globe ? landTexture(world.globe.coast) : null),
     };

@@ -31,10 +31,9 @@ class Hud {
     const r = this.readings(), cockpit = stage.eye.spec.kind === "cockpit";
     g.font = "13px ui-monospace, monospace"; g.lineWidth = 1.5; g.strokeStyle = g.fillStyle = LIGHT; g.shadowColor = "rgba(0,25,8,.95)"; g.shadowBlur = 3;
     if (cockpit) this.ladder(w, h, r);
-    const scale = Math.min(1, h / 520);
-    this.tape(w / 2 - Math.min(0.36 * w, 330), h / 2, 0.42 * h, r.speed, "m/s", true, scale);
-    this.tape(w / 2 + Math.min(0.36 * w, 330), h / 2, 0.42 * h, r.height > 1e5 ? r.height / 1e3 : r.height, r.height > 1e5 ? "km" : "m", false, scale);
-    g.textAlign = "center"; g.fillText(`${r.climb >= 0 ? "+" : "\u2212"}${Math.abs(r.climb).toFixed(1)} m/s`, w / 2 + Math.min(0.36 * w, 330), h / 2 + 0.21 * h + 20);
+    this.tape(w / 2 - Math.min(0.4 * w, 330), h / 2, 0.42 * h, r.speed, "m/s", true);
+    this.tape(w / 2 + Math.min(0.4 * w, 330), h / 2, 0.42 * h, r.height > 1e5 ? r.height / 1e3 : r.height, r.height > 1e5 ? "km" : "m", false);
+    g.textAlign = "center"; if (w >= 700) g.fillText(`${r.climb >= 0 ? "+" : "\u2212"}${Math.abs(r.climb).toFixed(1)} m/s`, w / 2 + Math.min(0.4 * w, 330), h / 2 + 0.21 * h + 20);
     g.shadowBlur = 0; g.fillStyle = "rgba(8,32,20,.30)"; g.beginPath(); g.roundRect(w / 2 - 26, 38, 52, 23, 6); g.fill(); g.fillStyle = LIGHT;
     g.fillText(`${String(Math.round(r.track) % 360).padStart(3, "0")}\u00b0`, w / 2, 54);
   }
@@ -75,8 +74,17 @@ class Hud {
     g.beginPath(); g.moveTo(w / 2 - 26, h / 2); g.lineTo(w / 2 - 9, h / 2); g.lineTo(w / 2, h / 2 + 7); g.lineTo(w / 2 + 9, h / 2); g.lineTo(w / 2 + 26, h / 2); g.stroke();
   }
 
-  tape(x, y, high, value, label, left, scale) {
-    const { g } = this, step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(Math.abs(value), 1))) - 1), px = high / (8 * step), s = left ? 1 : -1;
+  tape(x, y, high, value, label, left) {
+    const { g } = this, step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(Math.abs(value), 1))) - 1), px = high / (8 * step);
+    if (this.stage.host.clientWidth >= 700) this.scale(x, y, high, value, step, px, left);
+    g.fillStyle = "rgba(4,40,18,.78)"; g.beginPath(); g.roundRect(x - 44, y - 13, 88, 26, 5); g.fill(); g.stroke();
+    g.fillStyle = LIGHT; g.textAlign = "center"; g.font = "600 15px ui-monospace, monospace"; g.fillText(value.toFixed(1), x, y + 5);
+    g.font = "13px ui-monospace, monospace"; g.fillText(label, x, this.stage.host.clientWidth >= 700 ? y - high / 2 - 8 : y + 28);
+  }
+
+  // The marks beside a number, where there is room.
+  scale(x, y, high, value, step, px, left) {
+    const { g } = this, s = left ? 1 : -1;
     g.fillStyle = "rgba(8,32,20,.30)"; g.shadowBlur = 0; g.beginPath(); g.roundRect(x - 46, y - high / 2 - 24, 92, high + (left ? 28 : 52), 8); g.fill(); g.fillStyle = LIGHT; g.shadowBlur = 3;
     g.save(); g.beginPath(); g.rect(x - 42, y - high / 2, 84, high); g.clip();
     for (let v = Math.floor(value / step - 5) * step; v <= value + 5 * step; v += step) {
@@ -86,8 +94,5 @@ class Hud {
       if (Math.abs(yy - y) > 16) { g.textAlign = left ? "right" : "left"; g.fillText(v.toFixed(0), x + s * 27, yy + 4); }
     }
     g.restore();
-    g.fillStyle = "rgba(4,40,18,.78)"; g.beginPath(); g.roundRect(x - 44, y - 13, 88, 26, 5); g.fill(); g.stroke();
-    g.fillStyle = LIGHT; g.textAlign = "center"; g.font = "600 15px ui-monospace, monospace"; g.fillText(value.toFixed(1), x, y + 5);
-    g.font = "13px ui-monospace, monospace"; g.fillText(label, x, y - high / 2 - 8);
   }
 }

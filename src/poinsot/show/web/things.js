@@ -214,7 +214,7 @@ class SkinThing {
     this.rest = arrays[mark.vertices].values; this.weights = arrays[mark.weights].values; this.first = arrays[mark.first].values;
     const material = materialOf(mark);
     material.color = rgb(mark.colour);
-    this.object = new THREE.Mesh(surfaceOf(Float32Array.from(this.rest), arrays[mark.faces].values), material);
+    this.object = new THREE.Mesh(surfaceOf(new Float32Array(this.rest.length / 2), arrays[mark.faces].values), material);
     this.object.castShadow = this.object.receiveShadow = mark.shadow; this.object.frustumCulled = false;
   }
 

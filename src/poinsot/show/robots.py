@@ -1,0 +1,76 @@
+"""Robots with the looks of the files that they were loaded from: URDF visuals, MJCF geoms."""
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from poinsot._optional import require
+from poinsot.show import triangles as draw
+from poinsot.show.looks import Look
+from poinsot.show.triangles import Triangles
+from poinsot.show.urdf_visuals import urdf_looks
+from poinsot.spatial import Pose
+from poinsot.world import World
+
+VISIBLE = 3  # groups of geoms from this one on are for collisions, in MuJoCo's own viewer too
+
+
+def own_looks(world: World) -> dict[str, list[Look]]:
+    """The looks of the bodies of a world that were loaded from files of robots; what cannot be read is warned of."""
+    found: dict[str, list[Look]] = {}
+    for path, prefix in world.robots:
+        try:
+            looks = mjcf_looks(path) if Path(path).suffix == ".xml" else urdf_looks(path, missing="warn")
+        except (OSError, ValueError, ImportError, SyntaxError) as error:
+            warnings.warn(f"'{path}': its looks cannot be read ({error}); its bodies are ellipsoids.", stacklevel=2)
+            continue
+        found |= {
+            prefix + name: own for name, own in looks.items() if own and prefix + name in world.description.bodies
+        }
+    return found
+
+
+def mjcf_looks(path: str | os.PathLike[str]) -> dict[str, list[Look]]:
+    """The geoms of each body of an MJCF file, with their colours; those of groups 3 to 5, for collisions, are left out
+    where a body has others. Use it as run.view(looks=mjcf_looks("robot.xml"))."""
+    mujoco = require("mujoco", "robots", "Reading MJCF")
+    spec = mujoco.MjSpec.from_file(os.fspath(path))
+    spec.compiler.fusestatic, spec.compiler.discardvisual = False, False
+    model = spec.compile()
+    by_body: dict[str, list[Look]] = {}
+    for b in range(1, model.nbody):
+        geoms = range(model.body_geomadr[b], model.body_geomadr[b] + model.body_geomnum[b])
+        seen = [g for g in geoms if model.geom_group[g] < VISIBLE] or list(geoms)
+        looks = [look for g in seen if (look := _geom(mujoco, model, g)) is not None]
+        by_body[model.body(b).name or f"body{b}"] = looks
+    return by_body
+
+
+def _geom(mujoco: Any, model: Any, g: int) -> Look | None:
+    """A geom as a look, in the frame of its body; None for planes and height fields."""
+    kinds, size = mujoco.mjtGeom, model.geom_size[g]
+    shape = {
+        kinds.mjGEOM_SPHERE: lambda: draw.ball(size[0]),
+        kinds.mjGEOM_CAPSULE: lambda: draw.capsule(size[0], 2 * size[1]),
+        kinds.mjGEOM_ELLIPSOID: lambda: draw.ball().scaled(size),
+        kinds.mjGEOM_CYLINDER: lambda: draw.cylinder(size[0], 2 * size[1]),
+        kinds.mjGEOM_BOX: lambda: draw.box(2 * size),
+        kinds.mjGEOM_MESH: lambda: _mesh(model, int(model.geom_dataid[g])),
+    }.get(kinds(int(model.geom_type[g])))
+    if shape is None:
+        return None
+    material = int(model.geom_matid[g])
+    rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[g]
+    r, green, b = (round(255 * float(c)) for c in rgba[:3])
+    X = Pose.from_quaternion(model.geom_quat[g], model.geom_pos[g])
+    return Look(shape().moved(X), (r, green, b))
+
+
+def _mesh(model: Any, m: int) -> Triangles:
+    v, f = int(model.mesh_vertadr[m]), int(model.mesh_faceadr[m])
+    vertices = np.asarray(model.mesh_vert[v : v + model.mesh_vertnum[m]], dtype=float)
+    faces = np.asarray(model.mesh_face[f : f + model.mesh_facenum[m]])
+    return Triangles(vertices[faces].reshape(-1, 3), np.arange(3 * len(faces)).reshape(-1, 3))
