@@ -1,15 +1,12 @@
 """The examples: the command runs each of them for a short while, its ledger balances, and what it draws is recorded."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-import poinsot as pt
 from poinsot.cli import main
 from poinsot.cli.finding import examples
 from poinsot.files.scenario import load_scenario
-from poinsot.study.quantities import pick
 
 
 @pytest.mark.parametrize("name", examples())

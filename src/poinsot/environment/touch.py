@@ -25,7 +25,8 @@ class Ground(Element):
     a `terrain`.
 
     `surface`: stiffness, damping and friction of what touches. `velocity` (3,) [m/s]: of its surface, as of a belt.
-    `ignored`: the names of bodies that pass through it. It acts by a `Touch` for each body, called "body-ground".
+    `ignored`: the names of bodies that pass through it. It acts by a `Touch` for each body, called "body-ground"; its
+    `force`, `depth`, `slip` and `touching`, the number of points that touch, can be recorded.
     """
 
     height: Annotated[float, "m"] = 0.0

@@ -28,8 +28,8 @@ from poinsot.spatial import Inertia
 OWNERS = ("body", "joint")  # the key that names what an element sits on; inside a body it is that body
 # Elements that are written in another way: gravity = {...}, [[close]], [[controller]], [[event]]; or not in scenarios.
 OTHERWISE: tuple[type, ...] = (
-    AirMass, Block, CentralGravity, ClosedLoop, Controller, EarthGravity, Ground, LinearBlock, PairTouch, Terrain, Touch,
-    When,
+    AirMass, Block, CentralGravity, ClosedLoop, Controller, EarthGravity, Ground, LinearBlock, PairTouch, Terrain,
+    Touch, When,
 )  # fmt: skip
 OWNERLESS = ("flow", "limit", "wing")  # elements that may do without, as they name tanks, cuts or beams in full
 

@@ -251,20 +251,17 @@ class World:
 
     def add_surface(self, name: str, **numbers: float) -> Material:
         """A material for contacts by name: stiffness [N/m], damping [s/m], friction; see `Material`."""
-        self._surfaces[name] = Material(**numbers)
-        return self._surfaces[name]
+        self._surfaces[name] = material = Material(**numbers)
+        return material
 
     def add_ground(self, name: str = "ground", surface: Material | str | None = None, **data: Any) -> Element:
-        """The ground that the shapes of all bodies may touch: a plane, z = 0 by default, or that which the world was
-        made with; see `Ground`.
-
-        Bodies may be added before or after it. The touch of each is called "body-ground"; its `force`, `depth`, `slip`
-        and `touching`, the number of points that touch, can be recorded.
-        """
+        """The ground that the shapes of all bodies may touch, added before or after it: a plane, z = 0 by default, or
+        that which the world was made with; see `Ground`."""
         with self._all_or_nothing():
             self.description, terrain = without_terrain(self.description, name)
-            material = material_of(surface, self._surfaces)
-            ground = self.add(Ground(name, surface=material, **{"terrain": terrain, **data}))
+            ground = self.add(
+                Ground(name, **{"surface": material_of(surface, self._surfaces), "terrain": terrain} | data)
+            )
             self._add_touches()
         return ground
 
