@@ -90,8 +90,6 @@ class World:
         world.description = description
         return world
 
-    # Building.
-
     def add_body(
         self,
         name: str,
@@ -259,9 +257,8 @@ class World:
         that which the world was made with; see `Ground`."""
         with self._all_or_nothing():
             self.description, terrain = without_terrain(self.description, name)
-            ground = self.add(
-                Ground(name, **{"surface": material_of(surface, self._surfaces), "terrain": terrain} | data)
-            )
+            data = {"surface": material_of(surface, self._surfaces), "terrain": terrain} | data
+            ground = self.add(Ground(name, **data))
             self._add_touches()
         return ground
 
