@@ -13,8 +13,7 @@ def disc(slips):
 
         (Ia + m R^2) w Omega sin - It Omega^2 sin cos = -m g R cos,
 
-    with the spin w and the tilt of the axis; without friction the centre is at rest, and m R^2 is absent. Routh,
-    Advanced Rigid Dynamics, section 244.
+    with the spin w and the tilt of the axis; without friction the centre is at rest, and m R^2 is absent.
     """
     body = pt.Inertia.cylinder(MASS, RADIUS, 1e-3)
     It, Ia = body.moment[0, 0], body.moment[2, 2] + (0 if slips else MASS * RADIUS**2)

@@ -25,7 +25,9 @@ class PeriodMap:
     p: Any
 
     def __call__(self, x: Any, action: Any, t: Any = 0.0, p: Any = None) -> tuple[Any, Any]:
-        new, observed = self.call(x, action, t, self.p if p is None else p)
+        if p is None:  # a tensor of torch goes to where x is
+            p = self.p.to(x.device) if hasattr(self.p, "to") and hasattr(x, "device") else self.p
+        new, observed = self.call(x, action, t, p)
         return new, observed
 
 

@@ -29,7 +29,7 @@ def literal(value: float, type_: Type, float64: bool) -> str:
     if number != number:
         return '(T)nan("")'
     if abs(number) == float("inf"):
-        return f"(T)({'-' if number < 0 else ''}1e999)"  # too large for any double: infinity
+        return f"(T)__int_as_float(0x{'ff' if number < 0 else '7f'}800000)"  # no literal stands for infinity
     return number.hex() + ("" if float64 else "f")
 
 

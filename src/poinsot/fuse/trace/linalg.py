@@ -73,7 +73,7 @@ def solve(A: Any, b: Any) -> Any:
     """x with A x = b, for b of shape (n) or (n, k).
 
     Up to 3x3 by Cramer's rule, which loses twice the digits of the condition number where two singular values are
-    small; the residual, solved for again, brings them back (for condition numbers up to about 1e6). Matrices of known
+    small; the residual, solved for again, brings them back (for condition numbers up to about 1e5). Matrices of known
     numbers, such as inertias, go without.
     """
     _square(A, "solve")
