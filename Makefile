@@ -1,6 +1,6 @@
 # Poinsot: `make run` shows it at work, `make test` proves it. Both need only Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow fuzz mutants lint format bench docs clean
+.PHONY: help run test test-slow fuzz mutants lint format bench docs dist pictures clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,12 +36,20 @@ format: $(VENV)/.test            ## rewrite the sources in the common style
 bench: $(VENV)/.bench            ## measure, against the peers, in one run
 	$(BIN)/python benchmarks/run.py
 
-docs: $(VENV)/.bench            ## draw the pictures of the pages in docs/, check their links and examples
+docs: $(VENV)/.test            ## build the documentation site: open site/index.html
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site
+	@echo "The site is in site/index.html."
+
+dist: $(VENV)/.test            ## build wheel and sdist into dist/, and try the wheel in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build -q
+	$(BIN)/python tools/try_wheel.py dist/*.whl
+
+pictures: $(VENV)/.bench            ## draw the pictures of the pages in docs/ anew
 	for script in docs/make/*.py; do $(BIN)/python $$script; done
-	$(BIN)/python -m pytest -q tests/test_docs.py
 
 clean:            ## remove what these targets made
-	rm -rf $(VENV) results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist results site docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # The environment: a plain install is enough to run; the tests want more. Either is made once, and again when
 # pyproject.toml changes.

@@ -1,5 +1,6 @@
 """The package as a whole: light to import, honest about what is missing."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -45,8 +46,11 @@ def test_a_missing_package_names_its_extra():
 
 
 def test_extras_and_version_match_pyproject():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["version"] == pt.__version__
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = content["project"]
+    assert project["dynamic"] == ["version"]
+    assert content["tool"]["hatch"]["version"]["path"] == "src/poinsot/_version.py", "the version stands in one place"
+    assert f"version: {pt.__version__}\n" in (ROOT / "CITATION.cff").read_text(), "and in the citation"
     assert {"view", "cuda", "robots", "cluster", "learn", "torch", "jax", "dev"} <= set(
         project["optional-dependencies"]
     )
@@ -55,3 +59,105 @@ def test_extras_and_version_match_pyproject():
 def test_public_names_exist_and_are_documented():
     for name in pt.__all__:
         assert getattr(pt, name).__doc__, name
+
+
+def test_no_syntax_is_newer_than_the_oldest_python():
+    """Every source compiles with the grammar of the oldest Python that the metadata admits."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = tuple(map(int, project["requires-python"].removeprefix(">=").split(".")))
+    for folder in ("src", "tests", "examples", "tools"):
+        for path in (ROOT / folder).rglob("*.py"):
+            ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=oldest)
+    with pytest.raises(SyntaxError):
+        ast.parse("type Number = int", feature_version=(3, 11))  # such syntax is noticed, also by a newer Python
+
+
+# Of the standard library, what came after Python 3.11.
+NEWER = {
+    "itertools": {"batched"},
+    "typing": {"override", "TypeAliasType", "TypeIs", "ReadOnly", "NoDefault"},
+    "warnings": {"deprecated"},
+    "copy": {"replace"},
+    "collections.abc": {"Buffer"},
+    "pathlib": {"UnsupportedOperation"},
+    "math": {"sumprod", "fma"},
+    "functools": {"Placeholder"},
+}
+
+
+def test_nothing_of_the_library_is_newer_than_the_oldest_python():
+    found = []
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                new = NEWER.get(node.module or "", set()) & {alias.name for alias in node.names}
+                found += [f"{path.name}: {node.module}.{name}" for name in new]
+            elif (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.attr in NEWER.get(node.value.id, ())
+            ):
+                found.append(f"{path.name}: {node.value.id}.{node.attr}")
+    assert found == []
+
+
+def _packages(names: list[str], extras: dict[str, list[str]]) -> set[str]:
+    """The packages that requirements bring by themselves, those of Poinsot's own extras included."""
+    brought = set()
+    for name in names:
+        if own := re.match(r"poinsot\[(.*)\]", name):
+            for extra in own[1].split(","):
+                brought |= _packages(extras[extra], extras)
+        else:
+            brought.add(re.split(r"[\[>=; ]", name)[0])
+    return brought
+
+
+def test_an_error_names_an_extra_that_brings_the_package():
+    """Each `require(module, extra, purpose)` in the source: the extra exists and its list holds the package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    plain = _packages(project["dependencies"], extras) | {"pandas"}  # which xarray brings
+    called = {"PIL": "pillow", "cupy": "cupy-cuda13x"}  # packages with another name than their module
+    wrong, seen = [], 0
+    for path in (ROOT / "src").rglob("*.py"):
+        for module, extra in re.findall(r"require\(f?\"([\w.{}]+)\", \"(\w+)\"", path.read_text(encoding="utf-8")):
+            seen += 1
+            package = module.split(".")[0]
+            if called.get(package, package) not in plain | _packages(extras.get(extra, []), extras):
+                wrong.append(f"{path.name}: {module} is not in the extra {extra!r}")
+    assert wrong == []
+    assert seen > 40
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "zarr", "scipy", "PIL", "sympy"])
+def test_no_module_imports_an_optional_package_by_itself(module):
+    """They go through `_optional.require`, whose error names the extra."""
+    found = []
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found += [path.name for name in names if name.split(".")[0] == module]
+    assert found == []
+
+
+def test_a_plain_install_runs_an_example(tmp_path):
+    """The command with only the packages of a plain install; what needs more says so before any work."""
+    code = f"""
+import os, sys
+os.chdir({str(tmp_path)!r})
+for name in ('matplotlib', 'PIL', 'zarr', 'scipy', 'trimesh', 'pyarrow', 'numcodecs', 'dask'):
+    sys.modules[name] = None  # as if it were not installed
+from poinsot.cli import main
+assert main(['run', 't-handle', '--set', 'run.duration=1']) == 0
+assert sorted(os.listdir('results')) == ['t-handle.html', 't-handle.nc']
+assert main(['info', 'results/t-handle.nc']) == 0
+for arguments in (['run', 't-handle', '--plot'], ['sweep', 'rocket'], ['plot', 'results/t-handle.nc']):
+    assert main(arguments) == 2
+assert sorted(os.listdir('results')) == ['t-handle.html', 't-handle.nc']
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("pip install 'poinsot[view]'") == 2
+    assert done.stderr.count("pip install 'poinsot[zarr]'") == 1

@@ -1,9 +1,11 @@
 """A fighter around the Earth with its controller, against JSBSim's; one thread."""
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -101,6 +103,58 @@ CASES = (
         ),
         expected=expected,
         tolerance=0.03,
+    ),
+)
+
+
+# Level flight at random speeds and altitudes.
+
+
+@cache
+def conditions() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return {"airspeed": rng.uniform(120, 250, BATCH), "altitude": rng.uniform(0, 6000, BATCH)}
+
+
+@cache
+def hands_on() -> pt.World:
+    """The fighter of the examples with its controls as inputs."""
+    text = EXAMPLE.read_text()
+    for name in ("elevator", "aileron", "rudder"):
+        text = re.sub(rf'{name} = "clip.*"', f'{name} = "{name}"', text)
+    controls = "throttle = { value = 0.2, limits = [0, 1] }\nelevator = 0\naileron = 0\nrudder = 0"
+    text = text.replace('pitch_rate = "8 deg/s"', controls)
+    text = text.replace('throttle = "0.2 if t < 5 else 1 if t < 35 else 0.2"', 'throttle = "throttle"')
+    return read_scenario(re.sub(r"\[sweep\].*?\[air\]", "[air]", text, flags=re.S)).world
+
+
+def trimmed(**asked: Any) -> Work:
+    """The accelerations that are left, the largest of all."""
+
+    def work() -> np.ndarray:
+        return np.abs(hands_on().trim("level", vary=conditions(), **asked).residual).max(keepdims=True)[0]
+
+    return work
+
+
+def left(result: np.ndarray, expected: np.ndarray) -> float:
+    return float(np.abs(result).max())
+
+
+LONGITUDINAL = {"free": ("alpha", "elevator", "throttle"), "zero": ("u", "w", "q")}
+CASES += (
+    Case(
+        name="f16-trim",
+        what=f"{BATCH} random conditions of an F-16 trimmed by `world.trim`, checks included; each",
+        items=BATCH,
+        contenders=(
+            Contender("alpha, elevator, throttle, power", lambda: trimmed(**LONGITUDINAL), "<= 2 us"),
+            Contender("all six accelerations", trimmed, "<= 2 us"),
+        ),
+        expected=lambda: np.zeros(1),
+        tolerance=1e-9,
+        error=left,
+        unit="s",
     ),
 )
 

@@ -6,13 +6,12 @@ method of second order; its error is 5e-3 with these steps, and falls to 5e-6 wi
 """
 
 import functools
-import time
 from functools import partial
 
 import numpy as np
 
 import poinsot as pt
-from case import Case, Contender, Measured, Work
+from case import Case, Contender, Measured, Work, seconds
 
 BATCH, STEPS, STEP = 512, 300, 1e-4
 EULER = "semi-implicit euler"
@@ -140,9 +139,8 @@ def exudyn(steps: int) -> Work:
         return np.tile(q, (BATCH, 1))
 
     def measure() -> float:
-        begin = time.perf_counter()
-        work()
-        return (time.perf_counter() - begin) / steps
+        """As if it had stepped all instances, one after the other."""
+        return seconds(work) * BATCH * STEPS / steps
 
     return Measured(work, measure)
 

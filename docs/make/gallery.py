@@ -12,9 +12,13 @@ SIZE = (512, 320)
 COLOURS = 220  # of a picture: it stays below 60 kB
 # The time [s] of each picture.
 TIMES = {
-    "breaking-wing": 1.25, "double-pendulum": 3.0, "figure-eight": 2.0, "flexible-aircraft": 4.6, "fuel-transfer": 20.0,
-    "gravity-gradient": 700.0, "heavy-top": 1.5, "propeller-plane": 2.0, "reaction-wheel": 10.0, "robot-arm": 2.5,
-    "rocket": 2.0, "rolling-disc": 4.0, "spinning-book": 4.0, "t-handle": 9.0, "trampoline": 1.2, "tumbling-box": 0.8,
+    "attitude-control": 40.0, "breaking-wing": 0.5, "double-pendulum": 3.0, "fighter": 8.5, "figure-eight": 2.0,
+    "flexible-aircraft": 4.6, "fuel-transfer": 20.0, "glider": 6.7, "gravity-gradient": 700.0, "heavy-top": 1.5,
+    "model-rocket": 16.0, "propeller-plane": 1.6, "reaction-wheel": 10.0, "robot-arm": 2.5, "rocket": 2.0,
+    "rolling-disc": 4.0, "satellite": 600.0,
+    "spinning-book": 4.0, "t-handle": 9.0, "trampoline": 1.2, "tumbling-box": 0.8,
+    "circuit": 12.0, "dominoes": 0.35, "gripper": 1.5, "marble-run": 1.0, "newtons-cradle": 0.6, "quadruped": 0.8,
+    "spinning-coin": 1.0, "stack": 0.8, "straight-line": 1.0, "two-stage-rocket": 5.0,
 }  # fmt: skip
 
 

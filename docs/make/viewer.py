@@ -107,6 +107,21 @@ def robot_arm() -> pt.Run:
     return world.simulate(8.0, 1e-3, every=0.02)
 
 
+def rockets() -> pt.Run:
+    """200 model rockets with motors, rails and hulls that differ a little, until they land."""
+    world, n = pt.load_scenario(ROOT / "examples" / "model-rocket.toml").world, 200
+    rng = np.random.default_rng(3)
+    numbers = {
+        "rocket.motor.factor": pt.Normal(1, 0.03),
+        "rocket.start.pitch": pt.Normal(1.5, 0.02),
+        "rocket.hull.axis": np.stack([np.ones(n), 0.004 * rng.normal(size=n), np.zeros(n)], axis=1),
+    }
+    landed = lambda t, scene: (scene["rocket"].position[2] < 0.1) & (t > 2)  # noqa: E731
+    return world.simulate(
+        150, 5e-3, every=0.5, batch=n, vary=numbers, seed=1, outputs={"apogee": "max(altitude)"}, until=landed
+    )
+
+
 EXAMPLES = {
     "flipping-handle": (
         flipping_handle,
@@ -125,15 +140,25 @@ EXAMPLES = {
         {"time": 0.51, "show": ("+forces", "+exposures"), "camera": {"direction": (1.0, -1.6, 0.5), "distance": 0.9}},
     ),
     "net": (net, {"time": 1.0}),
+    "batch": (rockets, {"camera": {"direction": (0.5, -1.0, 0.42)}, "colour": "apogee", "ghosts": 150}),
     "robot-arm": (robot_arm, {"time": 5.2, "trails": {"hand": (0.0, 0.0, 0.2)}}),
 }
+
+
+def light(path: Path) -> None:
+    """Write a picture again with fewer colours, so that it stays below 150 kB."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(250, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB", flush=True)
 
 
 def animation() -> None:
     """The T-handle flips once."""
     options = {"camera": {"direction": (1.0, -1.6, 0.6), "distance": 0.95, "look_at": (0.0, 0.0, -0.015)}}
     flipping_handle().animate(
-        PICTURES / "view-flipping-handle.gif", show="+poinsot", size=(400, 300), fps=10, end=6.0, **options
+        PICTURES / "view-flipping-handle.gif", show="+poinsot", size=(320, 240), fps=8, end=5.0, **options
     )
 
 
@@ -143,4 +168,4 @@ if __name__ == "__main__":
             animation()
         else:
             make, options = EXAMPLES[name]
-            make().snapshot(PICTURES / f"view-{name}.png", **options)
+            light(make().snapshot(PICTURES / f"view-{name}.png", size=(960, 600), **options))

@@ -2,6 +2,9 @@
 
 from poinsot import environment, fuse, learn, mechanism, particles, spatial
 from poinsot._version import __version__ as __version__
+from poinsot.contact.colliders import Collider
+from poinsot.contact.distances import DistanceShape
+from poinsot.contact.hulls import hull
 from poinsot.contact.law import Material
 from poinsot.control import (
     PID,
@@ -28,15 +31,27 @@ from poinsot.environment import (
     CentralGravity,
     Contact,
     Earth,
+    FlatPanel,
     Ground,
     Gust,
     SteadyWind,
     Terrain,
+    Torquer,
     Touch,
     WindProfile,
     air_data,
 )
-from poinsot.files import load_daveml, load_eng, load_mjcf, load_run, load_scenario, load_sdf, load_table, load_urdf
+from poinsot.files import (
+    load_daveml,
+    load_eng,
+    load_mjcf,
+    load_run,
+    load_scenario,
+    load_sdf,
+    load_table,
+    load_tle,
+    load_urdf,
+)
 from poinsot.fuse import (
     Table,
     TraceError,
@@ -51,6 +66,8 @@ from poinsot.fuse import (
     solve_spd,
     threads,
     vjp,
+    when,
+    while_loop,
 )
 from poinsot.learn import bridge
 from poinsot.mechanism import (
@@ -145,12 +162,16 @@ from poinsot.run import (
     Uniform,
     WorldStepper,
     live,
+    load_flight,
     simulate,
 )
 from poinsot.spatial import Inertia, InertiaWarning, Pose
+from poinsot.study import FitError, TrimError, envelope, turn_performance, vn_diagram
+from poinsot.study.indices import rare_event, sobol_indices
+from poinsot.study.reduced import sweep_reduced
 from poinsot.study.sweeps import sweep
 from poinsot.study.swept import load_sweep
-from poinsot.world import Start, State, World
+from poinsot.world import Orbit, Start, State, World
 
 __all__ = [
     "PD",
@@ -168,15 +189,19 @@ __all__ = [
     "Choice",
     "ClosedLoop",
     "Closure",
+    "Collider",
     "Contact",
     "Controller",
     "Cut",
+    "DistanceShape",
     "Dryden",
     "Earth",
     "Effect",
     "ElectricMotor",
     "Element",
     "Fins",
+    "FitError",
+    "FlatPanel",
     "Flexure",
     "Flow",
     "Force",
@@ -207,6 +232,7 @@ __all__ = [
     "Normal",
     "Nose",
     "Notch",
+    "Orbit",
     "Parachute",
     "Particles",
     "PhysicalMoment",
@@ -238,10 +264,12 @@ __all__ = [
     "Terrain",
     "Thruster",
     "Torque",
+    "Torquer",
     "Touch",
     "TraceError",
     "Transition",
     "Triangular",
+    "TrimError",
     "Truncated",
     "Uniform",
     "Washout",
@@ -257,6 +285,7 @@ __all__ = [
     "coupling",
     "cylindrical",
     "distance",
+    "envelope",
     "environment",
     "fixed",
     "fori_loop",
@@ -267,6 +296,7 @@ __all__ = [
     "gradient",
     "helical",
     "hessian",
+    "hull",
     "inverse_dynamics",
     "jacobian",
     "jvp",
@@ -275,12 +305,14 @@ __all__ = [
     "live",
     "load_daveml",
     "load_eng",
+    "load_flight",
     "load_mjcf",
     "load_run",
     "load_scenario",
     "load_sdf",
     "load_sweep",
     "load_table",
+    "load_tle",
     "load_urdf",
     "lqr",
     "mass_matrix",
@@ -294,18 +326,25 @@ __all__ = [
     "planar",
     "prismatic",
     "pulse",
+    "rare_event",
     "revolute",
     "rolling",
     "rpm",
     "set_threads",
     "simulate",
+    "sobol_indices",
     "solve_pose",
     "solve_spd",
     "spatial",
     "spherical",
     "sweep",
+    "sweep_reduced",
     "threads",
     "translation",
+    "turn_performance",
     "universal",
     "vjp",
+    "vn_diagram",
+    "when",
+    "while_loop",
 ]

@@ -102,3 +102,12 @@ def test_carlson_integrals():
         exact = [float(mp.elliprj(*(mp.mpf(a) for a in row))) for row in zip(x, y, z, p, strict=True)]
     np.testing.assert_allclose(carlson_rj(x, y, z, p), exact, rtol=8 * ULP)
     assert carlson_rf(np.zeros(0), 1.0, 1.0).shape == (0,)
+
+
+def test_rj_of_close_arguments_to_rounding():
+    """Where the last terms of its series count: arguments that are close from the start."""
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        x, y, z = np.exp(0.3 * rng.normal(size=3))
+        p = max(x, y, z) * (1 + 0.2 * rng.random())
+        assert abs(float(mp.mpf(float(carlson_rj(x, y, z, p))) / mp.elliprj(x, y, z, p) - 1)) < 6 * ULP

@@ -173,7 +173,7 @@ def test_errors_as_json(capsys):
         (("sweep", "spin.toml", "--engine", "spark"), "engine must be one of local, dask"),
         (("sweep", "spin.toml", "--device", "gpu"), "device must be 'cpu' or 'cuda', not 'gpu'"),
         (("examples", "nothing"), "nor an example of that name"),
-        (("fly",), "No such command 'fly'"),
+        (("swim",), "No such command 'swim'"),
         (("run", "--fast"), "No such option"),
     ],
 )  # fmt: skip
@@ -208,6 +208,7 @@ def test_every_template_can_be_run(kind, capsys):
 
 def test_examples_are_listed_and_copied(capsys, here):
     assert said(capsys, "examples", "-q").split() == list(examples())
+    assert all(name in said(capsys, "examples") for name in examples()), "a list for people is whole, too"
     assert len(examples()) >= 12
     said(capsys, "examples", "robot-arm", "--copy")
     assert (here / "arm.urdf").is_file()
@@ -301,6 +302,36 @@ def test_sweep(capsys, here):
     assert np.array_equal(same.to_numpy(), table.to_numpy())
     said(capsys, "plot", "results/spin.zarr", "box.velocity.z", "--out", "q.png")
     assert (here / "q.png").is_file()
+
+
+def test_a_sweep_that_is_reduced(capsys, here):
+    """Moments and quantiles of a throw whose height is known; the same command goes on, another is refused."""
+    fixed = SPIN.replace('"1:3:3"', '"uniform(1, 3)"') + '[outputs]\nz = "final(position[2])"\n'
+    (here / "throw.toml").write_text(fixed)
+    command = ("sweep", "throw.toml", "--reduce", "--samples", "3000")
+    out = " ".join(said(capsys, *command).split())
+    assert "3,000 runs over box.mass, box.velocity[2]" in out
+    assert "mean std least 5 % 50 % 95 % most" in out
+    told = json.loads((here / "results" / "throw-reduced" / "summary.json").read_text())
+    of = told["statistics"]["z"]
+    assert (told["runs"], told["finite"], told["broken"]) == (3000, 3000, 0)
+    middle = 0.5 * 2.0 - 9.81 * 0.125  # of a number spread evenly over 1 m
+    assert of["mean"] == pytest.approx(middle, abs=4 * 0.2887 / np.sqrt(3000))
+    assert of["std"] == pytest.approx(0.2887, rel=0.03)
+    assert of["5 %"] == pytest.approx(middle - 0.45, abs=0.03)
+    assert told["covariance"][0][0] == pytest.approx(of["std"] ** 2, rel=1e-12)
+    highest = told["extremes"]["z"]["most"][0]
+    assert highest["value"] == pytest.approx(0.5 * highest["numbers"]["box.velocity[2]"] - 9.81 * 0.125, abs=1e-12)
+    (here / "results" / "throw-reduced" / "chunk-00000001.json").unlink()  # as if it had been stopped
+    again = json.loads(said(capsys, *command, "--json"))
+    assert again["statistics"] == told["statistics"]
+    assert "holds another sweep" in said(capsys, *command, "--seed", "1", code=2)
+    assert "3,000 runs" in said(capsys, *command, "--seed", "1", "--fresh")
+    assert "only outputs are kept; did you mean 'z'" in said(capsys, *command, "--what", "zz", code=2)
+    assert "give a table [outputs]" in said(capsys, "sweep", "spin.toml", "--reduce", code=2)
+    ranges = (*command, "--vary", "box.velocity[2]=1:3:3")
+    assert "draws all numbers" in said(capsys, *ranges, "--fresh", code=2)
+    assert "chunk=5 must be a whole number of blocks" in said(capsys, *command, "--chunk", "5", code=2)
 
 
 def test_a_sweep_is_viewed_as_a_page(capsys, here, monkeypatch):
@@ -411,6 +442,51 @@ def test_view_writes_one_file(capsys):
     assert "<html" in Path("replay.html").read_text(encoding="utf-8")[:2000].lower()
 
 
+JET = """
+[run]
+duration = 1
+step = 0.01
+[inputs]
+throttle = 0
+[[body]]
+name = "box"
+shape = [{ kind = "box", size = [0.1, 0.2, 0.3], mass = 2 }]
+[[force]]
+name = "jet"
+body = "box"
+value = "[0, 0, 30*throttle]"
+"""
+
+
+def test_what_was_flown_is_kept_and_runs_again(capsys, monkeypatch):
+    """A key is held for 0.2 s; the inputs are kept as a table, and `run --flight` and `convert` take them."""
+
+    def held(flight):
+        flight.page.ask(lambda: flight.stick.press(["KeyW"]))
+        for _ in range(20):
+            flight.page.ask(flight.page.loop.step)
+        flight.page.close()
+        ends.append(flight.sim.end.y)
+
+    ends: list[Any] = []
+    monkeypatch.setattr("poinsot.show.Flight.wait", held)
+    Path("jet.toml").write_text(JET)
+    fly = ("fly", "jet.toml", "--no-browser", "--port", "0", "--save")
+    out = said(capsys, *fly, "flight.csv")
+    assert "Run it again with: poinsot run jet.toml --flight flight.csv" in out
+    assert "flown, 20 changes" in out
+    said(capsys, "run", "jet.toml", "--flight", "flight.csv", "-q", "--no-html")
+    assert np.array_equal(pt.load_run("results/jet.nc").y[-1][: len(ends[0])], ends[0])
+    said(capsys, "sweep", "jet.toml", "--flight", "flight.csv", "--vary", "box.mass=1:3:3", "-q", "--no-plot")
+    said(capsys, *fly, "flown.nc", "-q")
+    assert np.array_equal(pt.load_run("flown.nc").y[-1][: len(ends[1])], ends[1])
+    said(capsys, "convert", "flown.nc", "flown.csv")
+    assert "flight.csv" in said(capsys, *fly, "flight.csv", code=2)  # it exists
+    assert "is kept as .csv, .nc, .zarr" in said(capsys, *fly, "flight.txt", code=2)
+    Path("spin2.toml").write_text(SPIN)
+    assert "no input that a pilot could move" in said(capsys, "fly", "spin2.toml", "--no-browser", code=2)
+
+
 def test_live_gives_the_world_and_its_free_numbers(capsys, monkeypatch):
     seen: dict[str, Any] = {}
     monkeypatch.setattr("poinsot.show.live", lambda world, **options: seen.update(options, world=world))
@@ -452,7 +528,12 @@ def test_no_colours_where_there_is_no_terminal(capsys):
 
 
 def test_version(capsys):
-    assert said(capsys, "--version") == f"poinsot {pt.__version__}\n"
+    first, *machine = said(capsys, "--version").splitlines()
+    assert first == f"poinsot {pt.__version__}"
+    told = dict(line.split(maxsplit=1) for line in machine)
+    assert list(told) == ["python", "processor", "vectors", "threads", "GPU"]
+    assert told["threads"] == str(pt.fuse.threads())
+    assert f"{pt.fuse.llvm.target.host().vector_bytes // 8} doubles" in told["vectors"]
 
 
 def test_the_shell_command_and_its_exit_code(here):

@@ -26,7 +26,7 @@ def test_a_block_on_a_slope_holds(angle):
     run = slope(angle)
     x = run.data.position.sel(body="box").values
     assert np.linalg.norm(x[2] - x[1]) / 2 < 1e-12  # m/s
-    assert run.data["box-ground.touching"].values[-1] == 4
+    assert run.data["box-ground.count"].values[-1] == 4
     force = run.data["box-ground.force"].values[-1]
     assert np.allclose(force, [-G * np.sin(angle), 0, G * np.cos(angle)], rtol=0, atol=1e-12)
 
@@ -80,6 +80,16 @@ def test_the_bounce_is_that_of_hunt_and_crossley(c):
     assert abs(errors[1]) < 0.03
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.25)  # of first order, always too slow
     assert errors[1] < 0
+
+
+def test_the_check_of_a_step_says_what_a_bounce_asks_for():
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_ground(surface=pt.Material(1e5, 0.0, 0.0))
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), position=(0, 0, 0.1), velocity=(0, 0, -1))
+    check = world.check_step(1e-3, 0.05)
+    assert "An elastic blow on 'ball-ground' is over in 0.0099 s, and loses 39 % of its speed" in str(check)
+    assert 1 - bounced(0.0, 1e-3)[0] == pytest.approx(check.lost, abs=0.03)
+    assert 1 - bounced(0.0, 1e-4)[0] == pytest.approx(world.check_step(1e-4, 0.02).lost, abs=3e-3)
 
 
 def test_a_bounce_closes_the_ledger():

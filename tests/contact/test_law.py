@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poinsot.contact.law import SHEAR, Material, push, stored, stretched, touch
+from poinsot.contact.law import SHEAR, Material, push
+from poinsot.contact.pressing import Pressed, resistance
 
 UP = np.array([0.0, 0.0, 1.0])
 NUMBERS = st.floats(-1.0, 1.0)
@@ -25,27 +26,56 @@ def test_the_slope_of_the_push_is_its_derivative_and_never_negative(depth, u_n, 
         assert (below - above) / (2 * e) == pytest.approx(slope, rel=1e-5, abs=1e-6 * k)
 
 
+def pressed(depth, xi, turn=None, points=((0.0, 0.0, 0.0),)):
+    return Pressed(UP, np.array(points), np.broadcast_to(depth, len(points)), np.zeros(3), xi, turn)
+
+
 @given(depth=st.floats(0, 1e-2), u=VECTORS, xi=VECTORS, h=st.floats(1e-5, 1e-2), mu=st.floats(0, 2))
 @settings(max_examples=60, deadline=None)
 def test_friction_stays_in_the_cone_and_opposes_its_pull(depth, u, xi, h, mu):
-    law, xi = Material(1e4, 0.5, mu), 1e-3 * (xi - xi[2] * UP)
-    found = touch(law, h, depth, UP, u, xi)
-    f = found.force(UP, u, u)
+    law, W = Material(1e4, 0.5, mu), np.concatenate([np.zeros(3), u])
+    patch = pressed(depth, 1e-3 * xi)
+    found = patch.forces(law, h, W)
+    f = found.F[3:]
     along = f - f[2] * UP
-    assert f[2] == pytest.approx(found.normal)
-    assert np.linalg.norm(along) <= mu * found.normal * (1 + 1e-12) + 1e-12
+    assert np.linalg.norm(along) <= mu * f[2] * (1 + 1e-12) + 1e-12
     assert 0 <= found.holds <= 1
-    new = stretched(h, found.holds, xi, UP, u)
+    new, _ = patch.stretched(h, W, found.holds)
     # what the spring along the ground gives back and what it takes up come to a loss
-    u_t = u - u[2] * UP
-    change = stored(law, 0.0, new) - stored(law, 0.0, xi)
+    u_t, away = u - u[2] * UP, pressed(-1.0, patch.xi)
+    change = away.stored(law, 0.0, W, new) - away.stored(law, 0.0, W, patch.xi)
     assert h * (along @ u_t) + change <= 1e-12 * law.stiffness
 
 
 def test_at_rest_the_springs_carry_what_they_are_given():
     law, xi = Material(1e4, 0.5, 0.8), np.array([1e-4, -2e-4, 0.0])
-    found = touch(law, 0.0, 1e-3, UP, np.zeros(3), xi)
-    assert np.allclose(found.force(UP, np.zeros(3), np.zeros(3)), [-SHEAR * 1.0, SHEAR * 2.0, 10.0], rtol=1e-12)
+    found = pressed(1e-3, xi).forces(law, 0.0, np.zeros(6))
+    assert np.allclose(found.F[3:], [-SHEAR * 1.0, SHEAR * 2.0, 10.0], rtol=1e-12)
+
+
+TWISTS = st.tuples(*[NUMBERS] * 6).map(np.array)
+
+
+@given(W=TWISTS, turn=VECTORS, h=st.floats(1e-5, 1e-2), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_moments_stay_within_their_limits_and_the_resistance_is_never_negative(W, turn, h, data):
+    law = Material(1e4, 0.5, 0.6, torsion=0.02, rolling=0.01)
+    points = data.draw(st.lists(VECTORS, min_size=1, max_size=5))
+    flat = [p - p[2] * UP for p in points]
+    patch = pressed(1e-3, np.zeros(3), turn, flat)
+    found = patch.forces(law, h, W)
+    centre = patch.found.centre
+    moment, f_n = found.F[:3] - np.cross(centre, found.F[3:]), found.F[5]
+    pushed = [push(law.stiffness * patch.found.share, 0.5, h, 1e-3, u)[0] for u in patch.speeds(W)[0]]
+    arms = [p - centre for p in flat]
+    pushing = sum(f * np.cross(r, UP) for f, r in zip(pushed, arms, strict=True))
+    radius = np.sqrt(sum(f * (r @ r) for f, r in zip(pushed, arms, strict=True)) / (f_n + 1e-15))
+    rest = moment - pushing
+    assert abs(rest[2]) <= (0.6 * radius + 0.02) * f_n * (1 + 1e-9) + 1e-9
+    assert np.hypot(*rest[:2]) <= 0.01 * f_n * (1 + 1e-9) + 1e-9
+    K = resistance([patch], [found])
+    assert np.allclose(K, K.T, rtol=0, atol=1e-9 * np.abs(K).max())
+    assert np.linalg.eigvalsh(K).min() >= -1e-9 * np.abs(K).max()
 
 
 @pytest.mark.parametrize("numbers", [{"stiffness": -1.0}, {"damping": np.nan}, {"friction": np.inf}])

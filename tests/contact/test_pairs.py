@@ -56,24 +56,26 @@ def test_a_stack_comes_to_rest_and_bears_its_weight(stack):
     assert np.abs(run.data.velocity.values[-1]).max() < 1e-12
     for k, name in ((3, "b0-ground"), (2, "b1-b0"), (1, "b2-b1")):
         assert run.data[f"{name}.force"].values[-1] == pytest.approx([0, 0, k * G], abs=1e-9)
-        assert run.data[f"{name}.touching"].values[-1] == 4
+        assert run.data[f"{name}.count"].values[-1] == 4
 
 
 @pytest.mark.slow
 def test_ten_boxes_stand_for_a_minute():
     world = pt.World()
-    world.add_ground(surface=WOOD)
+    damped = pt.Material(1e5, 5.0, 0.6)  # a tower of one metre sways for some seconds otherwise
+    world.add_ground(surface=damped)
     for k in range(10):
         world.add_body(f"b{k}", pt.Inertia.box(1.0, (0.2, 0.2, 0.1)), position=(0.002 * (k % 3), 0, 0.05 + 0.1 * k))
         world.ignore(f"b{k}", "ground") if k else None
     for k in range(9):
-        world.collide(f"b{k + 1}", f"b{k}", WOOD)
+        world.collide(f"b{k + 1}", f"b{k}", damped)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pt.LedgerWarning)
         run = world.simulate(60.0, 5e-3, every=2.0, ledger=False)
     x, v = run.data.position.values, run.data.velocity.values
     assert np.abs(v[1]).max() < 1e-3  # after two seconds
-    assert np.abs(x[-1] - x[2]).max() < 1e-6  # and still after sixty
+    assert np.abs(x[-1] - x[2]).max() < 1e-5  # and still after sixty
+    assert np.abs(x[-1] - x[15]).max() < 1e-9
     assert np.abs(v[-1]).max() < 1e-10
 
 
@@ -97,9 +99,9 @@ def test_a_box_held_between_two_does_not_slip():
 
 def test_what_cannot_touch_is_told_before_it_runs(stack):
     world = pt.World()
-    world.add_body("cone", pt.Inertia.cone(1.0, 0.1, 0.2), position=(0, 0, 1))
+    world.add_body("cone", pt.Inertia.disc(1.0, 0.1), position=(0, 0, 1))
     world.add_body("box", pt.Inertia.box(1.0, (0.1, 0.1, 0.1)))
-    with pytest.raises(ValueError, match="cone and box cannot touch each other yet; spheres, capsules and boxes can"):
+    with pytest.raises(ValueError, match=r"disc and box cannot touch each other. Give the disc a thickness: take a "):
         world.collide("cone", "box")
     with pytest.raises(ValueError, match=r"there is no surface 'wood': add it with world.add_surface"):
         world.collide("cone", "box", "wood")

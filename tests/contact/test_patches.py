@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from poinsot.contact.boxes import AWAY, box_on_box
 from poinsot.contact.patches import nearest, patches
 from poinsot.spatial import Pose
-from poinsot.spatial.shapes import Box, Capsule, Sphere
+from poinsot.spatial.shapes import Box, Capsule, Cylinder, Sphere
 
 RNG = np.random.default_rng(5)
 
@@ -81,13 +81,33 @@ def test_round_shapes_on_a_box(a):
         t = np.linspace(-0.5, 0.5, 4001)[:, None] * (a.height if isinstance(a, Capsule) else 0.0)
         inner = (X.p + t * X.R[:, 2] - Y.p) @ Y.R
         outside = np.linalg.norm(inner - np.clip(inner, -half, half), axis=1)
-        if np.min(outside) > 1e-3:
+        if np.max([p.depths[0] for p in found]) == AWAY:  # too far apart to be looked at
+            assert np.min(outside) > a.radius
+        elif np.min(outside) > 1e-3:
             deepest = max(float(p.depths[0]) for p in found)
             assert deepest == pytest.approx(a.radius - np.min(outside), abs=1e-6)
         turned_round = patches(box, Y, a, X)
         for one, other in zip(found, turned_round, strict=True):
             assert np.array_equal(one.normal, -other.normal)
             assert np.array_equal(one.points, other.points)
+
+
+@pytest.mark.parametrize("a", [Sphere(0.3), Capsule(0.2, 1.0)], ids=repr)
+def test_round_shapes_on_a_cylinder(a):
+    cylinder = Cylinder(0.4, 0.7)
+    for _ in range(40):
+        X, Y = Pose(turned(), 0.6 * RNG.normal(size=3)), Pose(turned(), 0.3 * RNG.normal(size=3))
+        deepest = max(float(p.depths[0]) for p in patches(a, X, cylinder, Y))
+        t = np.linspace(-0.5, 0.5, 4001)[:, None] * (a.height if isinstance(a, Capsule) else 0.0)
+        inner = (X.p + t * X.R[:, 2] - Y.p) @ Y.R
+        across, along = np.hypot(inner[:, 0], inner[:, 1]) - 0.4, np.abs(inner[:, 2]) - 0.35
+        outside = np.hypot(np.maximum(across, 0), np.maximum(along, 0)) + np.minimum(np.maximum(across, along), 0)
+        if deepest == AWAY:
+            assert np.min(outside) > a.radius
+        elif np.min(outside) > 1e-3:
+            assert deepest == pytest.approx(a.radius - np.min(outside), abs=1e-6)
+        elif isinstance(a, Sphere):
+            assert deepest == pytest.approx(a.radius - np.min(outside), abs=1e-9)
 
 
 def test_a_ball_within_a_box_leaves_by_the_nearest_face():

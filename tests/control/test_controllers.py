@@ -167,7 +167,7 @@ def test_errors_say_what_does_not_fit():
         cart(pt.Controller("law", lambda t, x, v: {"ou": x}, STATE, sample=0.1)).system()
     with pytest.raises(ValueError, match="does not give the state 'i'"):
         cart(pt.Controller("law", lambda t, i: (i, {}), sample=0.1, states={"i": 0.0})).system()
-    with pytest.raises(ValueError, match="nor take samples"):
+    with pytest.raises(ValueError, match="takes no samples"):
         cart(pt.Controller("law", pd, STATE, sample=0.1)).simulate(1.0, method="adaptive")
 
 

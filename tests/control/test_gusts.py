@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from scipy.signal import welch
 
 import poinsot as pt
-from poinsot.control.gusts import _twice
+from poinsot.control.gusts import _followed, _twice
 from poinsot.environment.dryden import gust_filters, roll_filter, turbulence
 from poinsot.spatial import Pose
 
@@ -59,6 +59,13 @@ def test_transitions_are_exact(theta):
     if theta < 10:
         whole = expm(np.block([[-A, B], [np.zeros((2, 2)), A.T]]) * theta)
         np.testing.assert_allclose(L @ L.T, Phi @ whole[:2, 2:], rtol=1e-5, atol=1e-14)
+
+
+@pytest.mark.parametrize("theta", [1e-6, 0.1, 3.0, 50.0])
+def test_rates_of_gusts_that_grow_evenly_are_exact(theta):
+    """y' = x - y with x = 2 + 3 t has y = x - 3 + (y(0) + 1) exp(-t)."""
+    got = _followed(theta, 5.0, 2.0, 2.0 + 3 * theta)
+    np.testing.assert_allclose(got, 3 * theta - 1 + 6 * np.exp(-theta), rtol=1e-9)
 
 
 def test_points_meet_the_gradient(runs):

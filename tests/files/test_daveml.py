@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot.files.daveml import DaveModel
 from poinsot.files.daveml_units import si_factor
+from poinsot.files.described import describe, restore
 
 PLACES = [parent / "shared/refdata/flight/nesc/models" for parent in Path(__file__).parents]
 MODELS = next((place for place in PLACES if place.is_dir()), None)
@@ -327,3 +329,47 @@ def test_nasas_fighter_in_a_kernel():
     plain = model(**dict(zip(names, x.T, strict=True)))
     np.testing.assert_allclose(f(x).T, [value + 0 * x[:, 0] for value in plain.values()], rtol=1e-11, atol=1e-13)
     assert sum(f.count().values()) < 320
+
+
+PLANE = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<DAVEfunc xmlns="http://daveml.org/2010/DAVEML"><fileHeader name="port\xe9e"/>
+  <variableDef name="angleOfAttack" varID="alpha" units="deg"><isInput/></variableDef>
+  <variableDef name="liftCoefficient" varID="CL" units="nd"><!--\xe0--><isOutput/></variableDef>
+  <variableDef name="speed" varID="speed" units="nim_h" initialValue="1"/>
+  <breakpointDef bpID="alphas"><bpVals>-10, 0, 20</bpVals></breakpointDef>
+  <function name="lift"><independentVarRef varID="alpha"/><dependentVarRef varID="CL"/>
+    <functionDefn><griddedTableDef gtID="table"><breakpointRefs><bpRef bpID="alphas"/></breakpointRefs>
+      <dataTable>-1, 0.123456789012345678, 1.6</dataTable></griddedTableDef></functionDefn></function></DAVEfunc>"""
+
+
+def test_a_saved_run_keeps_its_model(tmp_path):
+    """The model's content is in the file: no path of this machine, no code; it goes on to the bit, its file gone."""
+    place = tmp_path / "models" / "plane.dml"
+    place.parent.mkdir()
+    place.write_text(PLANE, encoding="latin-1")
+    world = pt.World(air=pt.US76())
+    body = world.add_body("plane", pt.Inertia.box(900, (7, 9, 1)), start=pt.Start(altitude=500.0, airspeed=50.0))
+    model = pt.load_daveml(place, units={"nim_h": "nmi_h"})
+    body.add(pt.Aero("aero", coefficients=model, axes="wind", area=16.0))
+    run = world.simulate(0.1, 0.01)
+    run.save(tmp_path / "run.nc")
+    place.unlink()
+    back = pt.load_run(tmp_path / "run.nc")
+    kept = back.world.description.elements["plane.aero"].coefficients
+    assert (kept.name, kept.text, kept.units) == ("plane.dml", model.text, {"nim_h": "nmi_h"})
+    assert str(tmp_path) not in str(describe(back.world.description))
+    np.testing.assert_array_equal(back.continue_(0.1).y, run.continue_(0.1).y)
+    assert back.ledger.final[-1] == run.ledger.final[-1]
+
+
+def test_a_model_in_a_result_file_is_not_trusted():
+    """What is refused in a file of its own is refused there."""
+    data = describe(DaveModel("plane.dml", PLANE, {"nim_h": "nmi_h"}))
+    assert restore(data).inputs == {"angleOfAttack": "deg"}
+    bomb = PLANE.replace("<DAVEfunc", '<!DOCTYPE x [<!ENTITY a "b">]><DAVEfunc')
+    for change, words in (({"text": bomb}, "entities"), ({"units": {}}, "nim_h"), ({"text": "<DAVEfunc>"}, "XML")):
+        with pytest.raises(ValueError, match=words):
+            restore({**data, **change})
+    for change in ({"text": 7}, {"text": None}, {"units": 3}, {"units": {"nim_h": 5}}, {"name": None}):
+        with pytest.raises(ValueError, match="must be text"):
+            restore({**data, **change})

@@ -214,6 +214,14 @@ def test_nothing_is_imported_unless_it_is_allowed(module):
         assert "imported" in restore(data, allow_code=True).why
 
 
+def test_functions_of_the_mechanics_come_back_without_leave():
+    assert through_json(pt.afterburning_spool) is pt.afterburning_spool
+    data = describe(pt.afterburning_spool)
+    for name in ("poinsot._atomic:discard", "poinsot.parts.jet:Jet", "poinsot.parts.jet:np.save", "poinsot.parts:Jet"):
+        assert isinstance(restore({**data, "function": name}), Missing)
+    assert "changed" in restore({**data, "code": "0"}).why
+
+
 def test_a_class_of_ones_own(module):
     text = "from dataclasses import dataclass\nimport poinsot as pt\n\n@dataclass(frozen=True, eq=False)\n"
     module(text + "class Push(pt.Element):\n    size: float = 0.0\n    def effect(self, scene): return pt.Effect()\n")
@@ -323,7 +331,7 @@ def test_names_do_not_lead_from_module_to_module(module):
     import users_own
 
     assert restore(describe(users_own.Own.push), allow_code=True) is users_own.Own.push
-    for name in ("poinsot.cli.commands:App", "poinsot.world:builder.World", "poinsot.show.live_world:Push"):
+    for name in ("poinsot.cli.commands:App", "poinsot.world:builder.World", "poinsot.show.hand:Hand"):
         assert isinstance(restore({"class": name}), Missing)
 
 

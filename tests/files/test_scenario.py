@@ -152,7 +152,9 @@ def test_every_number_of_every_element_has_a_unit():
     words = {"name", "body", "joint", "a", "b", "source", "to", "tank", "cut", "axes", "then", "tension", "load"}
     words |= set("coefficients inputs outputs moment_axes air_at section beam side unsteady together".split())
     words |= set("nose fins transitions rotor engine hand CT CP loop surface shapes shapes_a shapes_b".split())
-    flags = set("settles combined piece carries n strips ignition turbo grains count ignored".split())
+    flags = set(
+        "settles combined piece carries n strips ignition turbo grains count ignored turning both_sides".split()
+    )
     missing = [
         f"{kind}.{f.name}"
         for kind, cls in {**elements(), "beam": pt.Beam}.items()

@@ -70,3 +70,37 @@ def test_a_scenario_with_contact(tmp_path):
 def test_what_is_told(tmp_path, old, new, told):
     with pytest.raises(ValueError, match=told):
         scenario(tmp_path, TEXT.replace(old, new))
+
+
+def test_grounds_by_formulas_pairs_of_all_and_shapes_that_do_not_touch(tmp_path):
+    text = TEXT.replace('height = "1 cm"\nignored = ["top"]', 'distance = "1 - sqrt(x**2 + y**2 + (z - 1)**2)"')
+    text = text.replace('surface = "wood"\n[run]', "[run]").replace('a = "top"\nb = "bottom"', "")
+    text = text.replace("friction = 0.6", 'friction = 0.6\ntorsion = "1 mm"\nrolling = "0.5 mm"')
+    text = text.replace(
+        '[[body]]\nname = "top"',
+        '[[body.shape]]\nkind = "sphere"\nradius = 1\nmass = 1\ncollide = false\n[[body]]\nname = "top"',
+    )
+    world = scenario(tmp_path, text).world
+    assert "bottom-top" in world.description.elements
+    assert world["bottom-ground.torsion"] == pytest.approx(1e-3)
+    assert world.description.elements["bottom-ground"].count == 8
+    there = world.scene().ground(np.array([0.3, 0, 1.0]))
+    assert there.clearance == pytest.approx(0.7)
+    assert there.normal == pytest.approx([-1, 0, 0], abs=1e-9)
+    hills = scenario(tmp_path, TEXT.replace('height = "1 cm"', 'heights = "0.1*sin(x)"')).world
+    assert hills.scene().ground(np.array([0.5, 0, 1.0])).normal[0] < 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('a = "top"\nb = "bottom"', 'a = "top"', "give both a and b"),
+        ('a = "top"\nb = "bottom"', 'a = "top"\nb = "bottom"\nbodies = ["top"]', "give either a and b, or bodies"),
+        ('a = "top"\nb = "bottom"', 'bodies = ["tp"]', "there is no body 'tp'"),
+        ('height = "1 cm"', 'distance = "q + 1"', "'q' is not defined here"),
+        ("friction = 0.6", "friction = -1", "friction of a material must be zero or more"),
+    ],
+)
+def test_what_is_told_of_wrong_grounds_and_pairs(tmp_path, old, new, told):
+    with pytest.raises(ValueError, match=told):
+        scenario(tmp_path, TEXT.replace(old, new))

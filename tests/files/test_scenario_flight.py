@@ -370,3 +370,113 @@ def test_errors_of_parts(change, message):
     assert len(found) == 1
     assert message in found[0]
     assert found[0].startswith("x.toml:")
+
+
+TANK = """[[body.tank]]
+name = "fuel"
+capacity = "40 kg"
+contents = "25 kg"
+radius = "30 cm"
+height = "50 cm"
+position = [1, 0, 0]
+"""
+
+
+def test_a_tank_sloshes_as_in_python():
+    world = read_scenario(RUN + PLANE + TANK + 'slosh = { damping = 0.02, bottom = "z" }\n').world
+    same = pt.World()
+    plane = same.add_body("plane", pt.Inertia(900, np.zeros(3), np.diag([1000, 1500, 2200])))
+    tank = pt.Tank("fuel", capacity=40.0, contents=25.0, radius=0.3, height=0.5, position=(1, 0, 0))
+    same.add_slosh(plane, tank, damping=0.02, bottom="z")
+    assert list(world.description.bodies) == list(same.description.bodies) == ["plane", "plane_fuel_slosh"]
+    one, other = (w.simulate(0.1, 0.01, ledger=False).y[-1] for w in (world, same))
+    np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-15)
+    (found,) = messages(RUN + PLANE + TANK.replace("25 kg", "0 kg") + "slosh = {}\n")
+    assert "does not slosh: it must be partly full" in found
+    (found,) = messages(RUN + PLANE + TANK + 'slosh = { bottom = "x" }\n')
+    assert 'slosh.bottom = "x": expected one of' in found
+    (found,) = messages(RUN + PLANE + TANK + "slosh = { damping = -1 }\n")
+    assert "damping of tank 'plane.fuel' must be zero or more" in found
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('trigger = "altitude < 300"', 'trigger = "no.such"'), "there is no signal 'no.such'"),
+        (('trigger = "altitude < 300"', 'trigger = { signal = "no.such" }'), "there is no signal 'no.such'"),
+        (('diameter = "10 cm"', "diameter = 1e30"), "has numbers that are too large, too small or too unlike"),
+        (('length = "60 mm"', "length = 1e300"), "has numbers that are too large, too small or too unlike"),
+        (('diameter = "190 cm"', "diameter = 1e300"), "has numbers that are too large, too small or too unlike"),
+        (('drag = "0.3 + 0.1*mach"', "drag = -1"), "drag of rocket 'plane.hull' must be zero or more, not -1"),
+        (("section = { drag = 0.01 }", "section = { drag = -1 }"), "drag of a section must be zero or more, not -1"),
+        (
+            ("airspeed = 55", "airspeed = 55, heading = 45"),
+            "heading=45.0 rad of a start is beyond 6.283 rad; for degrees",
+        ),
+        (("airspeed = 55", "airspeed = 55, alpha = 5"), "in a scenario."),
+        (("[terrain]", "wind = { from = 1, speed = -3 }\n[terrain]"), "with a speed of zero or more"),
+    ],
+)
+def test_what_only_a_hostile_user_writes(change, message):
+    """Found by changing every value of the scenarios of flight to those that nobody means."""
+    (found,) = messages(RUN + changed(PARTS, change))
+    assert message in found
+    assert found.startswith("x.toml:")
+
+
+@pytest.mark.parametrize("change", [('contents = "25 kg"', "contents = 1e-300"), ('radius = "30 cm"', "radius = 0")])
+def test_tanks_that_cannot_slosh(change):
+    (found,) = messages(RUN + PLANE + changed(TANK, change) + "slosh = {}\n")
+    assert "slosh" in found or "above zero" in found
+
+
+ATTITUDE = """[body.start]
+latitude = "36 deg"
+longitude = "-75 deg"
+altitude = 3000
+heading = "45 deg"
+pitch = "10 deg"
+roll = "-20 deg"
+[[body.force]]
+name = "f"
+value = "[roll, pitch, heading]"
+[[body.force]]
+name = "g"
+value = "[latitude, longitude(\\"plane\\"), 0]"
+[[controller]]
+name = "law"
+outputs = { out = "2*roll + plane.pitch + plane.airspeed" }
+"""
+
+
+def test_attitude_and_place_in_formulas_signals_and_records():
+    world = read_scenario(RUN + "[earth]\n[air]\n" + PLANE + ATTITUDE).world
+    scene, effects = world.scene(), world.motion().effects
+    lying, place = np.radians([-20.0, 10.0, 45.0]), np.radians([36.0, -75.0])
+    np.testing.assert_allclose(scene.attitude("plane"), lying, atol=1e-14)
+    np.testing.assert_allclose(scene.place("plane"), [*place, 3000.0], rtol=1e-12)
+    R = scene["plane"].pose.R
+    np.testing.assert_allclose(R @ effects["plane.f"].wrenches["plane"][3:], lying, atol=1e-14)
+    np.testing.assert_allclose(R @ effects["plane.g"].wrenches["plane"][3:], [*place, 0], atol=1e-14)
+    np.testing.assert_allclose(effects["law"].shown["out"], 2 * lying[0] + lying[1], atol=1e-8)
+    record = ["roll", "pitch", "heading", "latitude", "longitude"]
+    run = world.simulate(0.1, 0.01, record=record, outputs={"most": "max(heading)"})
+    np.testing.assert_allclose([run.data[name].values[0, 0] for name in record], [*lying, *place], atol=1e-13)
+    assert run.outputs["most"] >= lying[2] - 1e-13
+    flat = read_scenario(RUN + PLANE + 'start = { heading = "90 deg", roll = "5 deg" }\n').world
+    np.testing.assert_allclose(flat.scene().attitude("plane"), np.radians([5.0, 0.0, 90.0]), atol=1e-14)
+    with pytest.raises(KeyError, match="flat ground has no latitude"):
+        flat.scene().place("plane")
+    with pytest.raises(ValueError, match="'latitude' cannot be recorded"):
+        flat.simulate(0.1, 0.01, record=["latitude"])
+    (found,) = messages(RUN + PLANE + '[[body.force]]\nname = "f"\nvalue = "[latitude, 0, 0]"\n')
+    assert "flat ground has no latitude" in found
+    own = "[constants]\nroll = 3\n" + PLANE + '[[body.force]]\nname = "f"\nvalue = "[roll, 0, 0]"\n'
+    assert read_scenario(RUN + own).world.motion().effects["plane.f"].wrenches["plane"][3] == 3.0

@@ -170,7 +170,7 @@ def test_what_is_left_out_is_listed_once(file):
     parts = [link("a", MASS + 2 * shape + "<collision/>" + MASS), link("b"), link("c"), "<transmission/>", "<gazebo/>"]
     parts += [joint("j", "revolute", "a", "b", more=more), joint("k", "floating", "a", "c", more="<limit/>")]
     message = (
-        "robot.urdf: ignored: collision (1), inertial (1), transmission (1), gazebo (1), "
+        "robot.urdf: ignored: inertial (1), transmission (1), gazebo (1), "
         "safety_controller (1), limit of a floating joint (1)."
     )
     with pytest.warns(UserWarning, match=re.escape(message)) as caught:
@@ -203,6 +203,51 @@ def test_mimic_joints_hold(file):
     assert free.closures == ()
     alone = pt.forward_dynamics(free, np.zeros(2), np.zeros(2), np.array([3.0, 0.0]))
     assert abs(alone[0] + alone[1]) > 0.1
+
+
+def fourbar(tmp_path, ball):
+    """Three bars of 1 m, one after the other, with something in Drake's namespace."""
+    parts = [link("ground"), link("one", MASS), link("two", MASS), link("three", MASS)]
+    parts += [joint("j1", "continuous", "ground", "one"), joint("j2", "continuous", "one", "two")]
+    parts += [joint("j3", "continuous", "two", "three"), ball]
+    path = tmp_path / "robot.urdf"
+    path.write_text(f"<robot name='robot' xmlns:drake='http://drake.mit.edu'>{''.join(parts)}</robot>")
+    return path
+
+
+BALL = """<drake:ball_constraint>
+  <drake:ball_constraint_body_A name="{a}"/><drake:ball_constraint_body_B name="{b}"/>
+  <drake:ball_constraint_p_AP value="0.1 0.2 0.3"/><drake:ball_constraint_p_BQ value="{q}"/>
+</drake:ball_constraint>"""
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_ball_constraints_of_drake_close_loops(tmp_path, swapped):
+    ends = {"a": "three", "b": "world"} if swapped else {"a": "ground", "b": "three"}
+    (closure,) = load_urdf(fourbar(tmp_path, BALL.format(**ends, q="0 0 1"))).closures
+    assert (closure.a, closure.b, closure.relation.kind) == (None if swapped else "ground", "three", "spherical")
+    points = np.array([[0.1, 0.2, 0.3], [0.0, 0.0, 1.0]])
+    same(np.array([closure.placement_a.p, closure.placement_b.p]), points[::-1] if swapped else points)
+
+
+def test_other_tags_of_drake_are_named(tmp_path):
+    """A bushing is a spring between two frames, not a rigid loop."""
+    bushing = "<drake:linear_bushing_rpy><drake:bushing_frameA name='one'/></drake:linear_bushing_rpy>"
+    with pytest.warns(UserWarning, match=r"ignored: drake:linear_bushing_rpy \(1\)\."):
+        assert load_urdf(fourbar(tmp_path, bushing)).closures == ()
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        ({"a": "gruond", "b": "three", "q": "0 0 1"}, "drake:ball_constraint 0: its body A 'gruond' is not a link"),
+        ({"a": "ground", "b": "three", "q": "0 1"}, "drake:ball_constraint 0"),
+        ({"a": "world", "b": "world", "q": "0 0 1"}, "both its bodies are the world"),
+    ],
+)
+def test_bad_ball_constraints(tmp_path, ends, message):
+    with pytest.raises(ValueError, match=message):
+        load_urdf(fourbar(tmp_path, BALL.format(**ends)))
 
 
 def test_a_mimic_beyond_its_own_limits_is_mended(file):

@@ -111,6 +111,13 @@ def test_a_folder_that_cannot_be_written_only_costs_time(where, run, tmp_path, m
     assert path.read_text() == "not a folder"
 
 
+@pytest.mark.parametrize("word", ["0", "off"])
+def test_the_cache_can_be_switched_off(word, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("POINSOT_CACHE", word)
+    assert [run(), run()] == ["compiled", "compiled"]
+    assert not (tmp_path / word).exists()
+
+
 def test_a_folder_below_home_by_default(monkeypatch, tmp_path):
     for name in ("POINSOT_CACHE", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)

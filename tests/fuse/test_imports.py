@@ -68,6 +68,15 @@ def test_number_of_threads_from_the_environment(value, python):
     assert told == int(value) if value else told >= 1
 
 
+@pytest.mark.parametrize("value", ["many", "-1", "1.5"])
+def test_a_wrong_number_of_threads_in_the_environment_is_named(value, monkeypatch):
+    from poinsot.fuse import parallel
+
+    monkeypatch.setenv("POINSOT_THREADS", value)
+    with pytest.raises(ValueError, match=f"POINSOT_THREADS is '{value}'"):
+        parallel._default_threads.__wrapped__()
+
+
 def test_number_of_threads_is_checked():
     from poinsot.fuse import set_threads, threads
 

@@ -37,7 +37,9 @@ def test_a_resisted_tree_solves_the_dense_equations(root):
         L = rng.normal(size=(6, 6))
         K[k] = 30 * L @ L.T
     a, added = stiff.solve(h, F, K, more, np.abs(d))
-    J = {k: np.stack([kinematics.twists(mech, q, e)[k] for e in np.eye(mech.nv)], axis=1) for k in range(4)}
+    frames = [X for _, X in stiff.T.carriers]
+    twists = [np.stack([kinematics.twists(mech, q, e)[k] for e in np.eye(mech.nv)], axis=1) for k in range(4)]
+    J = {k: X.adjoint() @ twists[k] for k, X in enumerate(frames)}
     M = pt.mass_matrix(mech, q)
     H = M + h * np.diag(np.abs(d)) + h * sum(J[k].T @ K[k] @ J[k] for k in F)
     wanted = np.linalg.solve(H, M @ a_free + more + sum(J[k].T @ F[k] for k in F))

@@ -159,3 +159,14 @@ def test_what_is_not_a_spring_is_rejected(arguments, message):
 def test_a_spring_to_a_mass_that_does_not_exist_is_rejected():
     with pytest.raises(ValueError, match=r"pair 0, \(0, 5\), names a mass that does not exist; there are 0 to 2"):
         spring_forces(make_object(1, 3), Springs([(0, 5)], 1.0, 1.0))
+
+
+@pytest.mark.parametrize("potential", [None, lambda l, k, l0: k * (l - l0) ** 4 / 4])
+def test_the_energy_of_a_law_of_ones_own_in_a_batch(potential):
+    """The work of the tension from the rest length on, summed over the springs of each object of a batch."""
+    x = np.random.default_rng(1).normal(size=(2, 4, 3))
+    pairs, k, l0 = [(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)], np.arange(1.0, 6.0), 0.3
+    springs = Springs(pairs, k, l0, tension=lambda l, r, k, l0, c: k * (l - l0) ** 3, potential=potential)
+    lengths = np.linalg.norm(x[:, [i for i, _ in pairs]] - x[:, [j for _, j in pairs]], axis=-1)
+    energy = spring_energy(Particles(np.ones(4), x, np.zeros_like(x)), springs)
+    np.testing.assert_allclose(energy, (k * (lengths - l0) ** 4 / 4).sum(axis=1), rtol=1e-13)

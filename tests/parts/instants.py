@@ -1,6 +1,6 @@
 """Small worlds at one instant, in plain NumPy: no run, no kernel."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,3 +79,21 @@ class Instant:
 
     def reaction(self, name):
         return np.asarray(self.F, dtype=float)
+
+
+def flying(*parts, seed=1, states=None, t=0.0, **start):
+    """A body "craft" in random motion through air, with these parts; `states` of parts, by their full names."""
+    rng = np.random.default_rng(seed)
+    world = pt.World((0, 0, -9.81), air=pt.US76())
+    inertia = Pose(p=0.1 * rng.normal(size=3)) @ Inertia.box(900.0, (3.0, 4.0, 1.0))
+    start.setdefault("position", (5.0, -3.0, 800.0))
+    start.setdefault("orientation", Pose.from_euler(0.4 * rng.normal(size=3)).quaternion())
+    start.setdefault("v", np.concatenate([rng.normal(size=3), [40.0, 2.0, 3.0] + rng.normal(size=3)]))
+    world.add_body("craft", inertia, **start)
+    for part in parts:
+        world.add(part)
+    system = System(world.description)
+    scene = system.scene(t, system.start())[0]
+    known = {k: np.asarray(x, dtype=float) for k, x in (states or {}).items()}
+    assert known.keys() <= scene.states.keys()
+    return system.solved(replace(scene, states={**scene.states, **known}))

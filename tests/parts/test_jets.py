@@ -107,7 +107,7 @@ def test_the_rotor_is_a_rotor():
     [
         ({"throttle": 1.2}, "throttle of jet 'j' must be between 0 and 1, not 1.2"),
         ({"power": -0.1}, "power of jet 'j' must be between 0 and 1"),
-        ({"spool": 0.0}, "spool of jet 'j' must be a number above zero"),
+        ({"spool": -1.0}, "spool of jet 'j' must be a number above zero"),
         ({"thrust": -5.0}, "thrust of jet 'j' must be zero or more"),
         ({"thrust": pt.Table(([0, 1],), [0, 1])}, "a table with 1 axes"),
         ({"direction": (0, 0, 0)}, "direction of jet 'j' must be three numbers, not all zero"),
@@ -124,3 +124,18 @@ def test_wrong_jets(fields, message):
 def test_a_deck_needs_air():
     with pytest.raises(Exception, match=r"the world has no air; make it with pt.World\(air=pt.US76\(\)\)"):
         plane(air=None).system()
+
+
+def test_without_a_spool_the_power_is_the_throttle():
+    """No state; the thrust follows the throttle at every instant."""
+    world = pt.World(air=pt.US76())
+    world.add_input("lever", 0.4)
+    body = world.add_body("plane", pt.Inertia.sphere(100.0, 1.0), position=(0, 0, 1e3), orientation=(0, 1, 0, 0))
+    body.add(pt.Jet("engine", thrust=500.0, throttle=pt.Input("lever"), spool=0))
+    assert world.system().ns == 0
+    shown = world.motion(inputs={"lever": 0.7}).effects["plane.engine"].shown
+    assert (shown["thrust"], shown["power"]) == (350.0, 0.7)
+    assert world.simulate(0.1, 0.01).ledger.relative_residual.max() < 1e-12
+    for fields in ({"power": 0.2}, {"rotor_inertia": 1.0}, {"spool_rate": 2.0}):
+        with pytest.raises(ValueError, match=f"has no spool, and thus no {next(iter(fields))}"):
+            pt.Jet("engine", "plane", thrust=500.0, spool=None, **fields)

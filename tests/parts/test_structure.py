@@ -263,5 +263,3 @@ def test_errors_name_the_cut_and_the_limit():
         world.motion()
     with pytest.raises(ValueError, match="none of the 1 shapes"):
         pt.beyond(pt.Inertia.box(1.0, (1, 1, 1)), (1, 0, 0), 2.0)
-    with pytest.raises(ValueError, match="does not watch limits"):
-        plane().simulate(1.0, method="adaptive")

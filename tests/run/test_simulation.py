@@ -95,3 +95,42 @@ def test_the_onset_of_a_condition():
     begins = onset(lambda x: x >= at, np.zeros(4), np.ones(4), 60)
     np.testing.assert_allclose(begins, at, rtol=1e-15, atol=1e-15)
     assert np.all(begins >= at)  # it holds there
+
+
+@pytest.mark.parametrize("method", ["rk4", "adaptive"])
+def test_the_end_of_others_changes_no_bit(method, monkeypatch):
+    """Instances that have ended take no part any more: each is to the bit what it is alone, however calls are cut."""
+    heights = np.array([0.3, 0.05, 2.0, 0.1, 0.7, 0.31, 0.02, 0.5, 1.1, 0.4, 0.06])
+    monkeypatch.setattr(simulation, "CALL", 0.0)
+    world = tumbling()
+    options = {"until": lambda t, scene: scene["box"].position[2] < 0, "outputs": {"fastest": "max(speed)"}}
+    options |= {"method": method, "every": 0.05}
+
+    def flown(z):
+        return world.simulate(0.5, 1e-3, vary={"box.position[2]": z}, **options)
+
+    together = flown(heights)
+    ends = np.sqrt(2 * heights / 9.81)
+    np.testing.assert_allclose(together.stop.time, np.minimum(ends, 0.5), rtol=1e-10)
+    for k in range(len(heights)):
+        alone = flown(heights[k : k + 1])
+        np.testing.assert_array_equal(alone.y[-1, 0], together.y[-1, k])
+        np.testing.assert_array_equal(alone.stop.time[0], together.stop.time[k])
+        np.testing.assert_array_equal(alone.outputs.fastest[0], together.outputs.fastest[k])
+
+
+def test_only_those_that_meet_their_condition_are_taken_to_it(monkeypatch):
+    """The instant is found by many steps of the few that meet it, not of all."""
+    world, counts = tumbling(), []
+    real = simulation.onset
+
+    def counted(holds, low, high, halvings):
+        counts.append(np.size(low))
+        return real(holds, low, high, halvings)
+
+    monkeypatch.setattr(simulation, "onset", counted)
+    heights = np.array([0.1, 0.11, *np.full(30, 9.0)])
+    world.simulate(
+        0.3, 1e-2, vary={"box.position[2]": heights}, until=lambda t, scene: scene["box"].position[2] < 0, every=0.01
+    )
+    assert sum(counts) == 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.run.table_exits import _found
+from poinsot.run.table_exits import Tally
 
 CM = pt.Table(([0.0, 1.0],), [0.0, 2.0], name="Cm", labels=["height"])
 
@@ -44,8 +44,47 @@ def test_times_are_sums_of_spans():
     time, x = np.array([0.0, 1.0, 3.0, 4.0, 6.0]), np.array([0.5, 2.0, -3.0, 0.2, 0.3])
     spans = np.gradient(time)
     spans[[0, -1]] *= 0.5
-    (left,) = _found([("Cm", CM, 0)], x[:, None, None], spans)
+    tally = Tally.of([("Cm", CM, 0)], 1)
+    tally.add(x[:, None, None], spans[:, None])
+    (left,) = tally.exits()
     assert (left.time, left.farthest, left.share) == (pytest.approx(spans[1] + spans[2]), -3.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def thrown():
+    """A ball that is thrown up from 0.5 m and is above 1 m for a while, between two records."""
+    world = pt.World()
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), position=(0, 0, 0.5), velocity=(0, 0, 4.0))
+    world.add_force(
+        "lift", "ball", lambda t, scene: np.stack([0 * t, 0 * t, 0 * t + 0 * CM(scene["ball"].position[2])])
+    )
+    return world
+
+
+@pytest.mark.parametrize("options", [{"every": 0.7}, {"every": 0.1}, {"every": 0.01}, {"batch": 2}])
+def test_every_step_counts_wherever_records_are(thrown, options):
+    """z = 0.5 + 4 t - g t^2/2 is above 1 m for 2 sqrt(16 - g)/g, and at most at 0.5 + 8/g."""
+    (left,) = thrown.simulate(0.7, 0.01, **options).table_exits
+    assert left.time == pytest.approx(2 * np.sqrt(16 - 9.81) / 9.81, abs=0.01)
+    assert left.farthest == pytest.approx(0.5 + 8 / 9.81, abs=9.81 * 0.005**2 / 2)
+
+
+def test_what_comes_after_the_end_does_not_count(thrown):
+    """Up to a condition, within a step; and of a batch, in which each instance ends at its own time."""
+    until = lambda t, scene: scene["ball"].position[2] > 1.2  # noqa: E731
+    (left,) = thrown.simulate(0.7, 0.01, every=0.7, until=until).table_exits
+    assert left.farthest == pytest.approx(1.2, abs=0.04)
+    speeds = np.array([[0, 0, 4.0], [0, 0, 2.8], [0, 0, 6.0]])
+    runs = thrown.simulate(0.7, 0.01, batch=3, vary={"ball.velocity": speeds}, until=until)
+    (left,) = runs.table_exits
+    assert left.farthest == pytest.approx(1.2, abs=0.06)
+    assert left.share == pytest.approx(2 / 3)
+    assert left.time < 0.1
+
+
+def test_adaptive_steps_are_judged_at_the_records(thrown):
+    (left,) = thrown.simulate(0.7, 0.01, every=0.1, method="adaptive").table_exits
+    assert left.time == pytest.approx(0.5)
 
 
 def test_tables_of_parts_are_named_by_their_fields():

@@ -6,7 +6,7 @@ import pytest
 
 from poinsot.show.chromium import DRAWS, FLAGS, MESA, SWIFT, browser
 
-READY = "window.poinsot?.player.drawn > 0 || window.__viserMutable?.nodeRefFromName['/scene/bodies'] != null"
+READY = "window.poinsot?.player.drawn > 0"
 
 
 @pytest.fixture(scope="session")

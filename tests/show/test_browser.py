@@ -16,11 +16,6 @@ from poinsot.show import replay
 from poinsot.show.document import FINE
 from poinsot.spatial import quaternion
 
-LIVE = """name => {
-  const node = window.__viserMutable.nodeRefFromName[name];
-  const q = node.quaternion;
-  return [...node.position.toArray(), q.w, q.x, q.y, q.z];
-}"""
 PACKED = 2 * FINE  # m: bodies of these tests are about 1 m large
 
 
@@ -181,32 +176,69 @@ def test_a_browser_that_cannot_draw_says_so(visit, tmp_path, chromium):
     page.close()
 
 
-def live_pose(page: Any) -> np.ndarray:
-    return np.array(page.evaluate(LIVE, "/scene/bodies/box"))
-
-
 def test_live(visit):
-    """It runs; a push moves a body; a slider changes a number; reset starts again."""
+    """It runs; a push moves a body; the mouse pulls it; a slider changes a number; reset starts again."""
     world = pt.World(gravity=(0.0, 0.0, 0.0))
     world.add_body("box", pt.Inertia.box(1.0, (0.4, 0.3, 0.2)))
     world.add_input("drive", 0.0)
+    world.add_input("kick", 0.0)
     world.add_force("jet", "box", lambda t, scene: scene.input("drive") * np.array([0.0, 1.0, 0.0]))
-    with show.live(world, free={"box.mass": (0.5, 4.0)}, show=["bodies"], port=0, browser=False, block=False) as live:
+    wide = {"free": {"box.mass": (0.5, 4.0)}, "buttons": ["kick"]}
+    with show.live(world, **wide, camera=(1, -1, 0.5), port=0, browser=False, block=False) as live:
         page = visit(live.url)
-        assert np.allclose(live_pose(page)[:3], 0.0)
-        page.get_by_role("tab", name="push").click()
+        page.set_viewport_size({"width": 900, "height": 500})
+        place = lambda: np.array(page.evaluate("poinsot.pose('box')"))  # noqa: E731
+        assert np.allclose(place()[:3], 0.0)
+        x, y = page.evaluate("poinsot.where('box')")
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 200, y, steps=3)
+        assert eventually(lambda: np.linalg.norm(place()[:3]) > 0.02)
+        page.mouse.up()
+        assert eventually(lambda: not live.inputs["hand"].any())
+        page.keyboard.press("r")
         page.get_by_role("button", name="Push").click()
-        assert eventually(lambda: live_pose(page)[0] > 0.05)  # 3 m g for 0.15 s: 4.4 m/s along x
-        assert np.allclose(live_pose(page)[1:3], 0.0, atol=1e-9)
+        assert eventually(lambda: place()[0] > 0.05)  # 3 m g for 0.15 s: 4.4 m/s along x
+        assert np.allclose(place()[1:3], 0.0, atol=1e-9)
 
-        page.get_by_role("tab", name="parameters").click()
-        mass = page.locator("input[inputmode]").first
-        assert typed(mass, "2", lambda: float(live.numbers["box.mass"]) == 2.0)
+        assert typed(page.get_by_label("box.mass, as a number"), "2", lambda: float(live.numbers["box.mass"]) == 2.0)
         live.set("drive", 6.0)
-        page.get_by_role("button", name="Reset").click()
-        assert eventually(lambda: abs(live_pose(page)[0]) < 1e-9 and live_pose(page)[1] > 0.1)
-        t, y, _ = live.seen[-1]
-        assert np.isclose(y[5], 0.5 * (6.0 / 2.0) * t * t, rtol=1e-9)  # q is a quaternion and x, y, z; 6 N move 2 kg
+        assert eventually(lambda: page.get_by_label("drive, as a number").input_value() == "6")
+        page.get_by_role("button", name="start again").click()
+        assert eventually(lambda: abs(place()[0]) < 1e-9 and place()[1] > 0.1)
+        page.get_by_role("button", name="pause").click()
+        assert eventually(lambda: live.page.loop.paused)
+        t = live.t
+        assert np.isclose(live.y[5], 0.5 * (6.0 / 2.0) * t * t, rtol=1e-9)  # q is a quaternion and x, y, z; 6 N, 2 kg
+        page.keyboard.press(".")
+        assert eventually(lambda: np.isclose(live.t, t + 0.01, rtol=0, atol=1e-9))
+        page.get_by_label("speed").select_option("0.25")
+        assert eventually(lambda: live.page.loop.speed == 0.25)
+        page.get_by_role("button", name="kick").hover()
+        page.mouse.down()
+        assert eventually(lambda: float(live.inputs["kick"]) == 1.0)
+        page.mouse.up()
+        assert eventually(lambda: float(live.inputs["kick"]) == 0.0)
+
+
+@pytest.mark.slow  # two pages at once, against the wall clock
+def test_a_second_page_watches_until_it_takes_over(visit):
+    world = pt.World(gravity=(0.0, 0.0, 0.0))
+    world.add_body("box", pt.Inertia.box(1.0, (0.4, 0.3, 0.2)))
+    world.add_input("drive", 0.0)
+    with show.live(world, plots=[], port=0, browser=False, block=False) as live:
+        first, second = visit(live.url), visit(live.url)
+        second.get_by_text("another one is in control").wait_for()
+        second.keyboard.press(" ")
+        assert not eventually(lambda: live.page.loop.paused, 0.4)
+        second.get_by_role("button", name="Take over").click()
+        first.get_by_text("another one is in control").wait_for()
+        second.keyboard.press(" ")
+        assert eventually(lambda: live.page.loop.paused)
+        second.close()
+        first.get_by_text("another one is in control").wait_for(state="detached")  # it has the seat again
+        live.close()
+        first.get_by_text("The program has ended").wait_for()
 
 
 def test_a_busy_port_is_skipped_and_closing_leaves_nothing():
@@ -218,7 +250,7 @@ def test_a_busy_port_is_skipped_and_closing_leaves_nothing():
         viewer = show.view(run, show=["bodies"], plots=[], port=port, browser=False, block=False)
         own = viewer.server.port
         assert own != port
-        assert viewer.server.gate == "127.0.0.1"
+        assert viewer.server.gate.host == "127.0.0.1"
         with socket.create_connection(("127.0.0.1", own), timeout=5):
             pass
         viewer.close()
@@ -229,7 +261,7 @@ def test_a_busy_port_is_skipped_and_closing_leaves_nothing():
 
 
 def test_waiting_ends_when_the_page_is_closed(chromium, monkeypatch):
-    monkeypatch.setattr("poinsot.show.viewer.GRACE", 0.3)
+    monkeypatch.setattr("poinsot.show.web_server.GRACE", 0.3)
     with show.view(runs_to_show.pendulum(), show=["bodies"], plots=[], port=0, browser=False, block=False) as viewer:
         waiting = threading.Thread(target=viewer.wait)
         waiting.start()

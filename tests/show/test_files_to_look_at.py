@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import runs_to_show
 
+import poinsot as pt
 from poinsot import _atomic as atomic
-from poinsot.show import chromium, headless, replay, server
+from poinsot.show import chromium, headless, replay
+from poinsot.show.web_server import PageServer
 
 
 def image(path: Any) -> Any:
@@ -118,6 +120,19 @@ def test_notebook():
 
 
 def test_the_server_prints_nothing(capsys):
-    with server.serving(port=0) as running:
-        assert running.get_host() == "127.0.0.1"
+    server = PageServer({}, port=0)
+    assert server.url.startswith("http://127.0.0.1:")
+    server.close()
     assert capsys.readouterr().out == ""
+
+
+def test_a_run_that_diverged_is_shown_up_to_its_last_finite_state(tmp_path, has_browser):
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("box", pt.Inertia.box(1.0, (1, 1, 1)), velocity=(1, 0, 0))
+    world.add_force("blow", "box", lambda t, scene: np.stack([np.where(t > 0.5, np.inf, 0.0), 0.0, 0.0]))
+    run = world.simulate(1.0, 1e-2, every=0.1, ledger=False)
+    assert run.stop.reason == "broken"
+    text = run.to_html(tmp_path / "broken.html").read_text()
+    assert "NaN" not in text.split("application/json")[1].split("</script>")[0]
+    assert "the run ended" in text
+    assert run.snapshot(tmp_path / "broken.png", size=(120, 90)).stat().st_size > 500

@@ -2,7 +2,6 @@
 
 import http.client
 import socket
-import threading
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,12 +9,7 @@ import runs_to_show
 
 import poinsot as pt
 from poinsot import show
-from poinsot.show import server as web
 from poinsot.show.gate import Gate
-
-viser = pytest.importorskip("viser")
-sockets = pytest.importorskip("websockets.sync.client")
-exceptions = pytest.importorskip("websockets.exceptions")
 
 
 def viewed():
@@ -49,19 +43,20 @@ def status(address, path, **headers):
 
 
 def shakes_hands(address, path, host=None, origin=None):
-    """Whether a websocket is accepted and sends the scene, or 403; the page of a run has a stream of orders instead."""
-    if b"poinsot" in status(address, address.path)[1]:
-        asked = {} if origin is None else {"Origin": origin}
-        return {200: True, 403: False}[status(address, path.rstrip("/") + "/", Host=host or address.netloc, **asked)[0]]
+    """Whether the websocket of a live page, or the page itself of a run, is given, or refused with 403."""
+    asked = {"Host": host or address.netloc} | ({} if origin is None else {"Origin": origin})
+    if status(address, f"{address.path}socket")[0] == 404:
+        return {200: True, 403: False}[status(address, path.rstrip("/") + "/", **asked)[0]]
     with socket.create_connection((address.hostname, address.port), timeout=10) as plain:
-        try:
-            with sockets.connect(
-                f"ws://{host or address.netloc}{path}", sock=plain, origin=origin, compression=None,
-                subprotocols=[f"viser-v{viser.__version__}"], max_size=None,
-            ) as connection:  # fmt: skip
-                return len(connection.recv(timeout=10)) > 16
-        except exceptions.InvalidStatus as refused:
-            return {403: False}[refused.response.status_code]
+        key = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        lines = [f"{name}: {value}" for name, value in {**asked, **key}.items()]
+        plain.sendall("\r\n".join([f"GET {path.rstrip('/')}/socket HTTP/1.1", *lines, "", ""]).encode())
+        answer = plain.makefile("rb")
+        code = int(answer.readline().split()[1])
+        if code == 101:
+            assert b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in b"".join(answer.readline() for _ in range(4))
+            assert answer.read(2)[0] in (0x81, 0x82)  # its first message
+        return {101: True, 403: False}[code]
 
 
 def test_the_page_is_served_to_those_who_have_its_address(address):
@@ -130,75 +125,9 @@ def test_a_server_that_is_open_to_the_network_answers_to_addresses_and_own_names
     path = f"/{gate.token}/"
     assert gate.address(80) == f"http://localhost:80{path}"
     for host in ("192.168.1.7:80", "localhost", "[::1]:80", socket.gethostname()):
-        assert gate.refusal(path, host, None) == ""
-        assert gate.refusal(path, host, f"http://{host}") == ""
-    assert "not served for the host" in gate.refusal(path, "evil.example", None)
-    assert "lacks the token" in gate.refusal("/\udce9/", "localhost", None)  # bytes that are no text
+        assert gate.refusal(path, [host], []) == ""
+        assert gate.refusal(path, [host], [f"http://{host}"]) == ""
+    assert "not served for the host" in gate.refusal(path, ["evil.example"], [])
+    assert "one Host" in gate.refusal(path, ["localhost", "localhost"], [])
+    assert "lacks the token" in gate.refusal("/\udce9/", ["localhost"], [])  # bytes that are no text
     assert Gate("::1").address(80).startswith("http://[::1]:80/")
-
-
-def test_other_servers_are_left_alone():
-    """Only servers of Poinsot have a gate: websockets and viser are as before."""
-    from websockets.asyncio import server as websockets
-
-    serve = websockets.serve
-    with viewed():
-        assert websockets.serve is serve
-        other = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
-        try:
-            assert status(urlsplit(f"http://127.0.0.1:{other.get_port()}/"), "/")[0] == 200
-        finally:
-            web.stop(other)
-
-
-def test_a_viser_that_goes_around_the_gate_is_not_used(monkeypatch):
-    """Should viser open its port in another way, no page is served at all."""
-    from contextlib import nullcontext
-
-    before = set(threading.enumerate())
-    monkeypatch.setattr(web, "guarding", nullcontext)
-    with pytest.raises(RuntimeError, match=r"cannot be kept from others with viser [0-9.]+; install viser 1\.1"):
-        web.start(port=0)
-    assert not any(t.is_alive() for t in set(threading.enumerate()) - before)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"port": -1}, "port must be a whole number from 0 to 65535, not -1"),
-        ({"port": 65536}, "port must be a whole number from 0 to 65535, not 65536"),
-        ({"port": "8080"}, "port must be a whole number from 0 to 65535, not '8080'"),
-        ({"host": "192.0.2.1"}, "cannot be served on the host '192.0.2.1'"),
-        ({"host": "no.such.host.invalid"}, "cannot be served on the host 'no.such.host.invalid'"),
-    ],
-)
-def test_bad_hosts_and_ports_are_errors(options, message):
-    with pytest.raises(ValueError, match=message):
-        web.start(**{"port": 0, **options})
-
-
-def test_no_free_port(monkeypatch):
-    monkeypatch.setattr(web, "TRIES", 1)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"no port from {port} to {port} can be used on 127.0.0.1"):
-            web.start(port=port)
-
-
-def test_two_pages_side_by_side():
-    """The second one has the next port, and closing it leaves the first."""
-    with viewed() as one:
-        port = urlsplit(one.url).port
-        with show.view(
-            runs_to_show.pendulum(), show=["bodies"], plots=[], port=port, browser=False, block=False
-        ) as other:
-            assert urlsplit(other.url).port > port
-        assert status(urlsplit(one.url), urlsplit(one.url).path)[0] == 200
-
-
-def test_without_a_browser_the_address_is_printed(monkeypatch, capsys):
-    monkeypatch.setattr("webbrowser.open", lambda url: False)
-    with show.view(runs_to_show.pendulum(), show=["bodies"], plots=[], port=0, browser=True, block=False) as viewer:
-        assert capsys.readouterr().out == f"No browser could be opened: open {viewer.url} in one.\n"

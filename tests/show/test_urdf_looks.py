@@ -60,3 +60,42 @@ def test_a_mesh_that_is_missing(robot):
         urdf_looks(robot)
     with pytest.raises(FileNotFoundError, match=r"mesh file .*leg\.stl' does not exist"):
         urdf_looks(robot, folders={"parts": robot.parent.parent})
+
+
+@pytest.mark.filterwarnings("ignore:.*ignored")
+@pytest.mark.parametrize("problem", ["missing", "huge", "broken"])
+def test_a_mesh_that_cannot_be_drawn_is_told_and_the_collision_shape_or_the_ellipsoid_stands_for_it(
+    robot, problem, monkeypatch
+):
+    if problem == "missing":
+        robot.write_text(ROBOT.format(name="leg.stl"))
+    elif problem == "huge":
+        monkeypatch.setattr("poinsot.show.looks.MOST_FACES", 5)
+    else:
+        (robot.parent.parent / "meshes" / "arm.stl").write_bytes(b"not a mesh")
+    world = pt.World()
+    world.add_mechanism(pt.load_urdf(robot))
+    run = world.simulate(0.1, 1e-2)
+    with pytest.warns(UserWarning, match="link 'arm' is drawn without a part"):
+        picture = picture_of(run)
+    assert "arm" not in picture.chosen_looks
+    (ellipsoid,) = [m for m in picture.layer("bodies") if m.name == "arm"]
+    assert len(ellipsoid.triangles.faces) > 100
+    text = robot.read_text()
+    shape = "<collision><geometry><sphere radius='0.25'/></geometry></collision>"
+    at = text.index("</link>", text.index('name="arm"'))
+    robot.write_text(text[:at] + shape + text[at:])
+    with pytest.warns(UserWarning, match="link 'arm' is drawn without a part"):
+        picture = picture_of(run)
+    assert picture.chosen_looks["arm"][0].triangles.reach == pytest.approx(0.25)
+
+
+@pytest.mark.filterwarnings("ignore:.*ignored")
+def test_a_link_without_a_look_in_a_file_with_looks_is_not_to_be_seen(robot):
+    text = robot.read_text()
+    cut = text.index("<visual>", text.index('name="arm"')), text.index("</visual>", text.index('name="arm"')) + 9
+    robot.write_text(text[: cut[0]] + text[cut[1] :])
+    world = pt.World()
+    world.add_mechanism(pt.load_urdf(robot))
+    picture = picture_of(world.simulate(0.1, 1e-2))
+    assert [m.name for m in picture.layer("bodies")] == ["base", "base/1"]

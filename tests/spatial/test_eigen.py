@@ -42,3 +42,11 @@ def test_derivatives_are_finite_where_moments_agree():
     slope = pt.jacobian(pt.kernel("(3,3)->(3)")(lambda A: principal_axes(A)[0]))
     for A in (np.eye(3), np.diag([1.0, 1.0, 2.0]), np.diag([3.0, 1.0, 2.0])):
         assert np.all(np.isfinite(slope(A)))
+
+
+@pytest.mark.parametrize("moments", [(3.0, 2.0, 1.0), (1.0, 2.0, 3.0), (2.0, 3.0, 1.0)])
+@pytest.mark.parametrize("beside", [1e-3, 1e-8, 1e-12, 1e-17])
+def test_nearly_principal_axes(moments, beside):
+    """The smaller angle of each rotation does not cancel, however little is left beside the diagonal."""
+    A = np.diag(moments) + beside * (np.ones((3, 3)) - np.eye(3))
+    check(A, *principal_axes(A))

@@ -412,3 +412,9 @@ def test_what_cannot_be_added():
     for operation in (lambda a: a + 1, lambda a: 1 + a, lambda a: a - 1, lambda a: E @ a):
         with pytest.raises(TypeError):
             operation(Inertia.sphere(1.0, 1.0))
+
+
+@pytest.mark.parametrize("density", [0.0, -1.0, np.nan])
+def test_a_density_that_gives_no_mass(density):
+    with pytest.raises(ValueError, match=r"Box: density .* is not a mass"):
+        Inertia.of(Box((1.0, 2.0, 3.0)), density=density)

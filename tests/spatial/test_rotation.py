@@ -159,3 +159,9 @@ def test_errors_say_what_is_wrong():
         orthonormalise(np.zeros((3, 3)))
     with pytest.raises(ValueError, match="differs from the identity by nan"):
         rotation.check(np.full((3, 3), np.nan), "R of base")
+
+
+def test_the_unit_matrix_cannot_be_written_to():
+    """All modules share it."""
+    with pytest.raises(ValueError, match="read-only"):
+        rotation.E[0, 0] = 2.0

@@ -79,3 +79,36 @@ def trim(parts):
     for _ in range(6):
         x = x - np.linalg.solve(slope(x), f(x))
     return x, f(x)
+
+
+# The inputs of NASA's control laws that are measured, and the signals that are them.
+MEASURED = {
+    "altitudeMsl": "f16.altitude", "equivalentAirspeed": "f16.equivalent_airspeed", "angleOfAttack": "f16.alpha",
+    "angleOfSideslip": "f16.beta", "eulerAngle_Roll": "f16.roll", "eulerAngle_Pitch": "f16.pitch",
+    "eulerAngle_Yaw": "f16.heading", "bodyAngularRate_Roll": "f16.rates[0]", "bodyAngularRate_Pitch": "f16.rates[1]",
+    "bodyAngularRate_Yaw": "f16.rates[2]",
+}  # fmt: skip
+KNOT = 1852 / 3600
+
+
+def piloted(parts, start, laws, commands, measured=MEASURED, earth=EARTH):
+    """The aircraft with NASA's stability augmentation and autopilot on, laws given as a model, commands by name."""
+    inertia, reference = inertia_of(parts["inertia"])
+    world = pt.World(earth=earth, air=pt.US76())
+    body = world.add_body("f16", inertia, start=start)
+    fixed = dict.fromkeys(parts[laws].inputs, 0.0) | {"stabilityAugmentationOn_disc": 1.0, "autopilotOn_disc": 1.0}
+
+    def pilot(t, **signals):
+        given = {name: value(t) if callable(value) else value for name, value in commands.items()}
+        return parts[laws](**{**fixed, **given, **signals})
+
+    outputs = dict.fromkeys(parts[laws].outputs, 0.0)
+    world.add(pt.Controller("pilot", pilot, inputs=dict(measured), outputs=outputs))
+
+    def thrust(mach, altitude, power):
+        return parts["prop"](powerLeverAngle=power, altitudeMSL=altitude, mach=mach)["thrustBodyForce_X"]
+
+    surfaces = {f"{name}Deflection": f"pilot.{name}Deflection" for name in ("elevator", "aileron", "rudder")}
+    body.add(pt.Aero("aero", coefficients=parts["aero"], position=reference, inputs=surfaces, air_at="com"))
+    body.add(pt.Jet("engine", thrust=thrust, throttle=pt.Signal("pilot.powerLeverAngle"), spool=None))
+    return world

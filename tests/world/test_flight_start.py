@@ -148,7 +148,7 @@ def test_errors_of_a_body_with_a_start():
     world = pt.World()
     with pytest.raises(ValueError, match=r"body 'plane': give either start or position, not both"):
         world.add_body("plane", PLANE, start=pt.Start(altitude=1.0), position=(0, 0, 1))
-    with pytest.raises(ValueError, match=r"start of body 'plane' must be a pt.Start, not 3"):
+    with pytest.raises(ValueError, match=r"start of body 'plane' must be a pt.Start or a pt.Orbit, not 3"):
         world.add_body("plane", PLANE, start=3)
 
 

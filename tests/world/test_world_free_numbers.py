@@ -8,7 +8,8 @@ from world_models import close, rod
 
 import poinsot as pt
 from poinsot.spatial import quaternion, rotation
-from poinsot.world.system import System, pack
+from poinsot.world.flat_values import pack
+from poinsot.world.system import System
 
 
 def arm() -> pt.World:

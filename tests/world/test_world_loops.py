@@ -241,13 +241,26 @@ def test_ends_that_cannot_be_held_together(ends, relation, message):
         linkage().close("bad", *ends, relation)
 
 
-def test_a_rod_between_points_that_coincide_has_no_direction():
+def test_a_rod_between_points_that_coincide_takes_some_direction():
+    """A start from which no small step leads anywhere is left behind."""
     world = pt.World()
     for name in ("one", "two"):
         world.add_body(name, pt.Inertia.sphere(1.0, 0.1))
     world.close("rod", "one", "two", pt.distance(2.0))
-    with pytest.raises(ValueError, match="cannot be closed: at best 'rod' is open by 2"):
-        world.start()
+    q = world.start().q
+    np.testing.assert_allclose(np.linalg.norm(q[4:7] - q[11:14]), 2.0, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(q, world.start().q)  # always the same one
+
+
+def test_a_straight_chain_that_is_too_long_bends():
+    """Pushed along its line, it is in a singular position; so are 20 links on ball joints."""
+    world = pt.World()
+    for k in range(20):
+        parent, at = (f"link{k - 1}", 0.1) if k else (None, 0.0)
+        world.add_body(f"link{k}", pt.Inertia.cylinder(0.1, 0.01, 0.1), parent, pt.spherical(), (at, 0, 0))
+    world.close("end", "world", "link19", pt.spherical(), (1.4, 0, 0), (0.1, 0, 0))
+    X = world.scene(world.start())["link19"].pose
+    np.testing.assert_allclose(X @ np.array([0.1, 0, 0]), (1.4, 0, 0), rtol=0, atol=1e-12)
 
 
 def test_a_free_joint_holds_nothing():
@@ -295,4 +308,71 @@ def test_drives_that_contradict_each_other_stop_the_run():
     world.close("one", "arm0", "arm1", pt.coupling(2.0))
     world.close("two", "arm0", "arm1", pt.coupling(2.0, 0.5))
     with pytest.raises(ValueError, match=r"cannot be closed: at best .*'one' is open by .*'two' is open by"):
+        world.start()
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3], ids=["watch", "machine", "bridge"])
+def test_what_is_open_depends_on_the_size(size):
+    """A crank of half the size, whose rod is a tenth too short to let it go around: it stops at the dead centre."""
+    world = pt.World()
+    bar, hinge = pt.Inertia(1.0, (size / 2, 0, 0), size**2 * np.eye(3)), pt.revolute((0, 0, 1))
+    world.add_body("crank", bar, joint=hinge, q=1.2)
+    world.add_body("arm", bar, joint=hinge, placement=(size, 0, 0), q=2.0)
+    world.close("rod", "crank", "arm", pt.distance(0.9 * size), (0.5 * size, 0, 0), (0.5 * size, 0, 0))
+    world.drive("crank", lambda t: 1.2 + t)
+    run = world.simulate(3.0, 1e-3, ledger=False)
+    assert run.stop.text.startswith("the loop 'rod' came open by")
+    turned = np.arccos((0.25 + 1.0 - 1.4**2) / (2 * 0.5))  # crank, rod and arm in a line
+    assert run.stop.time == pytest.approx(turned - 1.2, abs=2e-3)
+
+
+@pytest.mark.parametrize("method", ["semi-implicit euler", "implicit"])
+def test_momentum_of_free_bodies_by_methods_of_first_order(method):
+    """Loops are closed again by more after each step; what is moved keeps its momentum all the same."""
+    world = pt.World(gravity=(0, 0, 0))
+    for k, name in enumerate(("one", "two")):
+        body = pt.Inertia.box(1.0, (0.1, 0.2, 0.3))
+        start = {"position": (k, 0, 0), "velocity": (0, 0.3 * k, 0), "angular_velocity": (0.5, 0.2, k)}
+        world.add_body(name, body, **start)
+    world.close("rod", "one", "two", pt.distance(0.9), (0.05, 0, 0), (-0.05, 0, 0))
+    world.close("table", "one", "two", pt.on_plane((0, 0, 1)))
+    velocity = world.simulate(0.2, 1e-3, method=method, ledger=False).data.velocity.values
+    np.testing.assert_allclose(velocity.sum(axis=1), np.tile(velocity[0].sum(axis=0), (len(velocity), 1)), atol=1e-14)
+
+
+def stiff_crank(stiffness, damping):
+    world = pt.World(gravity=(0, -9.81, 0))
+    hinge = pt.revolute((0, 0, 1), stiffness=stiffness, damping=damping)
+    world.add_body("crank", pt.Inertia.cylinder(2.0, 0.12, 0.05), joint=hinge, q=0.7, v=5.0)
+    rod = pt.Inertia(0.5, (0.15, 0, 0), np.diag([1e-4, 4e-3, 4e-3]))
+    world.add_body("rod", rod, "crank", pt.revolute((0, 0, 1)), (0.1, 0, 0), q=-1.0)
+    slide = pt.prismatic((1, 0, 0), damping=2.0)
+    world.add_body("piston", pt.Inertia.box(0.3, (0.05, 0.05, 0.05)), joint=slide, q=0.3)
+    world.close("pin", "piston", "rod", pt.on_line((0, 0, 1)), placement_b=(0.3, 0, 0))
+    return world
+
+
+def test_implicit_steps_keep_loops_closed():
+    """Of first order against RK4, with its closing force; the piston where the crank says."""
+    world = stiff_crank(0.0, 0.05)
+    exact, errors = world.simulate(0.2, 1e-4, method="rk4", ledger=False).data, []
+    for step in (1e-3, 5e-4):
+        data = world.simulate(0.2, step, method="implicit", ledger=False).data
+        crank, _, piston = data.q.values[-1]
+        assert abs(piston - 0.1 * np.cos(crank) - np.sqrt(0.09 - 0.01 * np.sin(crank) ** 2)) < 1e-13
+        errors.append(np.abs(data.q.values[-1] - exact.q.values[-1]).max())
+    assert 1.9 < errors[0] / errors[1] < 2.1
+    np.testing.assert_allclose(data["pin.force"][-1], exact["pin.force"][-1], rtol=0, atol=0.02)
+
+
+def test_a_stiff_spring_in_a_loop_comes_to_rest():
+    """1e6 N m/rad and 1e3 N m s/rad in steps of 1 ms, far beyond what RK4 can: the crank stops at its sag."""
+    q = stiff_crank(1e6, 1e3).simulate(0.5, 1e-3, method="implicit", ledger=False).data.q.values[-1]
+    np.testing.assert_allclose(q, (-2.4525e-7, 3.27e-7, 0.4), rtol=1e-6)
+
+
+def test_a_drive_that_is_not_a_number_at_the_start_is_named():
+    world = linkage()
+    world.drive("arm0", lambda t: np.sqrt(t - 1.0))
+    with pytest.raises(ValueError, match=r"at best .*'arm0.drive' is open by nan"), np.errstate(all="ignore"):
         world.start()

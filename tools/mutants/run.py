@@ -38,8 +38,8 @@ from mutations import Mutant  # noqa: E402
 MECHANISM = "joints joint_types kinematics dynamics book two_body".split()
 SOURCES = [f"src/poinsot/{room}" for room in "spatial particles body parts integrate".split()]
 SOURCES += [f"src/poinsot/mechanism/{module}.py" for module in MECHANISM]
-TESTS = [f"tests/{room}" for room in "spatial particles body mechanism parts integrate world".split()]
-TESTS += ["tests/test_errata.py"]
+TESTS = [f"tests/{room}" for room in "spatial particles body mechanism parts integrate world texts control".split()]
+TESTS += ["tests/test_errata.py", "tests/run/test_load_factor.py"]
 WARM = "numpy scipy.integrate scipy.optimize scipy.spatial.transform hypothesis mujoco pinocchio trimesh".split()
 NOTICED = ("killed", "equivalent")
 
@@ -284,6 +284,8 @@ def try_live(
     options: argparse.Namespace,
 ) -> None:
     """Verdicts for mutants that can be put into live functions."""
+    if not mutants:
+        return
     functions = trials.functions_of({project.name(path) for path in project.files})
     seconds = {test: record["seconds"] for test, record in coverage.known.items()}
 

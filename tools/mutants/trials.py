@@ -159,6 +159,7 @@ class Coverage:
         for first, last in (mutant.lines, mutant.statement) if mutant.is_deferred else ():
             found = found or {test for line in range(first, last + 1) for test in self._at[mutant.path, line]}
         found = found or set(self._touching[mutant.path])  # it runs at import
+        found = found or self._near(mutant.path)  # of a module of data alone
         room = Path(mutant.path).parts[2] if mutant.path.startswith("src/") else ""
         kills, families = self.kills[f"{mutant.path}::{mutant.function}"], Counter[str]()
 
@@ -177,6 +178,11 @@ class Coverage:
                 break
             chosen.append(test)
         return chosen
+
+    def _near(self, path: str) -> set[str]:
+        """The tests that touch another module of the same folder."""
+        near = [other for other in self._touching if Path(other).parent == Path(path).parent]
+        return {test for other in near for test in self._touching[other]}
 
 
 class Live:

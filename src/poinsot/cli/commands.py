@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import poinsot
-from poinsot.cli import bench, inspecting, running, sweeping, writing
+from poinsot.cli import bench, doctor, flying, inspecting, running, sweeping, writing
 from poinsot.cli.screen import complain
 
 INPUT_ERRORS = (ValueError, KeyError, OSError, ImportError)  # the input is wrong, not Poinsot
@@ -33,8 +33,10 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "view": inspecting.view,
     "convert": inspecting.convert,
     "sweep": sweeping.sweep,
+    "fly": flying.fly,
     "bench": bench.bench,
     "schema": writing.schema,
+    "doctor": doctor.doctor,
 }
 
 
@@ -54,14 +56,17 @@ for _name, _command in COMMANDS.items():
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"poinsot {poinsot.__version__}")
+        from poinsot.cli.hardware import machine_lines
+
+        print("\n".join([f"poinsot {poinsot.__version__}", *machine_lines()]))
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version and the machine."),
     ] = False,
 ) -> None:
     """Rigid-body dynamics as the textbooks write it.

@@ -37,11 +37,13 @@ def scenario_path(file: Path | None) -> Path:
     )
 
 
-def load(file: Path | None, changes: list[str] | None, allow_code: bool) -> "Scenario":
-    """A scenario with these changes, checked."""
+def load(file: Path | None, changes: list[str] | None, allow_code: bool, flight: Path | None = None) -> "Scenario":
+    """A scenario with these changes, checked; flight: the table of what was flown."""
     from poinsot.files.scenario import load_scenario, parse_changes
 
-    return load_scenario(scenario_path(file), parse_changes(changes or ()), allow_code)
+    changed = parse_changes(changes or ())
+    changed |= {} if flight is None else {"run.flight": str(flight.absolute())}
+    return load_scenario(scenario_path(file), changed, allow_code)
 
 
 def result_path(out: Path | None, name: str, suffix: str) -> Path:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.looking import Camera, checked_camera
 from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet
@@ -56,9 +57,7 @@ def draw_sweep(sweep: "Sweep", path: Path, what: Any = None) -> Path:
 
 
 def _close(figure: Any) -> None:
-    from matplotlib import pyplot
-
-    pyplot.close(figure)
+    require("matplotlib.pyplot", "view", "plotting").close(figure)
 
 
 def plot(
@@ -72,7 +71,8 @@ def plot(
     """Plot quantities of a result over time, with names and units; of a sweep, their quantiles.
 
     WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or special plots: phase, energy,
-    momentum, polhode, margins.
+    momentum, polhode, margins, path, ground_track, height_and_speed, mach_altitude, elements, eclipse. Of a sweep also
+    pairs of outputs, such as north:west, with ellipses of dispersion.
 
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
     """

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.looking import Camera, view_options
-from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet, Scenario, Set
+from poinsot.cli.options import AllowCode, FlightFile, Json, Out, Overwrite, Quiet, Scenario, Set
 from poinsot.cli.screen import Screen, complain, seconds
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def run(
     live: Live = False,
     free: Free = None,
     camera: Camera = None,
+    flight: FlightFile = None,
     overwrite: Overwrite = False,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
@@ -55,10 +57,12 @@ def run(
     Example:  poinsot run double-pendulum --live --free upper.mass
     """
     screen = Screen(quiet, json)
-    scenario = finding.load(file, changes, allow_code)
+    if plot:
+        require("matplotlib", "view", "--plot")
+    scenario = finding.load(file, changes, allow_code, flight)
     _introduce(screen, scenario)
     if live:
-        return _watch(scenario, free or [])
+        return _watch(scenario, free or [], view_options(scenario, camera).get("camera"))
     looks = view_options(scenario, camera)
     path = _place(screen, scenario, out, html, plot, overwrite)
     done, took = _simulated(screen, scenario)
@@ -77,12 +81,12 @@ def _place(
     return finding.place_for(out, finding.result_path(out, scenario.name, ".nc"), overwrite, *beside)
 
 
-def _watch(scenario: "Loaded", free: list[str]) -> int:
+def _watch(scenario: "Loaded", free: list[str], camera: Any) -> int:
     """Run it live in the browser, until the page is closed; nothing is recorded."""
     from poinsot.show import live
 
     known = {key: scenario.options[key] for key in ("step", "method") if key in scenario.options}
-    live(scenario.world, free=free, block=True, **known)
+    live(scenario.world, free=free, block=True, camera=camera, **known)
     return 0
 
 
@@ -94,6 +98,9 @@ def _introduce(screen: Screen, scenario: "Loaded") -> None:
         screen.say(" ".join(scenario.about.split()))
     screen.say()
     shown.masses(screen, scenario.world)
+    if scenario.trim is not None:
+        screen.say(str(scenario.trim))
+        screen.say()
 
 
 def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
@@ -226,7 +233,7 @@ def check(
     shown.masses(screen, scenario.world)
     options = scenario.options
     verdict = None
-    if options.get("method") != "adaptive":
+    if options.get("method") not in ("adaptive", "adaptive5"):
         step, duration = options["step"], options["duration"]
         verdict = scenario.world.check_step(step, min(duration, STEPS * step), tolerance, method=options.get("method"))
         screen.say(f"{verdict}.", "green" if verdict.fine else "yellow")

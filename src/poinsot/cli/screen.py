@@ -50,8 +50,10 @@ class Screen:
         if self.json:
             print(json.dumps(plain(content), indent=2, allow_nan=False))
 
-    def table(self, heads: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> None:
-        """A table, its first columns aligned left, numbers right; only the first lines of a long one."""
+    def table(
+        self, heads: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1, most: int | None = MOST
+    ) -> None:
+        """A table, its first columns aligned left, numbers right; only the first lines of a long one (None: all)."""
         if not self.talks:
             return
         lines = list(lines)
@@ -59,11 +61,11 @@ class Screen:
         for k, head in enumerate(heads):
             justify: Any = "left" if k < left else "right"
             table.add_column(escape(head), justify=justify, overflow="fold", header_style="dim", no_wrap=k == 0)
-        for line in lines[:MOST]:
+        for line in lines[:most]:
             table.add_row(*(escape(cell) for cell in line))
         self.console.print(table)
-        if len(lines) > MOST:
-            self.say(f"... and {len(lines) - MOST} more", "dim")
+        if most is not None and len(lines) > most:
+            self.say(f"... and {len(lines) - most} more", "dim")
 
     def draw(self, time: Array, x: Array, label: str) -> None:
         """A curve over time, drawn with characters."""

@@ -1,12 +1,15 @@
 """poinsot sweep: one scenario with many values of its numbers."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._optional import require
 from poinsot.cli import finding
-from poinsot.cli.options import AllowCode, Json, Out, Quiet, Set
+from poinsot.cli.options import AllowCode, FlightFile, Json, Out, Quiet, Set
+from poinsot.cli.reducing import reduced
 from poinsot.cli.screen import Screen, complain
 
 if TYPE_CHECKING:
@@ -30,7 +33,11 @@ Engine = Annotated[str, typer.Option(help="local, or dask for a cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster, tcp://host:8786.")]
 Device = Annotated[str, typer.Option(help="cpu, or cuda for the GPU.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, and replace existing results.")]
-Plot = Annotated[bool, typer.Option("--plot/--no-plot", help="Plot quantiles over time.")]
+Reduce = Annotated[bool, typer.Option("--reduce", help="Keep a summary of the outputs alone, in a folder.")]
+Plot = Annotated[
+    bool | None,
+    typer.Option("--plot/--no-plot", help="Plot quantiles over time; by default if Matplotlib is installed."),
+]
 
 
 def sweep(
@@ -46,8 +53,10 @@ def sweep(
     scheduler: Scheduler = None,
     device: Device = "cpu",
     fresh: Fresh = False,
-    plot: Plot = True,
+    reduce: Reduce = False,
+    plot: Plot = None,
     changes: Set = None,
+    flight: FlightFile = None,
     allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -59,16 +68,33 @@ def sweep(
 
     Example:  poinsot sweep spin.toml --vary box.mass='normal(2 kg, 0.1 kg)' --vary box.velocity[0]=0:5:11 --samples 100
     """
-    screen = Screen(quiet, json)
-    scenario = finding.load(file, changes, allow_code)
-    path = finding.result_path(out, scenario.name, ".zarr")
-    options = _run_options(scenario, every, device)
-    options |= {"samples": scenario.sweep.get("samples") if samples is None else samples}
-    options |= {"seed": scenario.sweep.get("seed", 0) if seed is None else seed}
+    screen, plot = Screen(quiet, json), _plots(plot)
+    if not reduce:
+        require("zarr", "zarr", "A sweep")
+    scenario = finding.load(file, changes, allow_code, flight)
+    options = _run_options(scenario, every, device) | _drawn(scenario, samples, seed)
     options |= {"chunk": chunk, "engine": engine, "scheduler": scheduler, "fresh": fresh}
+    if reduce:
+        return reduced(screen, scenario, _values(scenario, vary), out, what, options)
+    path = finding.result_path(out, scenario.name, ".zarr")
     done = _swept(screen, scenario, _values(scenario, vary), path, options)
     picture = finding.place_for(None, path.with_name(f"{path.stem}-sweep.png"), fresh) if plot else None
     return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, picture)
+
+
+def _drawn(scenario: "Scenario", samples: int | None, seed: int | None) -> dict[str, Any]:
+    """How many samples are drawn, and with which seed: as asked for, else as the scenario says."""
+    return {
+        "samples": scenario.sweep.get("samples") if samples is None else samples,
+        "seed": scenario.sweep.get("seed", 0) if seed is None else seed,
+    }
+
+
+def _plots(wanted: bool | None) -> bool:
+    """Whether to plot: if it is wanted, or not refused and possible."""
+    if wanted:
+        require("matplotlib", "view", "--plot")
+    return find_spec("matplotlib") is not None if wanted is None else wanted
 
 
 def _swept(
@@ -133,9 +159,7 @@ def _values(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
 
 def _run_options(scenario: "Scenario", every: float | None, device: str) -> dict[str, Any]:
     """The options of the runs: about a hundred records, at whole steps; and the device, if it is not the default."""
-    options = {k: v for k, v in scenario.options.items() if k not in ("every", "seed", "tolerance")}
-    if options.get("method") == "adaptive":
-        del options["method"]
+    options = {k: v for k, v in scenario.options.items() if k not in ("every", "seed")}
     step, duration = options["step"], options["duration"]
     stride = max(1, round(duration / RECORDS / step))
     wanted = every or scenario.sweep.get("every")

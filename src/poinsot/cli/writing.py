@@ -50,7 +50,7 @@ def examples(
     screen = Screen(quiet, json)
     if name is None:
         titles = {stem: _title(path) for stem, path in finding.examples().items()}
-        screen.table(("example", "title"), titles.items(), 2)
+        screen.table(("example", "title"), titles.items(), 2, most=None)
         screen.say("Run one with: poinsot examples NAME")
         screen.result("\n".join(titles))
         screen.data({"examples": titles})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.fuse import once
 
 POINTS = 13
 AWAY = -1.0  # m: the depth of points that do not touch
@@ -19,6 +20,7 @@ CORNERS = ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # of a face, in 
 TINY = 1e-12
 
 
+@once
 def box_on_box(
     x_a: Array, R_a: Array, x_b: Array, R_b: Array, half_a: Array, half_b: Array
 ) -> tuple[Array, Array, Array]:

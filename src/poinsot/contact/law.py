@@ -10,7 +10,7 @@ touches, and the normal n that points out of that:
 
 So what rests stays at rest; nothing creeps. At h = 0 it is the force at an instant. For the implicit step, f_n is
 linearised by its tangent and f_t by its secant, with s as for the last guess of u: the slopes -df/du are never
-negative, whatever the guess, so that any number of iterations is stable.
+negative, whatever the guess, so that any number of iterations is stable. `contact.pressing` takes it for whole patches.
 """
 
 from dataclasses import dataclass
@@ -23,42 +23,41 @@ from poinsot._types import Array, Scalar
 from poinsot.fuse import is_traced
 
 SHEAR = 0.8  # the stiffness along the surface over that across it; 2 (1 - nu)/(2 - nu) is 0.82 for nu = 0.3 (Mindlin)
+TINY = 1e-15  # N: below any force that matters, so that nothing is divided by zero
+NUMBERS = ("stiffness", "damping", "friction", "torsion", "rolling")  # of a material, as contacts have them
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
     """What a contact is made of: stiffness [N/m] of every point that touches, damping c [s/m] of Hunt and Crossley, and
-    friction mu."""
+    friction mu.
+
+    `torsion` and `rolling` [m]: how many times its normal force the moment is that a contact resists with, about the
+    normal and across it. A patch of several points resists with mu f_n r about the normal besides, r being the radius
+    of gyration of its pressure. `Material.bouncing(restitution, speed)` finds c.
+    """
 
     stiffness: Annotated[float, "N/m"] = 1e5
     damping: Annotated[float, "s/m"] = 0.5
     friction: Annotated[float, "1"] = 0.8
+    torsion: Annotated[float, "m"] = 0.0
+    rolling: Annotated[float, "m"] = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "damping", "friction"):
+        for name in NUMBERS:
             value = getattr(self, name)
             if not is_traced(value) and not (np.ndim(value) == 0 and 0 <= value < np.inf):
                 raise FieldError(f"{name} of a material must be zero or more, not {value!r}.", name)
 
+    @classmethod
+    def bouncing(cls, restitution: float, speed: float = 1.0, **numbers: float) -> "Material":
+        """With the damping by which a blow at this speed [m/s] comes back at `restitution` times that."""
+        return cls(damping=damping_for(restitution, speed), **numbers)
 
-@dataclass(frozen=True, eq=False)
-class Touching:
-    """A contact at a guess of its velocity: forces and slopes.
 
-    normal: f_n [N]. across: -df_n/du_n [N s/m]. holds: s. pull: s k_t xi (3,) [N]. along: -df_t/du_t [N s/m].
-    """
-
-    normal: Array
-    across: Array
-    holds: Array
-    pull: Array
-    along: Array
-
-    def force(self, n: Array, guess: Array, u: Array) -> Array:
-        """The force (3,) [N] at the velocity u, as linearised about the guess; n: the normal, all in the same axes."""
-        u_n = n @ u
-        f_n = self.normal - self.across * (u_n - n @ guess)
-        return f_n * n - self.pull - self.along * (u - u_n * n)
+def numbers_of(law: Any) -> dict[str, Any]:
+    """The numbers of a material, or of an element that has them, by name."""
+    return {name: getattr(law, name) for name in NUMBERS}
 
 
 def push(k: Any, c: Any, h: Scalar, depth: Array, u_n: Array) -> tuple[Array, Array, Array]:
@@ -68,36 +67,27 @@ def push(k: Any, c: Any, h: Scalar, depth: Array, u_n: Array) -> tuple[Array, Ar
     return k * deep * damp, slope, k * deep
 
 
-def touch(law: Any, h: Scalar, depth: Array, n: Array, u: Array, xi: Array) -> Touching:
-    """The law at the velocity u (3,) [m/s]; depth [m] and stretch xi (3,) [m] at the start of the step h [s].
+def held(pull: Array, most: Array) -> Array:
+    """s: how much of a pull, a number or (3,), holds if it can be at most that much."""
+    return most / np.maximum(np.sqrt(np.sum(pull * pull) + TINY**2), most + TINY)
 
-    law: `stiffness` k, `damping` c, `friction` mu.
+
+def damping_for(restitution: float, speed: float = 1.0) -> float:
+    """c [s/m] with which a body that hits at this speed [m/s] comes back at `restitution` times that, as the step goes
+    to zero.
+
+    With d' = u, Hunt and Crossley's law gives u du/dd = -k d (1 + c u)/m, and integrated over the blow
+    ln((1 + c v)/(1 - c e v)) = c v (1 + e): x = c v follows from e alone.
     """
-    k, u_n = law.stiffness, n @ u
-    f_n, across, elastic = push(k, law.damping, h, depth, u_n)
-    slope = SHEAR * k * h + law.damping * elastic
-    pull = SHEAR * k * xi + slope * (u - u_n * n)
-    s = law.friction * f_n / np.maximum(np.sqrt(pull @ pull + TINY**2), law.friction * f_n + TINY)
-    return Touching(f_n, across, s, s * SHEAR * k * xi, s * slope)
-
-
-TINY = 1e-15  # N: below any force that matters, so that nothing is divided by zero
-
-
-def stretched(h: Scalar, holds: Array, xi: Array, n: Array, u: Array) -> Array:
-    """xi (3,) [m] at the end of the step: s (xi + h u_t)."""
-    return holds * (xi + h * (u - (n @ u) * n))
-
-
-def stored(law: Any, depth: Array, xi: Array) -> Array:
-    """The energy [J] in the springs of a contact."""
-    deep = np.maximum(depth, 0.0)
-    energy: Array = 0.5 * law.stiffness * (deep * deep + SHEAR * (xi @ xi))
-    return energy
-
-
-def stored_rate(law: Any, depth: Array, xi: Array, n: Array, u: Array, holds: Array) -> Array:
-    """The rate [W] of `stored` at an instant, if the contact moves with u and holds to this part."""
-    deep, u_n = np.maximum(depth, 0.0), n @ u
-    rate: Array = law.stiffness * (SHEAR * holds * (xi @ (u - u_n * n)) - deep * u_n)
-    return rate
+    if not (0 < restitution <= 1 and 0 < speed < np.inf):
+        raise FieldError(
+            f"restitution must be above 0 and at most 1, at a speed above 0, not {restitution!r} at {speed!r} m/s.",
+            "restitution",
+        )
+    low, high = 0.0, 1 / restitution  # the left side is below the right one at first, and infinite at the end
+    for _ in range(100):
+        x = 0.5 * (low + high)
+        kept = 1 - restitution * x
+        below = kept > 0 and np.log1p(x) - np.log(kept) < x * (1 + restitution)
+        low, high = (x, high) if below else (low, x)
+    return low / speed

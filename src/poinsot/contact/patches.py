@@ -1,25 +1,34 @@
 """Where two shapes touch: patches, each with one normal and some points.
 
-Balls, capsules and boxes, in any pair. All of it is written without branches, so that it can be traced; points that do
-not touch have a negative depth.
+Balls and capsules on balls, capsules, boxes and cylinders, and boxes on boxes, have forms of their own; other convex
+shapes touch by their supports. All of it is written without branches, so that it can be traced; points that do not
+touch have a negative depth.
 Ericson, Real-Time Collision Detection (2005), chapters 4 and 5; Gottschalk, Lin and Manocha, OBBTree (1996), for the
 axes that separate boxes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._errors import FieldError
+from poinsot._memo import memo
 from poinsot._types import Array
-from poinsot.contact.boxes import box_on_box
-from poinsot.fuse import fori_loop
+from poinsot.contact.boxes import AWAY, box_on_box
+from poinsot.contact.boxes import POINTS as BOX_POINTS
+from poinsot.contact.convex import CORES, placed
+from poinsot.contact.distances import DistanceShape, spots_on_distance
+from poinsot.contact.hulls import ConvexMesh
+from poinsot.contact.manifolds import POINTS, convex_on_convex
+from poinsot.contact.reach import reach
+from poinsot.contact.spots import SPOTS
+from poinsot.fuse import fori_loop, once, when
 from poinsot.spatial import Pose
-from poinsot.spatial.shapes import Box, Capsule, Sphere
+from poinsot.spatial.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 
-HALVINGS = 30  # of an edge, to find its point that is nearest to a box: to 1e-9 of its length
+HALVINGS = 30  # of a segment, to find its point that is nearest to a solid: to 1e-9 of its length
 TINY = 1e-12  # m
 
 
@@ -37,14 +46,80 @@ Meeting: TypeAlias = Callable[[Any, Pose, Any, Pose], list[ContactPatch]]
 
 def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[ContactPatch]:
     """The patches of shape a, at X_WA, on shape b, at X_WB; as many for each pair of shapes, wherever they are."""
-    return MEETINGS[type(a), type(b)](a, X_WA, b, X_WB)
+    meet = meeting(a, b)
+    if meet is None:
+        raise TypeError(f"it is not known how {a!r} and {b!r} touch.")
+    if meet is _round_on_round or isinstance(a, DistanceShape) or isinstance(b, DistanceShape):
+        return meet(a, X_WA, b, X_WB)
+    find = _found_once(a if isinstance(a, ConvexMesh) else type(a), meet, _fixed(a), _fixed(b))
+    (p, r), (q, s) = reach(a), reach(b)
+    gap = X_WA @ p - X_WB @ q
+
+    def found(_: Any) -> list[ContactPatch]:
+        return find(_numbers(a), X_WA.R, X_WA.p, _numbers(b), X_WB.R, X_WB.p)
+
+    away = [ContactPatch(np.zeros(3), np.zeros((n, 3)), np.full(n, AWAY)) for n in points_of(a, b)]
+    return when(gap @ gap < (r + s) * (r + s), found, away)
+
+
+def points_of(a: Any, b: Any) -> list[int]:
+    """How many points each patch of two shapes that have no closed form has."""
+    if isinstance(a, Box) and isinstance(b, Box):
+        return [BOX_POINTS]
+    if (type(a), type(b)) in MEETINGS:
+        return [1] * (3 if isinstance(a, Capsule) or isinstance(b, Capsule) else 1)
+    return [POINTS if _both_flat(a, b) else 1]
+
+
+def meeting(a: Any, b: Any) -> Meeting | None:
+    """How two shapes touch, if that is known."""
+    A, B = type(a), type(b)
+    if (A, B) in MEETINGS:
+        return MEETINGS[A, B]
+    if A in CORES and B in CORES:
+        return _convex
+    if B is DistanceShape and A in SPOTS:
+        return _spots_on_distance
+    return _distance_on_spots if A is DistanceShape and B in SPOTS else None
 
 
 def require_meeting(a: Any, b: Any, owner: str) -> None:
     """An error if it is not known how two shapes touch."""
-    if (type(a), type(b)) not in MEETINGS:
+    if meeting(a, b) is None:
         names = " and ".join(type(x).__name__.lower() for x in (a, b))
-        raise FieldError(f"{owner}: {names} cannot touch each other yet; spheres, capsules and boxes can.", "a")
+        thin = [type(x).__name__.lower() for x in (a, b) if type(x).__name__ in THICK]
+        mend = "".join(f" Give the {name} a thickness: take a {THICK[name.title()]}." for name in dict.fromkeys(thin))
+        if any(type(x).__name__ == "Mesh" for x in (a, b)):
+            mend += " Take pt.hull(mesh), or several convex pieces, such as those that the package coacd finds."
+        raise FieldError(f"{owner}: {names} cannot touch each other.{mend}", "a")
+
+
+THICK = {"Plate": "box", "Disc": "cylinder", "Rod": "capsule"}
+
+
+@memo
+def _found_once(owner: Any, meet: Meeting, a: Any, b: Any) -> Callable[..., list[ContactPatch]]:
+    """A meeting of two kinds of shapes, whose numbers are given, compiled once for all such pairs."""
+
+    @once
+    def meeting_of_shapes(x: Any, R: Array, p: Array, y: Any, S: Array, q: Array) -> list[ContactPatch]:
+        one = a(*x) if isinstance(a, type) else a
+        other = b(*y) if isinstance(b, type) else b
+        return meet(one, Pose.unchecked(R, p), other, Pose.unchecked(S, q))
+
+    return meeting_of_shapes
+
+
+def _fixed(shape: Any) -> Any:
+    """What does not vary among shapes of a kind: the class; of a mesh, all of it."""
+    return shape if isinstance(shape, ConvexMesh) else type(shape)
+
+
+def _numbers(shape: Any) -> tuple[Any, ...]:
+    """What varies."""
+    if isinstance(shape, ConvexMesh):
+        return ()
+    return tuple(getattr(shape, f.name) for f in fields(shape) if not f.name.startswith("inner_"))
 
 
 def _core(shape: Sphere | Capsule, X: Pose) -> tuple[Array, Array]:
@@ -79,14 +154,51 @@ def nearest(p0: Array, p1: Array, q0: Array, q1: Array) -> tuple[Array, Array]:
     return p0 + s * d, q0 + t * e
 
 
-def _round_on_box(a: Any, X: Pose, b: Box, Y: Pose) -> list[ContactPatch]:
-    """A ball by its centre; a capsule by both ends of its segment, and by the point of it nearest to the box."""
-    half = 0.5 * np.stack(list(b.size))
+def _round_on_solid(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
+    """A ball by its centre; a capsule by both ends of its segment, and by the point of it nearest to the solid."""
+    ball_on, on = _BALL_ON[type(b)](b)
     p, q = ((x - Y.p) @ Y.R for x in _core(a, X))
-    found = [_ball_on_box(p, a.radius, half)]
+    found = [ball_on(p, a.radius)]
     if isinstance(a, Capsule):
-        found += [_ball_on_box(x, a.radius, half) for x in (q, p + _nearest_to_box(p, q, half) * (q - p))]
+        found += [ball_on(x, a.radius) for x in (q, p + _nearest_to(on, p, q) * (q - p))]
     return [ContactPatch(Y.R @ n, (Y @ x)[None, :], np.stack([depth])) for n, x, depth in found]
+
+
+def _on_box(b: Box) -> tuple[Callable[..., Any], Callable[[Array], Array]]:
+    """How a ball touches a box at the origin, and the nearest point of the box."""
+    half = 0.5 * np.stack(list(b.size))
+    return lambda c, r: _ball_on_box(c, r, half), lambda c: np.clip(c, -half, half)
+
+
+def _on_cylinder(b: Cylinder) -> tuple[Callable[..., Any], Callable[[Array], Array]]:
+    """How a ball touches a cylinder at the origin, and the nearest point of the cylinder."""
+
+    def on(c: Array) -> Array:
+        across = np.sqrt(c[0] * c[0] + c[1] * c[1] + TINY * TINY)
+        s = np.minimum(b.radius / across, 1.0)
+        return np.stack([s * c[0], s * c[1], np.clip(c[2], -b.height / 2, b.height / 2)])
+
+    def ball_on(c: Array, r: Any) -> tuple[Array, Array, Array]:
+        gap = c - on(c)
+        length, across = np.sqrt(gap @ gap + TINY**2), np.sqrt(c[0] * c[0] + c[1] * c[1] + TINY * TINY)
+        aside, along = b.radius - across, b.height / 2 - np.abs(c[2])  # the room to the side and to the nearer end
+        by_side, inside = aside < along, np.minimum(aside, along) > 0
+        out = np.where(by_side, np.stack([c[0] / across, c[1] / across, 0.0]), np.stack([0.0, 0.0, _sign(c[2])]))
+        n = np.where(inside, out, gap / length)
+        depth = r + np.where(inside, np.minimum(aside, along), -length)
+        return n, c - (r - depth / 2) * n, depth
+
+    return ball_on, on
+
+
+def _sign(x: Array) -> Array:
+    return np.where(x < 0, -1.0, 1.0)
+
+
+_BALL_ON: dict[type, Callable[[Any], tuple[Callable[..., Any], Callable[[Array], Array]]]] = {
+    Box: _on_box,
+    Cylinder: _on_cylinder,
+}
 
 
 def _ball_on_box(c: Array, r: Any, half: Array) -> tuple[Array, Array, Array]:
@@ -103,15 +215,15 @@ def _ball_on_box(c: Array, r: Any, half: Array) -> tuple[Array, Array, Array]:
     return n, c - (r - depth / 2) * n, depth
 
 
-def _nearest_to_box(p: Array, q: Array, half: Array) -> Array:
-    """t in [0, 1] of the point p + t (q - p) that is nearest to a box at the origin: the slope of the squared distance
-    never falls along the segment, so its zero is found by halving."""
+def _nearest_to(on: Callable[[Array], Array], p: Array, q: Array) -> Array:
+    """t in [0, 1] of the point p + t (q - p) that is nearest to a convex solid, whose nearest points are `on`: the
+    slope of the squared distance never falls along the segment, so its zero is found by halving."""
 
     def halve(_: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = ends
         t = 0.5 * (low + high)
         x = p + t * (q - p)
-        rises = (q - p) @ (x - np.clip(x, -half, half)) > 0
+        rises = (q - p) @ (x - on(x)) > 0
         return np.where(rises, low, t), np.where(rises, t, high)
 
     low, high = fori_loop(HALVINGS, halve, (np.zeros(()), np.ones(())))
@@ -119,8 +231,13 @@ def _nearest_to_box(p: Array, q: Array, half: Array) -> Array:
     return t
 
 
-def _box_on_round(a: Box, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
-    return [ContactPatch(-p.normal, p.points, p.depths) for p in _round_on_box(b, Y, a, X)]
+def _reversed(meet: Meeting) -> Meeting:
+    """The same meeting with a and b exchanged."""
+
+    def turned_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
+        return [ContactPatch(-p.normal, p.points, p.depths) for p in meet(b, Y, a, X)]
+
+    return turned_round
 
 
 def _boxes(a: Box, X: Pose, b: Box, Y: Pose) -> list[ContactPatch]:
@@ -128,9 +245,24 @@ def _boxes(a: Box, X: Pose, b: Box, Y: Pose) -> list[ContactPatch]:
     return [ContactPatch(*box_on_box(X.p, X.R, Y.p, Y.R, *halves))]
 
 
+def _convex(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
+    return [ContactPatch(*convex_on_convex(placed(a, X), placed(b, Y), _both_flat(a, b)))]
+
+
+def _both_flat(a: Any, b: Any) -> bool:
+    """Whether two shapes may touch by more than a point."""
+    return not isinstance(a, Sphere | Ellipsoid) and not isinstance(b, Sphere | Ellipsoid)
+
+
+def _spots_on_distance(a: Any, X: Pose, b: DistanceShape, Y: Pose) -> list[ContactPatch]:
+    return [ContactPatch(n, p[None, :], np.stack([depth])) for n, p, depth in spots_on_distance(a, X, b, Y)]
+
+
+_solid_on_round, _distance_on_spots = _reversed(_round_on_solid), _reversed(_spots_on_distance)
+
 MEETINGS: dict[tuple[type, type], Meeting] = {
     **{(a, b): _round_on_round for a in (Sphere, Capsule) for b in (Sphere, Capsule)},
-    **{(a, Box): _round_on_box for a in (Sphere, Capsule)},
-    **{(Box, b): _box_on_round for b in (Sphere, Capsule)},
+    **{(a, b): _round_on_solid for a in (Sphere, Capsule) for b in (Box, Cylinder)},
+    **{(a, b): _solid_on_round for a in (Box, Cylinder) for b in (Sphere, Capsule)},
     (Box, Box): _boxes,
 }

@@ -2,7 +2,8 @@
 
 A spot is a function of the upward normal n (3,), in the axes of the shape's frame, that gives a point (3,) [m] there:
 corners of a box, the lowest points of balls and ellipsoids, and of the rims of cylinders, cones and discs. A rim has
-three, 120 degrees apart, the first of them the lowest, so that it rolls smoothly and stands on its end as well.
+three, 120 degrees apart, the first of them the lowest, so that it rolls smoothly and stands on its end as well. A mesh
+with many corners has the lowest of them, and those that are lowest if it is tilted slightly to all sides.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.hulls import ConvexMesh, far_point
 from poinsot.spatial import shapes
 
 Spot: TypeAlias = Callable[[Array], Array]
@@ -76,6 +78,36 @@ def _cone(s: shapes.Cone) -> list[Spot]:
     return rim(-s.height / 2, s.radius) + top
 
 
+def _mesh(s: ConvexMesh) -> list[Spot]:
+    if len(s.vertices) <= ALL:
+        return [corner(*v) for v in s.vertices]
+    size = float(np.ptp(s.vertices, axis=0).max())
+
+    def lowest(n: Array, k: int) -> Array:
+        turn = 2 * np.pi * (k + 0.3) / AROUND
+        e = np.where(np.abs(n[2]) < 0.9, np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]))
+        u = np.cross(n, e)
+        u = u / np.sqrt(u @ u)
+        return far_point(s.vertices, -n + TILT * (np.cos(turn) * u + np.sin(turn) * np.cross(n, u)))
+
+    def at(k: int) -> Spot:
+        def spot(n: Array) -> Array:
+            found = [lowest(n, j) for j in range(k + 1)]
+            there = [found[k] - p for p in found[:k]]
+            known = np.array(False)
+            for gap in there:
+                known = known | (gap @ gap < (1e-9 * size) ** 2)
+            return found[k] + np.where(known, size, 0.0) * n  # a corner that is there already is put out of reach
+
+        return spot
+
+    return [at(k) for k in range(AROUND)]
+
+
+ALL = 12  # corners of a mesh: with more of them, only the lowest count
+AROUND, TILT = 6, 4e-3  # so many to all sides, by this angle [rad]
+
+
 def _signs(n: int) -> list[tuple[int, ...]]:
     return list(product((-1, 1), repeat=n))
 
@@ -89,5 +121,6 @@ SPOTS: dict[type, Callable[[Any], list[Spot]]] = {
     shapes.Cylinder: lambda s: rim(-s.height / 2, s.radius) + rim(s.height / 2, s.radius),
     shapes.Cone: _cone,
     shapes.Disc: lambda s: rim(0.0, s.radius),
+    ConvexMesh: _mesh,
     shapes.Rod: lambda s: [ball(sign * s.length / 2, 0.0) for sign in (-1, 1)],
 }

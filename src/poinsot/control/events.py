@@ -118,6 +118,23 @@ def events_of(elements: Mapping[str, Element]) -> dict[str, When]:
     return {name: e for name, e in elements.items() if isinstance(e, When)}
 
 
+def require_released_once(elements: Mapping[str, Element]) -> None:
+    """An error if a body is released by two events, or twice by one: after the first, there is nothing to release."""
+    by: dict[str, str] = {}
+    for name, event in events_of(elements).items():
+        for release in event.releases:
+            if release.body in by:
+                first = by[release.body]
+                who = f"the event {name!r} twice" if first == name else f"the events {first!r} and {name!r}"
+                raise FieldError(
+                    f"{release.body!r} is released by {who}: a stage comes loose once. Join their conditions in one "
+                    "event.",
+                    "release",
+                    name,
+                )
+            by[release.body] = name
+
+
 def require_inputs(elements: Mapping[str, Element], inputs: Mapping[str, Array]) -> None:
     """An error if an event sets an input that does not exist, or to something of another shape."""
     for name, event in events_of(elements).items():

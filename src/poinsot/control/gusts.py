@@ -29,7 +29,8 @@ class Dryden(Block):
     its wing.
 
     Every `sample` [s] the gusts u, v, w [m/s] and the rotations of the air p, q, r [rad/s], in the body's axes, are
-    drawn by the exact transition of the filters of `poinsot.environment.dryden` over that time: unit variables e, with
+    drawn by the exact transition of the filters of `poinsot.environment.dryden` over that time, those of q and r for
+    gusts that are linear between samples: unit variables e, with
     theta = sample V/L and a = exp(-theta),
 
         u = sigma_u e,   e+ = a e + sqrt(1 - a^2) n;      p likewise with its own length 4 span/pi
@@ -89,8 +90,8 @@ class Dryden(Block):
         sigma, root = np.stack([strength.sigma_v, strength.sigma_w]), np.sqrt(3.0)
         across = sigma * (root * e1 + (1 - root) * e2) / np.sqrt(2.0)
         T = np.stack([3.0, 4.0]) * self.span / (np.pi * V)
-        mean, behind = 0.5 * (across + scene.states[f"{self.name}.gust"][1:]), memory["behind"]
-        behind = np.where(first, across, behind - np.expm1(-h / T) * (mean - behind))
+        behind = _followed(h / T, memory["behind"], scene.states[f"{self.name}.gust"][1:], across)
+        behind = np.where(first, across, behind)
         r, q = np.stack([1.0, -1.0]) * (across - behind) / (T * V)
         gust = np.stack([strength.sigma_u * once[0], across[0], across[1]])
         rates = np.stack([roll.K / np.sqrt(2 * roll.T1) * once[1], q, r])
@@ -134,6 +135,12 @@ def _twice(theta: Array, e1: Array, e2: Array, n1: Array, n2: Array, first: Any)
     l22 = np.sqrt(np.maximum(Q22 - l21 * l21, 0.0))
     new1, new2 = a * e1 + l11 * n1, a * (theta * e1 + e2) + l21 * n1 + l22 * n2
     return np.where(first, n1, new1), np.where(first, 0.5 * (n1 + n2), new2)
+
+
+def _followed(theta: Array, y: Array, x0: Array, x1: Array) -> Array:
+    """y after theta time constants of y' = x - y, exact for an x that goes from x0 to x1 in a straight line."""
+    mean = -np.expm1(-theta) / theta
+    return np.exp(-theta) * y + (mean - np.exp(-theta)) * x0 + (1 - mean) * x1
 
 
 def apart(wind: Any) -> tuple[Any, list[Dryden]]:

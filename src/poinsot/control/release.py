@@ -13,6 +13,8 @@ from poinsot.parts.scene import MOUNT, WORLD, Scene
 from poinsot.spatial import Pose
 from poinsot.spatial.arrays import as_array
 
+REACH = 3.0  # strokes within which a spring may push
+
 
 @dataclass(frozen=True, eq=False)
 class Release:
@@ -20,8 +22,9 @@ class Release:
 
     Each spring pushes along the `axis` (3,), at one of the `points` (n, 3) [m], both in the frame of the joint on the
     parent; with the way s that its point has moved along the axis since, its force is stiffness (stroke - s) [N], until
-    the `stroke` [m] is over. Springs act on both bodies with the same line of action, and their energy,
-    stiffness (stroke - s)^2 / 2 each, is in the ledger from the start. The joint may be fixed or moving, not free.
+    the `stroke` [m] is over; a point that is further off than three strokes has lost its spring. Springs act on both
+    bodies with the same line of action, and their energy, stiffness (stroke - s)^2 / 2 each, is in the ledger from the
+    start. The joint may be fixed or moving, not free.
     """
 
     body: str
@@ -64,7 +67,9 @@ class Release:
         body, base, stored = np.zeros(6), np.zeros(6), np.zeros(())
         for p in as_array(self.points):
             moved = X_FM @ p
-            left = np.clip(self.stroke - n @ (moved - p), 0.0, np.inf)
+            way = moved - p
+            near = way @ way < (REACH * self.stroke) ** 2  # a stage that turns round later is not pushed again
+            left = np.where(near, np.clip(self.stroke - n @ way, 0.0, np.inf), 0.0)
             f, r = X_WF.R @ (happened * self.stiffness * left * n), X_WF @ moved
             body = body + scene[self.body].wrench(f, scene.poses[k].inverse() @ r)
             base = base - scene[parent].wrench(f, scene[parent].pose.inverse() @ r)

@@ -29,7 +29,8 @@ class Sensor(Block):
     with independent normal numbers n, m; then within +-limit, and rounded to whole multiples of `quantum`.
 
     kind: see `SENSORS`. `point` (3,) [m]: where it sits; `mounting` (4,): the quaternion wxyz from its axes to the
-    body's. `field` (3,): what a magnetometer measures, in world axes, constant or a function (t, scene).
+    body's. `field` (3,): what a magnetometer measures, in world axes, constant or a function (t, scene); by
+    default that of the Earth, where it has one, else (1, 0, 0).
     `calibration` (2, k): true values, increasing, and what is read for them, linear in between, constant outside, for
     each component: a scale factor that is not constant, as found on a rate table; the errors above come on top.
     `noise` [unit/sqrt(Hz)] is the density of white noise: the Allan deviation is noise / sqrt(tau); a `random_walk`
@@ -47,7 +48,7 @@ class Sensor(Block):
     random_walk: ArrayLike = 0.0
     quantum: ArrayLike = 0.0
     limit: float = np.inf
-    field: Value = (1.0, 0.0, 0.0)
+    field: Value | None = None
     calibration: ArrayLike | None = None
     seed: float = 0.0
     instance: float = 0.0
@@ -58,7 +59,9 @@ class Sensor(Block):
         if self.kind not in SENSORS:
             near = hint(str(self.kind), SENSORS) or f"; there are {', '.join(SENSORS)}"
             raise FieldError(f"there is no kind {self.kind!r} of sensor, for {self.name!r}{near}.", "kind")
-        require_points(owner, point=self.point, **({} if callable(self.field) else {"field": self.field}))
+        require_points(
+            owner, point=self.point, **({} if self.field is None or callable(self.field) else {"field": self.field})
+        )
         require_limit(owner, self.limit)
         self._require_shapes()
         self._require_calibration()

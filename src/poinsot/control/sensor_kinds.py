@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from poinsot.control.sensor import Sensor
 
 
+NORTH = (1.0, 0.0, 0.0)  # what a magnetometer measures in a world without a magnetic field
+
+
 def _specific_force(sensor: "Sensor", scene: Scene) -> Array:
     """Acceleration of the point less gravity (3,) [m/s^2]."""
     return sensor.turned(scene.specific_force(sensor.body, sensor.point))
@@ -28,8 +31,14 @@ def _load_factor(sensor: "Sensor", scene: Scene) -> Array:
 
 
 def _field(sensor: "Sensor", scene: Scene) -> Array:
-    field = value_of(sensor.field, scene, (3,), "field", f"sensor {sensor.name!r}", spread=False)
-    return sensor.turned(scene[sensor.body].pose.R.T @ field)
+    """The field that is given, by default that of the Earth at the body's origin, in sensor axes."""
+    earth, body = earth_of(scene), scene[sensor.body]
+    if sensor.field is not None or earth is None or earth.magnetic is None:
+        given = NORTH if sensor.field is None else sensor.field
+        field = value_of(given, scene, (3,), "field", f"sensor {sensor.name!r}", spread=False)
+    else:
+        field = earth.magnetic_field(body.position, scene.t)
+    return sensor.turned(body.pose.R.T @ field)
 
 
 def _attitude(sensor: "Sensor", scene: Scene) -> Array:

@@ -7,7 +7,9 @@ from poinsot.environment.earth import Earth
 from poinsot.environment.gravity import CentralGravity, EarthGravity
 from poinsot.environment.ground import Contact
 from poinsot.environment.pair_touch import PairTouch
+from poinsot.environment.panel import FlatPanel
 from poinsot.environment.terrain import Terrain
+from poinsot.environment.torquer import Torquer
 from poinsot.environment.touch import Ground, Touch
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
@@ -21,11 +23,13 @@ __all__ = [
     "Contact",
     "Earth",
     "EarthGravity",
+    "FlatPanel",
     "Ground",
     "Gust",
     "PairTouch",
     "SteadyWind",
     "Terrain",
+    "Torquer",
     "Touch",
     "WindProfile",
     "air_data",

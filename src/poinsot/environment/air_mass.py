@@ -5,21 +5,20 @@ turns with it, and the height is that above its figure.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.environment.airspeed import AirData
+from poinsot.environment.airspeed import AIR_QUANTITIES, AirData
 from poinsot.environment.atmosphere import US76, Atmosphere
 from poinsot.environment.earth import Earth
 from poinsot.environment.wind import SteadyWind, Wind, total_wind
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import Scene
+from poinsot.parts.whereabouts import R_FLAT
 from poinsot.spatial.arrays import as_array
-
-R_FLAT = np.diag([1.0, -1.0, -1.0])  # R_WN on flat ground
 
 
 def level(earth: Earth | None, p: Array) -> Array:
@@ -52,6 +51,9 @@ class AirMass(Element):
     name: str = "air"
     atmosphere: Atmosphere = field(default_factory=US76)
     winds: tuple[Wind, ...] = ()
+
+    quantities: ClassVar[tuple[str, ...]] = (*AIR_QUANTITIES, "rates")  # of a body, that are signals
+    tabled: ClassVar[tuple[str, ...]] = ("winds",)
 
     def __post_init__(self) -> None:
         if not isinstance(self.atmosphere, Atmosphere):

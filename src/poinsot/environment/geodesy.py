@@ -159,20 +159,20 @@ def transport_rate(latitude: Scalar, height: Scalar, v_N: ArrayLike, ellipsoid: 
     return vector(eastward, -north / (M + height), -eastward * np.tan(latitude))
 
 
-def to_inertial(p_E: ArrayLike, v_E: ArrayLike, t: Scalar, rate: Scalar) -> tuple[Array, Array]:
+def to_inertial(p_E: ArrayLike, v_E: ArrayLike, t: Scalar, rate: Scalar, angle: float = 0.0) -> tuple[Array, Array]:
     """p_I [m] and v_I [m/s] of a point at p_E that moves with v_E relative to the Earth, in Earth-fixed axes.
 
-    p_I = R p_E and v_I = R (v_E + omega x p_E), where R = R_IE turns by the angle rate t [rad/s, s] about z.
+    p_I = R p_E and v_I = R (v_E + omega x p_E), where R = R_IE turns by angle + rate t [rad, rad/s, s] about z.
     """
     (x, y, z), (u, v, w) = components(p_E), components(v_E)
-    R = about_z(np.multiply(rate, t))
+    R = about_z(angle + np.multiply(rate, t))
     return _turned(R, vector(x, y, z)), _turned(R, vector(u - rate * y, v + rate * x, w))
 
 
-def to_earth(p_I: ArrayLike, v_I: ArrayLike, t: Scalar, rate: Scalar) -> tuple[Array, Array]:
+def to_earth(p_I: ArrayLike, v_I: ArrayLike, t: Scalar, rate: Scalar, angle: float = 0.0) -> tuple[Array, Array]:
     """p_E [m] and v_E [m/s], the velocity relative to the rotating Earth: the inverse of `to_inertial`."""
     (x, y, z), (u, v, w) = components(p_I), components(v_I)
-    R = about_z(-np.multiply(rate, t))
+    R = about_z(-(angle + np.multiply(rate, t)))
     return _turned(R, vector(x, y, z)), _turned(R, vector(u + rate * y, v - rate * x, w))
 
 

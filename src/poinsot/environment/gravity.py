@@ -35,6 +35,8 @@ class CentralGravity(Element):
     internal: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"the name of a gravity is text, not {self.name!r}: write pt.CentralGravity(mu=...).")
         require_not_negative("central gravity", mu=self.mu)
         require_points("central gravity", centre=self.centre)
 
@@ -61,8 +63,8 @@ class CentralGravity(Element):
                 power = power + gained * dU
         return Effect(wrenches, stored=stored, power=power)
 
-    def field(self, p: Array) -> Array:
-        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
+    def field(self, p: Array, t: Any = 0.0) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world, at the time t [s]."""
         d = p - as_array(self.centre)
         return -self.mu / (d @ d) ** 1.5 * d
 
@@ -73,7 +75,8 @@ class EarthGravity(Element):
 
     Energy, force and torque are those of `pull`: the gravity gradient acts on long bodies, and energy and the angular
     momentum about the Earth's axis are conserved, with central gravity about its centre. The Earth does not move.
-    With `gradient=False` of the Earth every body is pulled like a point at its centre of mass.
+    With `gradient=False` of the Earth every body is pulled like a point at its centre of mass. The Sun and Moon, if the
+    Earth says so, pull bodies as points; what they do is an inflow of the ledger.
     """
 
     name: str = "gravity"
@@ -97,15 +100,21 @@ class EarthGravity(Element):
             pulled = pull(planet, p_B, z_B, m, extent * link.inertia.moment)
             wrenches[link.name] = np.concatenate([pulled.torque + np.cross(c, pulled.force), pulled.force])
             stored = stored + pulled.energy
+            if self.earth.pulls:
+                f = X.R.T @ (m * self.earth.third_body_pull(X @ c, scene.t))
+                F = np.concatenate([np.cross(c, f), f])
+                wrenches[link.name] = wrenches[link.name] + F
+                power = power + F @ scene[link.name].twist
             for gained, layer in gains(scene, link.name):  # mass gained at rho brings its energy along
                 rho = layer.com - c
                 dI = layer.moment + (rho @ rho) * np.eye(3) - np.outer(rho, rho)
                 power = power + gained * (pull(planet, p_B, z_B, 1.0, extent * dI).energy - pulled.force @ rho / m)
         return Effect(wrenches, stored=stored, power=power)
 
-    def field(self, p: Array) -> Array:
-        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world."""
-        return self.earth.gravitation(p)
+    def field(self, p: Array, t: Any = 0.0) -> Array:
+        """The acceleration (3,) [m/s^2] of free fall at p (3,) [m] in the world, at the time t [s]."""
+        g = self.earth.gravitation(p)
+        return g + self.earth.third_body_pull(p, t) if self.earth.pulls else g
 
 
 def gravity_of(gravity: Any, earth: Earth | None) -> Array | CentralGravity | EarthGravity:

@@ -11,6 +11,7 @@ from poinsot.files.scenario import Scenario, load_scenario
 from poinsot.files.sdf import load_sdf
 from poinsot.files.table_files import load_table
 from poinsot.files.thrust_curves import MotorData, load_eng
+from poinsot.files.two_line_elements import load_tle
 from poinsot.files.urdf import load_urdf
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "load_scenario",
     "load_sdf",
     "load_table",
+    "load_tle",
     "load_urdf",
     "to_mujoco",
     "to_pinocchio",

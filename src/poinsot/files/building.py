@@ -15,15 +15,16 @@ from poinsot.files import (
     kinds,
     making,
     readers,
+    trim_tables,
     vehicle_tables,
 )
-from poinsot.files.checked import FAILURES, CheckedData, message
-from poinsot.files.computed import constants_in
-from poinsot.files.dimensions import units_at
+from poinsot.files.checked import FAILURES, CheckedData
 from poinsot.files.element_tables import OWNERS, elements, owner_of
 from poinsot.files.expressions import RESERVED, Expression
 from poinsot.files.flight_tables import NamedTable
-from poinsot.files.outcome_formulas import EXPECTED, OutcomeFormula, read_outputs
+from poinsot.files.fly_tables import flown, fly_options
+from poinsot.files.outcome_formulas import OutcomeFormula
+from poinsot.files.outcome_tables import outputs_of
 from poinsot.files.problems import ABSENT, Problem, dotted, unknown
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.scenario import Scenario
@@ -31,6 +32,7 @@ from poinsot.files.toml_lines import Path as Place
 from poinsot.parts import WORLD, Beam, Input
 from poinsot.parts.structure import beyond
 from poinsot.spatial import Inertia
+from poinsot.study.trimmed import Trim
 from poinsot.world import World
 from poinsot.world.sampling import require_whole_steps
 
@@ -47,6 +49,7 @@ class Builder:
         self.places: dict[str, Place] = {}  # of bodies and elements, by name
         self.outputs: dict[str, OutcomeFormula] = {}
         self.beams: dict[str, Beam] = {}
+        self.trim: Trim | None = None  # of the start of a body
         self.lost = False  # whether a set of bodies, whose names only it knows, could not be made
 
     @property
@@ -72,15 +75,19 @@ class Builder:
         if not self.problems:
             self._system(later)
         if not self.problems:
+            self._trims()
+        if not self.problems:
             self._options(tables)
-            self._outputs()
+            self.outputs = outputs_of(self.file, self.world, self.context)
         if self.problems:
             return None
         entries = {key: model.entries() if model is not None else {} for key, model in tables.items()}
-        options = {"step": STEP, **entries["run"], **({"outputs": self.outputs} if self.outputs else {})}
+        options = {"step": STEP, **flown(entries["run"], self.world)}
+        options |= {"outputs": self.outputs} if self.outputs else {}
         options["step"] = min(options["step"], options["duration"])
         title, about = (str(self.file.data.get(key, "")) for key in ("title", "about"))
-        return Scenario(name, title or name, about, self.world, options, entries["show"], entries["sweep"], source)
+        shown = (entries["show"], entries["sweep"], source, self.trim, self.fly)
+        return Scenario(name, title or name, about, self.world, options, *shown)
 
     # The top of the file: keys, constants, inputs, gravity, options.
 
@@ -128,7 +135,7 @@ class Builder:
     def _inputs(self) -> None:
         for name, value in self._named_numbers("inputs"):
             with self.file.within(("inputs", name)):
-                self.world.add_input(name, readers.array_of(value, ()))
+                self.world.add_input(name, *trim_tables.input_of(value))
 
     def _tables(self) -> dict[str, NamedTable]:
         """The tables [[table]], by name, which formulas may call."""
@@ -338,6 +345,7 @@ class Builder:
             entries["piece"] = self._piece(entries, place)
         if self.lost and entries.get("beam") is not None:
             return  # the beam is a problem of its own
+        slosh = entries.pop("slosh", None)
         element = cls(**vehicle_tables.made(cls, entries, self.beams))
         touched = (*element.bodies(), *element.joints())
         for key, value in entries.items():
@@ -356,7 +364,7 @@ class Builder:
                 self.file.note((*place, key), f"there is no input {value.name!r}{near}")
                 return
         if all(self._is_there(name) for name in touched):
-            self.world.add(element)
+            making.element_of(self.world, element, slosh)
             self.places.setdefault(element.name, place)
 
     def _is_there(self, body: str) -> bool:
@@ -377,17 +385,18 @@ class Builder:
 
     # The whole world.
 
+    def _trims(self) -> None:
+        """Let a body whose start asks for a trim begin with it."""
+        for k, item in self.file.items("body"):
+            if isinstance(item.get("start"), dict) and "trim" in item["start"]:
+                table = self.file.read(kinds.lists()["body"], item, ("body", k), self._context_of(item))
+                with self.file.within(("body", k, "start")):
+                    self.trim = trim_tables.trimmed_start(self.world, str(table.name), table.start.entries(), self.trim)
+                    self.world = self.trim.trimmed_world()
+
     def _system(self, later: Mapping[str, Any]) -> None:
         """The equations of motion, which tell what does not fit together; first, numbers set by their paths."""
-        for path, value in later.items():
-            try:
-                self.world[path] = readers.array_of(value, units_at(path, self.world.description))
-            except KeyError:
-                self.problems.append(
-                    Problem((path,), f"there is no such number{hint(path, self.world.paths())}", value)
-                )
-            except FAILURES as error:
-                self.problems.append(Problem((path,), message(error), value))
+        self.problems.extend(cross_checks.set_numbers(self.world, later))
         if self.problems:
             return
         if not self.world.description.bodies:
@@ -398,22 +407,12 @@ class Builder:
         except FAILURES as error:
             self.file.note_error(error, self.places)
 
-    def _outputs(self) -> None:
-        """The outputs that runs keep, which may use constants and quantities of the world."""
-        table = self.file.data.get("outputs", {})
-        if not isinstance(table, dict):
-            self.file.note(("outputs",), "expected a table of names and formulas")
-            return
-        for name, text in table.items():
-            with self.file.within(("outputs", name)):
-                if not isinstance(text, str):
-                    raise ValueError(f"expected {EXPECTED}")
-                formula = OutcomeFormula(text, constants_in(text, self.context))
-                read_outputs(self.world.system(), {name: formula})
-                self.outputs[name] = formula
-
     def _options(self, tables: Mapping[str, Any]) -> None:
+        with self.file.within(("fly",)):
+            self.fly = fly_options(tables["fly"], self.world)
         run, vary = tables["run"].entries(), tables["sweep"].vary if tables["sweep"] is not None else {}
+        with self.file.within(("run", "flight")):
+            run = flown(run, self.world)
         for key, check in cross_checks.of_run(self.world, {"step": STEP, **run}).items():
             with self.file.within(("run", key)):
                 check()

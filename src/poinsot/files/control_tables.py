@@ -24,7 +24,7 @@ from poinsot._types import Array
 from poinsot.control import Controller, Release, StateFeedback, When, lqr
 from poinsot.control.sensor_kinds import SENSORS
 from poinsot.files import computed, readers
-from poinsot.files.expressions import FUNCTIONS, OF_AIR, OF_ALL, OF_STATES, FormulaLaw, Law, parse, rewritten
+from poinsot.files.expressions import FUNCTIONS, OF_ALL, OF_STATES, YIELDING, FormulaLaw, Law, parse, rewritten
 from poinsot.files.readers import Context, KeyType, ScenarioTable
 from poinsot.files.shape_tables import table
 from poinsot.parts import Signal, SolidMotor, Thruster
@@ -173,14 +173,14 @@ class _Quantities(ast.NodeTransformer):
         return self._input(text) if re.fullmatch(r"[^\W\d_]\w*(\.[^\W\d_]\w*)+", text) else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Name) and node.func.id in (*OF_ALL, *OF_AIR, *OF_STATES):
+        if isinstance(node.func, ast.Name) and node.func.id in (*OF_ALL, *YIELDING, *OF_STATES):
             return self._input(ast.unparse(node))
         node.args = [self.visit(argument) for argument in node.args]
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         own = {*self.inputs, *self.states, *self.context.constants, *FUNCTIONS}
-        known = {*self.context.inputs, *OF_ALL, *OF_AIR}
+        known = {*self.context.inputs, *OF_ALL, *YIELDING}
         return self._input(node.id) if node.id in known - own else node
 
     def _input(self, text: str) -> ast.expr:

@@ -1,11 +1,14 @@
 """Checks of the options of a scenario against its world: what is run, drawn and varied."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from poinsot._hints import hint
+from poinsot.files import readers
+from poinsot.files.checked import FAILURES, message
+from poinsot.files.dimensions import units_at
 from poinsot.files.kinds import PICTURES
 from poinsot.files.problems import Problem
 from poinsot.files.size_limits import MOST_STEPS, SHORTEST
@@ -17,11 +20,22 @@ from poinsot.study.quantities import expand, names
 from poinsot.world import World
 
 
+def set_numbers(world: World, later: Mapping[str, Any]) -> Iterator[Problem]:
+    """Set numbers of a world by their paths; the problems with it."""
+    for path, value in later.items():
+        try:
+            world[path] = readers.array_of(value, units_at(path, world.description))
+        except KeyError:
+            yield Problem((path,), f"there is no such number{hint(path, world.paths())}", value)
+        except FAILURES as error:
+            yield Problem((path,), message(error), value)
+
+
 def of_run(world: World, run: Mapping[str, Any]) -> dict[str, Callable[[], Any]]:
     """By key of [run], a check that raises an error if its value does not fit the world."""
     system, step = world.system(), min(run["step"], run["duration"])
     return {
-        "method": lambda: run.get("method") == "adaptive" or choose_method(run.get("method"), system),
+        "method": lambda: choose_method(run.get("method"), system),
         "every" if "every" in run else "step": lambda: _grid(run["duration"], step, run.get("every")),
         "record": lambda: observables(system, run.get("record")),
         "until": lambda: "until" in run and run["until"](0.0, world.scene()),

@@ -5,9 +5,11 @@ Entities and external definitions (DTD) are not followed.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -64,12 +66,36 @@ class CheckCase:
 class DaveModel:
     """A model of a DAVE-ML file: called with its inputs by name, in SI units, it gives its outputs by name, in SI.
 
-    variables: in an order in which each comes after what it needs, by varID.
+    name: that of the file. text: its XML, all that the model is made of. units: what misspelt units in it mean.
     """
 
-    path: str
-    variables: Mapping[str, DaveVariable]
-    checks: tuple[CheckCase, ...] = ()
+    name: str
+    text: str = field(repr=False)
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        words = [self.name, self.text, *self.units, *self.units.values()] if isinstance(self.units, Mapping) else [None]
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError(f"name, text and units of the DAVE-ML model {self.name!r} must be text.")
+        self._content  # noqa: B018  an error, if there is one, comes at once
+
+    @cached_property
+    def _content(self) -> tuple[dict[str, DaveVariable], tuple[CheckCase, ...]]:
+        with inside(self.name):
+            root = _parsed(self.text)
+            variables = _ordered(_variables(root, dict(self.units)))
+            shots = root.iter("staticShot")
+            return variables, tuple(_check_case(shot, variables, dict(self.units)) for shot in shots)
+
+    @property
+    def variables(self) -> dict[str, DaveVariable]:
+        """In an order in which each comes after what it needs, by varID."""
+        return self._content[0]
+
+    @property
+    def checks(self) -> tuple[CheckCase, ...]:
+        """The check cases of the file."""
+        return self._content[1]
 
     @cached_property
     def inputs(self) -> dict[str, str]:
@@ -83,7 +109,7 @@ class DaveModel:
 
     @cached_property
     def _by_name(self) -> dict[str, str]:
-        return {v.name: v.varID for v in self.variables.values()} | {varID: varID for varID in self.variables}
+        return _by_name(self.variables)
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
         """The outputs by name, in SI units. An input that is left out has its initial value."""
@@ -97,7 +123,7 @@ class DaveModel:
             if not variable.is_input:
                 known = ", ".join(self.inputs) or "none"
                 raise ValueError(
-                    f"{self.path}: {name!r} is not an input{hint(name, self.inputs)}; the inputs are {known}."
+                    f"{self.name}: {name!r} is not an input{hint(name, self.inputs)}; the inputs are {known}."
                 )
             given[variable.varID] = value if variable.factor == 1.0 else value / variable.factor
         wanted = list(self.outputs) if outputs is None else list(outputs)
@@ -107,7 +133,7 @@ class DaveModel:
     def variable(self, name: str) -> DaveVariable:
         """The variable with this name or varID."""
         if name not in self._by_name:
-            words = f"{self.path}: there is no variable {name!r}{hint(name, self._by_name)}."
+            words = f"{self.name}: there is no variable {name!r}{hint(name, self._by_name)}."
             raise UnknownNameError(words, name)
         return self.variables[self._by_name[name]]
 
@@ -125,7 +151,7 @@ class DaveModel:
             elif variable.initial is not None:
                 value = variable.initial
             else:
-                raise ValueError(f"{self.path}: the input {variable.name!r} [{variable.unit}] must be given.")
+                raise ValueError(f"{self.name}: the input {variable.name!r} [{variable.unit}] must be given.")
             values[varID] = variable.limited(value)
         return values
 
@@ -145,7 +171,7 @@ class DaveModel:
                 got, name = float(values[varID]), self.variables[varID].name
                 if not abs(got - expected) <= tolerance:
                     raise ValueError(
-                        f"{self.path}: check case {case.name!r}: {name!r} is {got!r} {self.variables[varID].unit}, but "
+                        f"{self.name}: check case {case.name!r}: {name!r} is {got!r} {self.variables[varID].unit}, but "
                         f"should be {expected!r}, with a tolerance of {tolerance:g}."
                     )
 
@@ -156,20 +182,33 @@ def load_daveml(path: str | os.PathLike[str], check: bool = True, units: Mapping
     check: run the check cases of the file; one that fails is an error.
     units: what a misspelt unit of the file means, such as {"nim_h": "nmi_h"}.
     """
-    text = source(path, "DAVEfunc")
+    written = source(path, "DAVEfunc")
     with inside(path):
-        root = _parsed(text)
-        variables = _ordered(_variables(root, dict(units or {})))
-        model = DaveModel(os.fspath(path), variables)
-        checks = tuple(_check_case(shot, model, dict(units or {})) for shot in root.iter("staticShot"))
-    model = DaveModel(os.fspath(path), variables, checks)
+        text = _decoded(written)
+    model = DaveModel(Path(path).name, text, dict(units or {}))
     if check:
         model.check()
     return model
 
 
-def _parsed(text: bytes) -> Element:
-    if b"<!ENTITY" in text:
+def _by_name(variables: Mapping[str, DaveVariable]) -> dict[str, str]:
+    """The varIDs of variables by their names and varIDs."""
+    return {v.name: v.varID for v in variables.values()} | {varID: varID for varID in variables}
+
+
+def _decoded(written: bytes) -> str:
+    """The characters of an XML file in the encoding that its first line names; UTF-8 without one."""
+    named = re.match(rb"""(?:\xef\xbb\xbf)?\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']""", written)
+    encoding = named[1].decode() if named else "utf-8"
+    try:
+        return written.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise ValueError(f"not well-formed XML: {error}. Save it as UTF-8.") from None
+
+
+def _parsed(text: str) -> Element:
+    """The root element, without namespaces."""
+    if "<!ENTITY" in text:
         raise ValueError("it defines entities (<!ENTITY), which are not followed. Write out what they stand for.")
     try:
         root = ElementTree.fromstring(text)
@@ -299,10 +338,10 @@ def _ordered(variables: dict[str, DaveVariable]) -> dict[str, DaveVariable]:
     return order
 
 
-def _check_case(shot: Element, model: DaveModel, units: dict[str, str]) -> CheckCase:
+def _check_case(shot: Element, variables: dict[str, DaveVariable], units: dict[str, str]) -> CheckCase:
     with inside(f"check case {shot.get('name', '')!r}"):
         signals = {
-            part: dict(_signals(shot.find(part), model, units))
+            part: dict(_signals(shot.find(part), variables, units))
             for part in ("checkInputs", "internalValues", "checkOutputs")
         }
         inputs = {varID: value for varID, (value, _) in signals["checkInputs"].items()}
@@ -310,17 +349,17 @@ def _check_case(shot: Element, model: DaveModel, units: dict[str, str]) -> Check
 
 
 def _signals(
-    part: Element | None, model: DaveModel, units: dict[str, str]
+    part: Element | None, variables: dict[str, DaveVariable], units: dict[str, str]
 ) -> Iterator[tuple[str, tuple[float, float]]]:
     """The values and tolerances of signals, in the units of their variables, by varID."""
+    known = _by_name(variables)
     for signal in [] if part is None else part.findall("signal"):
         texts = {child.tag: (child.text or "").strip() for child in signal}
         name = texts.get("varID") or texts.get("signalID") or texts.get("signalName") or ""
         with inside(f"signal {name!r}"):
-            try:
-                variable = model.variable(name)
-            except UnknownNameError:
-                raise ValueError(f"there is no such variable{hint(name, model._by_name)}.") from None
+            if name not in known:
+                raise ValueError(f"there is no such variable{hint(name, known)}.")
+            variable = variables[known[name]]
             try:
                 value, tolerance = float(texts.get("signalValue", "")), float(texts.get("tol", "nan"))
             except ValueError:

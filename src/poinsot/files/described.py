@@ -8,8 +8,9 @@
     a mapping              {...}, or {"map": [[key, value], ...]} if a key is not a string or is one of these words
     anything else          {"opaque": "module:Class"}, which cannot be restored
 
-Nothing in a file is executed. Functions, and classes other than Poinsot's and the elements and shapes that the program
-has defined, are imported by name if `allow_code` is true. Those that do not exist, or have changed, become `Missing`.
+Nothing in a file is executed. Functions and classes other than those of Poinsot's mechanics, and than the elements and
+shapes that the program has defined, are imported by name if `allow_code` is true. Those that do not exist, or have
+changed, become `Missing`.
 """
 
 import importlib
@@ -24,7 +25,10 @@ from typing import Any
 import numpy as np
 
 from poinsot._hints import hint
+from poinsot.contact.colliders import Collider
+from poinsot.contact.distances import DistanceShape
 from poinsot.contact.law import Material
+from poinsot.files.daveml import DaveModel
 from poinsot.files.expressions import Expression, FormulaLaw, Law
 from poinsot.files.outcome_formulas import OutcomeFormula
 from poinsot.fuse import Table
@@ -38,13 +42,14 @@ from poinsot.world import Body, Description
 
 # Besides all elements and shapes.
 OWN: tuple[type, ...] = (
-    Body, Description, Expression, FormulaLaw, Inertia, Input, Joint, Law, Material, OutcomeFormula, Pose, Signal,
-    Solid, Table, Tabulated,
+    Body, Collider, DaveModel, Description, DistanceShape, Expression, FormulaLaw, Inertia, Input, Joint, Law,
+    Material, OutcomeFormula, Pose, Signal, Solid, Table, Tabulated,
 )  # fmt: skip
 ROOMS = tuple(
     f"poinsot.{room}."
     for room in "fuse spatial particles body mechanism contact parts environment control world".split()
 )
+MECHANICS = tuple(f"poinsot.{room}." for room in ("contact", "parts", "environment"))
 WORDS = frozenset(("class", "array", "number", "function", "map", "opaque"))
 
 
@@ -236,12 +241,19 @@ def _imported_function(data: Mapping[str, Any], allow_code: bool, owner: str) ->
 
 def _find(reference: str, allow_code: bool) -> tuple[Any, str]:
     """The object that "module:name" names, or None and the reason."""
-    if not allow_code:
+    if not allow_code and not _is_mechanics(reference):
         return None, "files may import code only if loaded with allow_code=True"
     try:
         return imported(reference), ""
     except Exception as error:  # whatever the module raises when it is imported
         return None, str(error) or type(error).__name__
+
+
+def _is_mechanics(reference: str) -> bool:
+    """Whether "module:name" is a function of Poinsot's mechanics, of numbers, such as `pt.afterburning_spool`."""
+    module, _, name = reference.partition(":")
+    found = vars(sys.modules[module]).get(name) if module.startswith(MECHANICS) and module in sys.modules else None
+    return inspect.isfunction(found) and found.__module__ == module
 
 
 def imported(reference: str) -> Any:

@@ -4,7 +4,7 @@ import re
 
 from poinsot._fields import units_of
 from poinsot.environment import Earth
-from poinsot.world import Description, Start
+from poinsot.world import Description, Orbit, Start
 
 TORSIONAL = ("N m/rad", "N m")
 LINEAR = ("N/m",)
@@ -36,7 +36,8 @@ def units_at(path: str, description: Description) -> tuple[str, ...]:
     if head not in description.bodies:
         return units_of(Earth).get(key, ()) if head == "earth" and description.earth is not None else ()
     if key.startswith("start."):
-        return units_of(Start).get(key.removeprefix("start."), ())
+        start = type(description.bodies[head].start)
+        return units_of(start).get(key.removeprefix("start."), ()) if start in (Start, Orbit) else ()
     name, parameters = key.rpartition(".")[2], description.bodies[head].hinge.type.parameters
     return (parameters[name],) if name in parameters else OF_BODIES.get(name, ("m",))
 

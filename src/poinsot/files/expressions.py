@@ -6,6 +6,7 @@
     sin(2*pi*t), min(a, b), norm(velocity)  functions of the table below
     speed, altitude, position("box")        quantities of the body that it acts on, or of another, by name
     mach, alpha, dynamic_pressure           the air that it meets
+    roll, pitch, heading, latitude          how it lies, and where on the Earth it is
     CL(alpha, mach)                         tables of the scenario
     gyro.out[2], signal("wheel-1.out")      signals, by name
     altitude > 3000 m                       numbers with units
@@ -32,6 +33,7 @@ from poinsot.files.size_limits import FORMULA_AXES, FORMULA_DEPTH, FORMULA_LENGT
 from poinsot.files.units import to_si
 from poinsot.fuse import Table
 from poinsot.parts import BodyState, Scene
+from poinsot.parts.whereabouts import WHEREABOUTS
 from poinsot.spatial.arrays import as_array
 
 CONSTANTS = {"pi": np.pi}
@@ -92,6 +94,10 @@ OF_AIR: dict[str, Callable[[Any], Any]] = {
     "rates": attrgetter("rates"),
 }
 
+# How a body lies against north-east-down, and where on the Earth it is; constants and inputs come first here too.
+OF_FLIGHT = WHEREABOUTS
+YIELDING = (*OF_AIR, *OF_FLIGHT)
+
 OF_ALL = (*OF_BODIES, *OF_PLACES, *OF_MOTIONS, *OF_JOINTS)  # bodies that exist in every world have these
 RESERVED = ("t", *CONSTANTS, *FUNCTIONS, *OF_ALL, *OF_STATES)
 
@@ -139,7 +145,7 @@ class Expression:
     def bodies(self) -> Iterable[str]:
         """The names of the bodies and joints that it refers to."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and _called(node) in (*OF_ALL, *OF_AIR):
+            if isinstance(node, ast.Call) and _called(node) in (*OF_ALL, *YIELDING):
                 yield node.args[0].value  # type: ignore[attr-defined]
 
     def asks_air(self) -> str:
@@ -310,11 +316,11 @@ def _fault_of_name(name: str, words: Words) -> str:
     known = (*words.names, *CONSTANTS)
     if name in known:
         return ""
-    if words.quantities and (name in OF_ALL or name in OF_AIR):
+    if words.quantities and name in (*OF_ALL, *YIELDING):
         return "" if words.has_body else f'{name!r} of which body? Write {name}("name")'
     if name in FUNCTIONS or name in OF_STATES or name in words.tables:
         return f"{name} is a function; it needs arguments in brackets"
-    near = hint(name, (*known, *((*RESERVED, *OF_AIR) if words.quantities else FUNCTIONS), *words.tables))
+    near = hint(name, (*known, *((*RESERVED, *YIELDING) if words.quantities else FUNCTIONS), *words.tables))
     return f"{name!r} is not defined here{near or '; define it under [constants]'}"
 
 
@@ -331,7 +337,7 @@ def _check_call(node: ast.Call, words: Words) -> None:
             check(argument, words)
         if len(node.args) != (n := len(words.tables[name].axes)):
             raise ValueError(f"{ast.unparse(node)!r}: the table {name} has {n} ax{'i' if n == 1 else 'e'}s")
-    elif words.quantities and name in (*OF_ALL, *OF_AIR, *OF_STATES):
+    elif words.quantities and name in (*OF_ALL, *YIELDING, *OF_STATES):
         if len(node.args) != 1 or not (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)):
             raise ValueError(f'{ast.unparse(node)!r}: write {name}("name")')
     elif not isinstance(node.func, ast.Name):
@@ -340,7 +346,7 @@ def _check_call(node: ast.Call, words: Words) -> None:
 
 def _fault_of_call(name: str, words: Words) -> str:
     """Why a formula cannot call this function; "" if it can."""
-    known = (*FUNCTIONS, *words.tables, *((*OF_ALL, *OF_AIR, *OF_STATES) if words.quantities else ()))
+    known = (*FUNCTIONS, *words.tables, *((*OF_ALL, *YIELDING, *OF_STATES) if words.quantities else ()))
     return "" if name in known else f"there is no function {name!r}{hint(name, (*RESERVED, *words.tables))}"
 
 
@@ -419,6 +425,8 @@ def _quantity(name: str, owner: str, scene: Scene) -> Any:
         return OF_MOTIONS[name](scene, owner)
     if name in OF_AIR:
         return OF_AIR[name](scene.air(owner))
+    if name in OF_FLIGHT:
+        return OF_FLIGHT[name](scene, owner)
     x = scene.joint(owner)[OF_JOINTS[name]]
     return x[0] if np.shape(x) == (1,) else x
 

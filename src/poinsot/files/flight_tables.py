@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,30 @@ from poinsot._errors import FieldError, about
 from poinsot._fields import field_types
 from poinsot._hints import hint
 from poinsot.control import Dryden
-from poinsot.environment import US76, Atmosphere, Gust, SteadyWind, WindProfile
+from poinsot.environment import US76, Atmosphere, Earth, Gust, SteadyWind, WindProfile, epochs
 from poinsot.environment.earth import GRAVITY, MODELS
+from poinsot.environment.geomagnetism import MAGNETIC
 from poinsot.environment.wind import SHAPES, Wind, wind_from
-from poinsot.files import computed, readers
+from poinsot.files import computed, readers, trim_tables
 from poinsot.files.element_tables import type_of
 from poinsot.files.readers import Context, KeyType, ScenarioTable
 from poinsot.files.shape_tables import table
 from poinsot.files.table_files import load_table
+from poinsot.files.two_line_elements import load_tle
 from poinsot.files.units import to_si
 from poinsot.fuse import Table
 from poinsot.fuse.trace.cells import OUTSIDE
 from poinsot.fuse.trace.table import METHODS
-from poinsot.world import Start
+from poinsot.world import Orbit, Start
+
+EPOCH = 'an instant in UTC, such as "2026-03-20T12:00:00Z"'
+
+
+def _epoch(value: object, _: Context) -> str:
+    if not isinstance(value, (str, datetime)):
+        raise ValueError(f"expected {EPOCH}")
+    return epochs.written(value)
+
 
 EarthTable = table(
     "EarthTable",
@@ -35,6 +47,9 @@ EarthTable = table(
     rotating=readers.flag(),
     mu=readers.number("m^3/s^2"),
     gradient=readers.flag(),
+    epoch=readers.typed(_epoch, EPOCH, {"type": "string"}),
+    magnetic=readers.choice(*MAGNETIC),
+    pulls=readers.names('a list of "sun" and "moon"'),
 )
 WindTable = table(
     "WindTable",
@@ -141,10 +156,35 @@ WORLD_TABLES: dict[str, type[ScenarioTable]] = {"earth": EarthTable, "air": AirT
 
 
 def start_model() -> KeyType:
-    """The start of a body, with the keys of `pt.Start`."""
-    types = field_types(Start)
-    keys: dict[str, Any] = {f.name: (type_of(f.name, types[f.name], f.default), None) for f in fields(Start)}
+    """A start: the keys of `pt.Start` and of a trim, or a table `orbit` with those of `pt.Orbit`, or tle."""
+    tle = {"tle": (readers.file(".tle, .txt"), None), "satellite": (readers.text("its name in the file"), None)}
+    orbit = create_model("OrbitTable", __base__=ScenarioTable, __doc__="The start in orbit.", **(_keys_of(Orbit) | tle))
+    keys = {**_keys_of(Start), "orbit": (orbit, None)}
+    keys |= {name: (kind, None) for name, kind in trim_tables.KEYS.items()}
     return create_model("StartTable", __base__=ScenarioTable, __doc__="The start as a pilot says it.", **keys)
+
+
+def _keys_of(cls: Any) -> dict[str, Any]:
+    types = field_types(cls)
+    return {f.name: (type_of(f.name, types[f.name], f.default), None) for f in fields(cls) if f.name != "epoch"}
+
+
+def start_of(entries: Mapping[str, Any], earth: Earth | None) -> Start | Orbit:
+    """The start of a table { latitude, ... }, { orbit = { semi_major_axis, ... } } or { orbit = { tle } }."""
+    if entries.get("orbit") is None:
+        return Start(**entries)
+    if others := [key for key in entries if key != "orbit"]:
+        raise FieldError("a start has an orbit, or other keys", others[0])
+    keys = entries["orbit"].entries()
+    with about(field="orbit"):
+        if "tle" not in keys:
+            if "semi_major_axis" not in keys:
+                raise FieldError("an orbit needs a semi_major_axis, or a tle", "semi_major_axis")
+            return Orbit(**keys)
+        path, satellite = keys.pop("tle"), keys.pop("satellite", None)
+        if earth is None or earth.epoch is None:
+            raise FieldError('a tle needs the epoch of the world: [earth] epoch = "2026-03-20T12:00:00Z"', "tle")
+        return load_tle(path, satellite, epoch=earth.epoch, earth=earth, **keys)
 
 
 # What they mean.
@@ -185,6 +225,9 @@ def turbulence_in(entries: Mapping[str, Any]) -> Iterator[Dryden]:
 def wind_of(entries: Mapping[str, Any]) -> Wind:
     """The wind of a table { velocity } or { from, speed } or { heights, from, speeds }."""
     keys = set(entries)
+    for key in keys & {"speed", "speeds"}:
+        if np.any(np.less(entries[key], 0)):
+            raise FieldError("a wind blows from a direction with a speed of zero or more", key)
     if keys == {"velocity"}:
         velocity = entries["velocity"]
         return velocity if callable(velocity) else SteadyWind(velocity)
@@ -220,7 +263,7 @@ def table_of_numbers(entries: Mapping[str, Any]) -> NamedTable:
     axes, values = entries["axes"], entries.get("values")
     options = {key: entries[key] for key in ("method", "outside") if key in entries}
     if "file" not in entries:
-        return _written_here(axes, values, entries.get("unit"), options)
+        return _written_here(axes, values, entries.get("unit"), options | {"name": entries["name"]})
     if "unit" in entries:
         raise FieldError('units of a file stand in its first row, or in values = { CL = "1" }', "unit")
     for name, unit in axes.items():
@@ -230,7 +273,8 @@ def table_of_numbers(entries: Mapping[str, Any]) -> NamedTable:
         isinstance(values, (list, dict)) and all(isinstance(x, str) for x in (*values, *_of(values)))
     ):
         raise FieldError('expected names of columns, ["CL"] or { CL = "1" }', "values")
-    return NamedTable(tuple(axes), load_table(entries["file"], axes, values, **options))
+    table = replace(load_table(entries["file"], axes, values, **options), name=entries["name"])
+    return NamedTable(tuple(axes), table)
 
 
 def _of(values: Any) -> Any:
@@ -254,7 +298,7 @@ def _written_here(axes: Mapping[str, Any], values: Any, unit: str | None, option
             if name not in axes:
                 raise FieldError(f"{name!r} is not an axis{hint(name, axes)}", "outside")
         options["outside"] = tuple(outside.get(name, "clamp") for name in axes)
-    return NamedTable(tuple(axes), Table(tuple(grid), numbers * scale, **options))
+    return NamedTable(tuple(axes), Table(tuple(grid), numbers * scale, labels=tuple(axes), **options))
 
 
 def _knots(axis: Any) -> Any:

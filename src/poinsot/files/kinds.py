@@ -12,6 +12,7 @@ from pydantic import create_model
 from poinsot.files import computed, contact_tables, control_tables, flight_tables, readers
 from poinsot.files.dimensions import OF_JOINTS
 from poinsot.files.element_tables import elements, first_line, model_of, owner_of
+from poinsot.files.fly_tables import FlyOptions
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.shape_tables import AnyShape, MassProperties, Placed, Turned, by_kind, optional, table
 from poinsot.mechanism.joint_types import JointType
@@ -169,12 +170,14 @@ RunOptions = table(
     "How long and how to simulate.",
     {"duration": readers.number("s", positive=True)},
     step=readers.number("s", positive=True),
-    method=readers.choice(*METHODS, "adaptive"),
+    method=readers.choice(*METHODS),
     every=readers.number("s", positive=True),
     record=readers.names("a list of quantities"),
     until=computed.condition(),
     tolerance=readers.number("1", positive=True),
+    ledger_tolerance=readers.number("1", positive=True),
     seed=readers.whole(),
+    flight=readers.file(".csv"),
 )
 ShowOptions = table(
     "ShowOptions",
@@ -209,7 +212,12 @@ def beam_model() -> type[ScenarioTable]:
 
 
 SURROUNDINGS = flight_tables.WORLD_TABLES
-TABLES: dict[str, type[ScenarioTable]] = {"run": RunOptions, "show": ShowOptions, "sweep": SweepOptions}
+TABLES: dict[str, type[ScenarioTable]] = {
+    "run": RunOptions,
+    "show": ShowOptions,
+    "sweep": SweepOptions,
+    "fly": FlyOptions,
+}
 
 
 def lists() -> dict[str, type[ScenarioTable]]:
@@ -220,7 +228,10 @@ def lists() -> dict[str, type[ScenarioTable]]:
     return own | {name: model_of(cls) for name, cls in elements().items()}
 
 
-PICTURES = ("energy", "momentum", "phase", "polhode", "margins")  # that `run.plot` knows beside quantities
+PICTURES = (  # that `run.plot` knows beside quantities
+    "energy", "momentum", "phase", "polhode", "margins",
+    "path", "ground_track", "height_and_speed", "mach_altitude", "elements", "eclipse", "dispersion",
+)  # fmt: skip
 TOP = ("title", "about", "gravity", "constants", "inputs", "outputs")
 
 

@@ -8,21 +8,25 @@ import numpy as np
 
 from poinsot._errors import FieldError, about
 from poinsot._types import Array
+from poinsot.contact.colliders import as_collider
 from poinsot.files import readers
+from poinsot.files.flight_tables import start_of
 from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.sdf import load_sdf
 from poinsot.files.shape_tables import shapes
+from poinsot.files.trim_tables import start_entries
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Distance, Joint, coupling, on_curve, on_line, on_plane, rolling
 from poinsot.mechanism.joints import TYPES
 from poinsot.mechanism.relations import Polynomial
 from poinsot.particles import Particles, Springs
-from poinsot.parts import Beam
+from poinsot.parts import Beam, Element, Tank
+from poinsot.parts.slosh import slosh_parts
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.mesh import Mesh, as_mesh
-from poinsot.world import Start, World
+from poinsot.world import World
 
 
 def uniform_gravity(value: object) -> Array:
@@ -69,7 +73,7 @@ def pose_of(table: ScenarioTable | None) -> Pose:
 def shape_of(table: ScenarioTable) -> Inertia:
     """The mass properties of one shape, in the body's frame."""
     entries = table.entries()
-    kind = entries.pop("kind")
+    kind, _ = entries.pop("kind"), entries.pop("collide", None)
     if kind == "points":
         return Inertia.points(**entries)
     mass, density, axis = (entries.pop(key, None) for key in ("mass", "density", "axis"))
@@ -126,9 +130,12 @@ def body_of(world: World, table: ScenarioTable, inertia: Inertia | None, joint: 
     }
     if entries.get("start") is not None:
         with about(entries["name"], "start"):
-            start["start"] = Start(**entries["start"].entries())
+            start["start"] = start_of(start_entries(entries["start"].entries()), world.description.earth)
     if "orientation" in entries:
         start["orientation"] = orientation_of(entries["orientation"])
+    apart = [k for k, shape in enumerate(entries.get("shape") or ()) if shape.entries().get("collide") is False]
+    if apart and inertia is not None and len(inertia.solids) == len(entries["shape"]):
+        start["shapes"] = [as_collider(solid) for k, solid in enumerate(inertia.solids) if k not in apart]
     world.add_body(entries["name"], inertia, entries.get("parent"), joint, pose_of(entries.get("placement")), **start)
 
 
@@ -182,6 +189,19 @@ def beam_of(world: World, table: ScenarioTable) -> None:
 def beam_in(table: ScenarioTable) -> Beam:
     """The beam of a table, without its place."""
     return Beam(**{key: value for key, value in table.entries().items() if key not in ("parent", "placement")})
+
+
+def element_of(world: World, element: Element, slosh: ScenarioTable | None = None) -> None:
+    """Add an element to a world; a tank whose contents slosh, as the rest of them and a pendulum."""
+    if slosh is None:
+        world.add(element)
+        return
+    assert isinstance(element, Tank)
+    parts = slosh_parts(element, **slosh.entries())
+    world.add(parts.rest)
+    world.add_body(
+        f"{element.name.replace('.', '_')}_slosh", parts.pendulum, element.body, parts.joint, parts.placement
+    )
 
 
 def loop_of(world: World, table: ScenarioTable) -> None:

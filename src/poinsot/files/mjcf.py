@@ -6,6 +6,8 @@ meaning that they have there. Every body becomes a link of the same name and fra
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -14,9 +16,13 @@ import numpy as np
 from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
+from poinsot.files.coordinates import from_mujoco
+from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_shapes
+from poinsot.files.mjcf_motors import actuator_name, motors_of
 from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.mechanism.closures import Relation
+from poinsot.mechanism.equipment import Equipment
 from poinsot.mechanism.relations import Cam, Driven, Polynomial, Sharing
 from poinsot.spatial import Inertia, Pose
 
@@ -32,8 +38,7 @@ MARGIN = 1e-9  # of a moment that was mended, so that MuJoCo's own rounding does
 
 # What a mechanism does not hold: lists of MuJoCo's MjSpec ...
 ELEMENTS = (
-    "geoms sites cameras lights skins flexes tendons actuators equalities sensors pairs excludes keys plugins "
-    "numerics texts tuples"
+    "sites cameras lights skins flexes tendons actuators equalities sensors plugins numerics texts tuples"
 ).split()
 # ... and switches of its options. Gravity switched off is zero gravity.
 SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
@@ -46,8 +51,9 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     pose of a free body is the one in the file. If a body has several joints, or one whose anchor is not at its origin,
     massless links called `body_joint` come in between. The file of a mesh is needed only for an inertia that depends on
     it. Equalities become closures: `connect` and `weld` of bodies or sites, those of joints, polynomials too, and of
-    fixed tendons if they are linear. One warning lists what a mechanism does not hold (contacts, tendons, other
-    equalities, actuators, ...).
+    fixed tendons if they are linear. A world takes the geoms of its bodies as shapes to touch by, `pair`, `exclude`,
+    the `motor`, `position` and `velocity` actuators of its joints, with inputs of their names, and its keyframes. One
+    warning lists what is not held (tendons, other equalities and actuators, ...).
 
     `repair`: what is done about inertias in the file that no body has, as for `load_urdf`; with "never" it is up to
     MuJoCo, which refuses them unless the file says `balanceinertia`.
@@ -65,14 +71,36 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
         off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
         links = tuple(_links(model))
         closures = tuple(_closures(mujoco, model, links))
-        mech = Mechanism(
-            links, np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy(), closures, os.path.abspath(path)
-        )
+        gravity = np.zeros(3) if off["mjDSBL_GRAVITY"] else model.opt.gravity.copy()
+        mech = Mechanism(links, gravity, closures, os.path.abspath(path))
+        mech = replace(mech, equipment=_equipment(mujoco, model, mech))
     mender.report(path)
+    counts["actuators"] -= len(mech.equipment.motors)
     counts["equalities"] -= len(closures) + int(np.sum(model.eq_active0 == 0))
     switches = {f"flag {name.lower()}=disable": off.get(f"mjDSBL_{name}", False) for name in SWITCHES}
     warn_ignored(path, {**counts, **_unheld(model), **switches})
     return mech
+
+
+def _equipment(mujoco: Any, model: Any, mech: Mechanism) -> Equipment:
+    """What the file says beyond the tree; shapes are read when they are needed."""
+    names = _names([model.body(b).name for b in range(model.nbody)])
+    moving = [link.name for link in mech.links if link.joint.nv]
+    motors = tuple(motors_of(mujoco, model, moving))
+    known = {motor.name for motor in motors}
+    keyframes = {}
+    for k in range(model.nkey):
+        q, v = from_mujoco(mech, model.key_qpos[k], model.key_qvel[k])
+        controls = {actuator_name(model, a): float(model.key_ctrl[k, a]) for a in range(model.nu)}
+        keyframes[model.key(k).name or f"key{k}"] = q, v, {a: u for a, u in controls.items() if a in known}
+    return Equipment(
+        partial(mjcf_shapes, mech.source, names),
+        mjcf_apart(model, names),
+        partial(mjcf_pairs, mech.source, names) if model.npair else tuple,
+        motors,
+        dict.fromkeys(known, 0.0),
+        keyframes,
+    )
 
 
 def _mend(mujoco: Any, spec: Any, mender: Mender) -> None:

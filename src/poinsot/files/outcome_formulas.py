@@ -12,7 +12,8 @@ from typing import Any
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot.environment.airspeed import AIR_QUANTITIES
-from poinsot.files.expressions import OF_AIR, OF_ALL, RESERVED, Words, _check_all, _quantity, _value, parse
+from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES
+from poinsot.files.expressions import OF_ALL, RESERVED, YIELDING, Words, _check_all, _quantity, _value, parse
 from poinsot.run.measured import Measurement, measurement
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.output_kinds import KINDS, Output, checked
@@ -39,7 +40,8 @@ def read_outputs(system: System, outputs: Mapping[str, Any]) -> tuple[Output, ..
 
 
 def _read(system: System, name: str, value: Any) -> Output:
-    if not isinstance(name, str) or not name.isidentifier() or name in {*OBSERVABLES} - {*AIR_QUANTITIES}:
+    taken = {*OBSERVABLES} - {*AIR_QUANTITIES, *ORBIT_QUANTITIES, *YIELDING}
+    if not isinstance(name, str) or not name.isidentifier() or name in taken:
         raise ValueError(f"output {name!r}: a name has letters, digits and _ only, and is not that of a record.")
     if isinstance(value, str):
         value = OutcomeFormula(value)
@@ -73,7 +75,7 @@ def _bound(system: System, name: str, formula: OutcomeFormula) -> Output:
     bodies = [link.name for link in system.bodies.links]
     body = bodies[0] if len(bodies) == 1 else ""
     words = ("t", *formula.constants, *system.inputs)
-    recorded = _Recorded(system, (*words, *RESERVED, *OF_AIR), {})
+    recorded = _Recorded(system, (*words, *RESERVED, *YIELDING), {})
     tree = recorded.visit(outer.args[0])
     _check_all(tree, Words((*words, *recorded.found), bool(body)))
     _require_bodies(tree, bodies)
@@ -100,7 +102,7 @@ def _bound(system: System, name: str, formula: OutcomeFormula) -> Output:
 def _require_bodies(tree: ast.AST, bodies: list[str]) -> None:
     """An error if a formula asks for a body that does not exist."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (*OF_ALL, *OF_AIR):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (*OF_ALL, *YIELDING):
             name = node.args[0].value  # type: ignore[attr-defined]
             if name not in bodies:
                 raise ValueError(f"there is no body {name!r}{hint(name, bodies)}")

@@ -17,12 +17,13 @@ from poinsot.files.problems import Problem, ScenarioError
 from poinsot.files.size_limits import NESTING
 from poinsot.files.toml_lines import lines_of
 from poinsot.run import Run
+from poinsot.study.trimmed import Trim
 from poinsot.world import World
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """A world with options for `simulate`, for what to draw, and for what to vary in a sweep."""
+    """A world with options for `simulate`, for what to draw, what to vary in a sweep, and how to fly it."""
 
     name: str
     title: str
@@ -32,6 +33,8 @@ class Scenario:
     show: Mapping[str, Any] = field(default_factory=dict)
     sweep: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    trim: Trim | None = None  # of its start
+    fly: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, **changes: Any) -> Run:
         """Simulate it, with other values of these options."""

@@ -53,6 +53,7 @@ SHAPED = optional(
     position=readers.vector("m"),
     orientation=Turned,
     axis=readers.vector("1"),
+    collide=readers.flag(),
 )
 
 

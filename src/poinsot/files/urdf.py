@@ -1,7 +1,8 @@
 """Robots from URDF files.
 
 Every URDF link becomes a link of the same name, fixed ones too, on a joint with the name of the URDF joint. They come
-depth first, children in the order of their joints in the file. Geometry is not read: meshes may be missing.
+depth first, children in the order of their joints in the file. Geometry is read when it is needed: meshes may be
+missing until then.
 """
 
 import math
@@ -9,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
@@ -18,7 +20,9 @@ from poinsot._hints import hint
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.repairs import Mender, Repair
 from poinsot.files.size_limits import ROBOT_LINKS
-from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, free, planar, prismatic, revolute
+from poinsot.files.urdf_shapes import urdf_shapes
+from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, free, planar, prismatic, revolute, spherical
+from poinsot.mechanism.equipment import Equipment
 from poinsot.spatial import Inertia, Pose
 
 # What is read: of each element its attributes, then its children. The rest is counted and reported as ignored.
@@ -46,6 +50,8 @@ JOINTS: dict[str, Callable[..., Joint]] = {
     "fixed": lambda axis, name, **data: Joint("fixed", name=name),
 }
 LIMITED = ("revolute", "prismatic")
+DRAKE = "{http://drake.mit.edu}"
+BALL = "drake:ball_constraint"
 
 
 def load_urdf(
@@ -58,6 +64,7 @@ def load_urdf(
     starts beyond its own limits because it mimics another: "warn" takes its limits away.
 
     `mimic`: joints that mimic another are held to it by a `Closure` called "link.mimic"; else they move on their own.
+    Drake's `drake:ball_constraint` closes a loop; a bushing (`drake:linear_bushing_rpy`) is a spring, and is left out.
 
     A link without an inertial element, or with all zeros in it, is a massless frame. Limits are taken as they are, with
     0 for an absent `lower` or `upper`, as URDF says; without a `limit` element there are none. One warning lists what a
@@ -75,15 +82,16 @@ def load_urdf(
             raise ValueError(f"the links {_quoted(roots)} have no parent; a robot has one root. Join them to it.")
         root_joint = free(name="root_joint") if floating else JOINTS["fixed"](None, "root_joint")
         order = _depth_first(roots, links, carriers)
-        closures = tuple(_mimics(joints)) if mimic else ()
+        mimics = tuple(_mimics(joints)) if mimic else ()
         built = [_link(links[name], carriers.get(name), root_joint, mender) for name in order]
-        mech = mender.mechanism(mender.mimicking(built, closures), closures=closures)
+        mech = mender.mechanism(mender.mimicking(built, mimics), closures=(*mimics, *_balls(robot, links)))
     mender.report(path)
     ignored = Counter(chain(_ignored(robot), _without_meaning(joints.values())))
-    for read in ("mimic", "visual", "material"):  # these are read: by closures, and by the viewer
+    for read in ("mimic", "visual", "material", "collision", BALL):  # by closures, by the viewer, by worlds
         ignored.pop(read, None)
     warn_ignored(path, ignored)
-    return replace(mech, source=os.path.abspath(path))
+    there = os.path.abspath(path)
+    return replace(mech, source=there, equipment=Equipment(partial(urdf_shapes, there)))
 
 
 def _parsed(text: bytes) -> Element:
@@ -95,7 +103,7 @@ def _parsed(text: bytes) -> Element:
         raise ValueError("it contains xacro macros. Expand them first: xacro robot.urdf.xacro > robot.urdf")
     namespace = robot.tag.removesuffix("robot")  # from xmlns, which has no meaning in URDF
     for element in robot.iter():
-        element.tag = element.tag.removeprefix(namespace)
+        element.tag = element.tag.removeprefix(namespace).replace(DRAKE, "drake:")
     return robot
 
 
@@ -251,6 +259,23 @@ def _mimics(joints: dict[str, Element]) -> Iterator[Closure]:
                     )
             ratio, offset = (_number(mimic, key, default) for key, default in (("multiplier", "1"), ("offset", "0")))
             yield Closure(f"{b}.mimic", a, b, Coupling(ratio, offset))
+
+
+def _balls(robot: Element, links: dict[str, Element]) -> Iterator[Closure]:
+    """drake:ball_constraint: the point P of link A and the point Q of link B stay together."""
+    for k, ball in enumerate(robot.findall(BALL)):
+        with inside(f"{BALL} {k}"):
+            ends = []
+            for side, point in (("A", "p_AP"), ("B", "p_BQ")):
+                link, place = _text(_child(ball, f"{BALL}_body_{side}"), "name"), ball.find(f"{BALL}_{point}")
+                if link not in links and link != "world":
+                    raise ValueError(f"its body {side} {link!r} is not a link{hint(link, links)}.")
+                p = [0.0, 0.0, 0.0] if place is None else _numbers(place, "value", 3)
+                ends.append((link if link in links else None, Pose(p=tuple(p))))
+            (a, A), (b, B) = ends if ends[1][0] is not None else ends[::-1]
+            if b is None:
+                raise ValueError("both its bodies are the world.")
+            yield Closure(f"ball_constraint{k}", a, b, spherical(), A, B)
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ from poinsot.files.shape_tables import table
 from poinsot.files.thrust_curves import load_eng
 from poinsot.files.units import is_quantity
 from poinsot.parts import Beam
+from poinsot.parts.slosh import BOTTOMS
 
 Beams: TypeAlias = Mapping[str, Beam]
 SIGNAL = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[\d+\])*")  # "stick", "autopilot.elevator", "plane.velocity[2]"
@@ -75,6 +76,13 @@ DaveFile = table(
 EngFile = table(
     "EngFile", "A motor in an .eng file.", {"file": readers.file(".eng")}, motor=readers.text("its name in the file")
 )
+SloshTable = table(
+    "SloshTable",
+    "The first mode of the liquid in a tank, as a pendulum.",
+    {},
+    damping=readers.number("1"),
+    bottom=readers.choice(*BOTTOMS),
+)
 # By the names of their tables: readers for fields of elements, and further keys.
 KEYS: dict[str, dict[str, KeyType]] = {
     "aero": {
@@ -85,6 +93,7 @@ KEYS: dict[str, dict[str, KeyType]] = {
     },
     "barrowman": {"drag": computed.law(("mach",), "1")},
     "solid_motor": {"eng": readers.wrapped(EngFile, "file", str)},
+    "tank": {"slosh": SloshTable},
     "wing": {
         "beam": readers.text("the name of a beam"),
         "chord": computed.along("y", "m"),

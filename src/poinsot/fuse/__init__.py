@@ -7,7 +7,7 @@ from poinsot.fuse.kernels import Kernel, kernel
 from poinsot.fuse.parallel import set_threads, threads
 from poinsot.fuse.plan.budget import budget
 from poinsot.fuse.trace.cells import locate
-from poinsot.fuse.trace.control import fori_loop, once
+from poinsot.fuse.trace.control import fori_loop, once, when, while_loop
 from poinsot.fuse.trace.linalg import solve_spd
 from poinsot.fuse.trace.table import Table
 from poinsot.fuse.trace.traced import Traced, is_traced
@@ -33,4 +33,6 @@ __all__ = [
     "solve_spd",
     "threads",
     "vjp",
+    "when",
+    "while_loop",
 ]

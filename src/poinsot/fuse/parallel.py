@@ -26,7 +26,10 @@ SERIAL_WORK = 400_000  # operations; for fewer, starting threads costs more than
 @functools.cache
 def _default_threads() -> int:
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return int(os.environ.get("POINSOT_THREADS", 0)) or available or 1
+    chosen = os.environ.get("POINSOT_THREADS") or "0"
+    if not chosen.strip().isdecimal():
+        raise ValueError(f"POINSOT_THREADS is {chosen!r}: set it to a number of threads, or unset it to use all cores.")
+    return int(chosen) or available or 1
 
 
 _threads: int | None = None

@@ -33,6 +33,10 @@ def _loop(node: Node, args: list[Any]) -> list[Any]:
     count, carry, captured = args[0], args[1 : 1 + len(body.outputs)], args[1 + len(body.outputs) :]
     for i in range(int(np.max(count, initial=0))):
         runs = i < np.asarray(count)
+        if body.goes_on is not None:
+            runs = runs & carry[body.goes_on]
+            if not np.any(runs):
+                break
         ends = run(body, _as_arrays([np.int64(i), *carry, *captured]))
         carry = [np.where(runs, new, old) for new, old in zip(ends, carry, strict=True)]
     return carry

@@ -24,10 +24,11 @@ from poinsot.fuse import is_traced
 from poinsot.mechanism.guides import Guided, RollingContact
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import Joint
-from poinsot.mechanism.loop_frames import Rows, no_rows
+from poinsot.mechanism.loop_frames import Rows, no_rows, ways
 from poinsot.mechanism.model import Mechanism
 from poinsot.mechanism.relations import Cam, Coupling, Distance, Driven, Kept, RowMaker, Sharing
 from poinsot.spatial import Pose
+from poinsot.spatial.arrays import as_array
 
 Relation: TypeAlias = Joint | Closing | Coupling | Sharing | Cam | Distance | Driven | Guided | RollingContact
 
@@ -100,6 +101,28 @@ def closing_rows(
     hold positions."""
     parts = [rows_of(mech, closure, q, v, t, places) for closure in closures]
     return Rows(*(np.concatenate(column) for column in zip(no_rows(mech), *parts, strict=True)))
+
+
+def reach_of(mech: Mechanism, closure: Closure) -> list[int]:
+    """The places in v whose joints a closure acts on."""
+    names = asked_by(closure.relation).joints(closure)
+    links = [mech.index(name) for name in names] if names else [k for way in ways(mech, closure) for k in way]
+    return [place for k in links for place in range(mech.v_slices[k].start, mech.v_slices[k].stop)]
+
+
+def sizes_of(mech: Mechanism, closure: Closure) -> Array:
+    """How large a gap of each row (m,) would be of the order of the loop itself: its size [m], or 1 (rad).
+
+    The size is the longest way from a joint or an end of the loop to the next, or to the centre of mass.
+    """
+    lengths = asked_by(closure.relation).lengths(mech, closure)
+    ways_in = [mech.links[k] for way in ways(mech, closure) for k in way]
+    ways_in += [mech.links[mech.index(name)] for name in asked_by(closure.relation).joints(closure)]
+    points = [closure.placement_a.p, closure.placement_b.p, *(link.placement.p for link in ways_in)]
+    points += [link.inertia.com for link in ways_in if link.inertia is not None]
+    own = [getattr(closure.relation, name) for name in ("length", "radius") if hasattr(closure.relation, name)]
+    size = np.max(np.stack([*(np.sqrt(p @ p) for p in points), *(as_array(x) + np.zeros(()) for x in own)]))
+    return np.where(np.array(lengths), np.where(size > 0, size, 1.0), 1.0)
 
 
 def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array, t: Any = 0.0, places: bool = False) -> Rows:

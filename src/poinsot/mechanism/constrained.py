@@ -18,17 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import fori_loop, solve_spd
-from poinsot.mechanism import dynamics, kinematics
+from poinsot.fuse import fori_loop
+from poinsot.mechanism import dynamics, floating, kinematics
 from poinsot.mechanism.book import External
-from poinsot.mechanism.closures import Closure, asked_by, closing_rows
-from poinsot.mechanism.dynamics import Response
-from poinsot.mechanism.loop_frames import Rows, frames
+from poinsot.mechanism.closures import Closure, asked_by, closing_rows, reach_of, sizes_of
+from poinsot.mechanism.form import sparse
+from poinsot.mechanism.loop_frames import Rows, frames, spread
 from poinsot.mechanism.model import Mechanism, plain, sized
 from poinsot.mechanism.relations import Distance, Kept
+from poinsot.mechanism.response import Response
 
 PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
 # each multiplies the error along an eigenvector of it by this over the eigenvalue
+TRIES = (0.03, 0.1, 0.3, 1.0)  # [rad, m], how far from the guess loops are assembled anew where that got stuck
 RANK = 1e-9  # singular values of the scaled rows below this are none
 ROUNDING = 1e-13  # of the terms that make up a derivative of a row: what is left of them if they cancel
 
@@ -42,7 +44,7 @@ class Constrained(NamedTuple):
 
 
 class Projected(NamedTuple):
-    """q (nq,) and v (nv,) on the closures, the kinetic energy (m,) [J] that each row took, and the largest gap left."""
+    """q (nq,) and v (nv,) on the closures; of each row (m,), the kinetic energy that it took [J], and the gap left."""
 
     q: Array
     v: Array
@@ -76,8 +78,7 @@ def constrained_dynamics(
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     free = dynamics.forward_dynamics(mech, q, v, tau, external)
-    rows = _rows(mech, closures, q, v, t, independent)
-    response = Response(mech, q, rows.J.T)
+    rows, response = answering(mech, closures, q, v, t, independent)
     f = closing_forces(response, -(rows.J @ free + rows.bias), 1 if independent else 3)
     return Constrained(free + response.moved_by(f), f, rows)
 
@@ -91,11 +92,46 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     if not mech.closures:
         return tau
     q, v = sized(mech, q=q, v=v)
-    J = _rows(mech, mech.closures, q, v).J
-    return tau - J.T @ _proximal(J @ J.T, J @ tau, 3)
+    J = firm_rows(mech, mech.closures, q, v).J
+    return tau - J.T @ _least(mech, mech.closures, J, J @ tau)
 
 
-def _rows(
+def _least(mech: Mechanism, closures: Sequence[Closure], J: Array, b: Array) -> Array:
+    """x (m,) with J J^T x = b: J^T x is the least of all u with J u = b."""
+    reach = _reach(mech, closures, len(J))
+    groups = [[k for k, places in enumerate(reach) if place in places] for place in range(mech.nv)]
+    return proximal(sparse.pattern(len(J), groups), J @ J.T, b, 3)
+
+
+def answering(
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    v: Array,
+    t: Any = 0.0,
+    independent: bool = False,
+    places: bool = False,
+) -> tuple[Rows, Response]:
+    """The rows of closures as of `firm_rows`, and how the tree answers to unit forces in them."""
+    rows = firm_rows(mech, closures, q, v, t, independent, places)
+    return rows, _response(mech, closures, q, rows)
+
+
+def _response(mech: Mechanism, closures: Sequence[Closure], q: Array, rows: Rows) -> Response:
+    """How the tree answers to unit forces in the rows."""
+    return Response(mech, q, rows.J.T, _reach(mech, closures, len(rows.gap)))
+
+
+def _reach(mech: Mechanism, closures: Sequence[Closure], count: int) -> list[list[int]]:
+    """The places in v that each row acts on; `count`: of all rows, or of those that hold positions."""
+    asked = [asked_by(closure.relation) for closure in closures]
+    whole = count == sum(relation.count for relation in asked)
+    reach = [reach_of(mech, closure) for closure in closures]
+    sizes = [relation.count if whole else relation.places for relation in asked]
+    return [places for places, size in zip(reach, sizes, strict=True) for _ in range(size)]
+
+
+def firm_rows(
     mech: Mechanism,
     closures: Sequence[Closure],
     q: Array,
@@ -119,14 +155,15 @@ def _rows(
 def _terms(mech: Mechanism, closure: Closure, q: Array, places: bool) -> Array:
     """The sizes (m, nv) of the terms whose sums are the derivatives of a closure's rows; zeros for what is no sum.
 
-    |J_0| + |J_w| |p| of both frames for a row in meters, |J_w| for one that aligns directions.
+    |v| + |w| |p| of unit velocities, of both frames for a row in meters, |J_w| for one that aligns directions.
     """
     asked = asked_by(closure.relation)
     if not isinstance(asked, (Kept, Distance)):
         return np.zeros((asked.places if places else asked.count, mech.nv))
     A, B = frames(mech, closure, q, np.zeros(mech.nv))
-    turning: Array = np.sum(np.abs(A.Jw) + np.abs(B.Jw), 0)
-    moving: Array = np.sum(np.abs(A.J0) + np.abs(B.J0), 0) + turning * np.sum(np.abs(A.X.p) + np.abs(B.X.p))
+    sizes = spread(mech, (*A.freedoms, *B.freedoms), np.abs(np.concatenate([A.S, B.S], axis=1)))
+    turning, moving = np.sum(sizes[:3], 0), np.sum(sizes[3:], 0)
+    moving = moving + turning * np.sum(np.abs(A.X.p) + np.abs(B.X.p))
     if isinstance(asked, Distance):
         return moving[None]
     screwed = [moving + np.abs(pitch) * turning for _, pitch in asked.asked.screwed]
@@ -136,19 +173,27 @@ def _terms(mech: Mechanism, closure: Closure, q: Array, places: bool) -> Array:
 
 def closing_forces(response: Response, change: Array, turns: int) -> Array:
     """f (m,) with J M^-1 J^T f = change."""
-    return _proximal(response.Y.T @ response.Z, change, turns)
+    return proximal(response.pattern(), response.product(), change, turns)
 
 
-def _proximal(S: Array, b: Array, turns: int) -> Array:
-    """x with S x = b for a symmetric, positive semidefinite S (m, m) and a b that it reaches."""
-    if not len(b):
-        return b
-    own = np.diag(S)
-    mean = np.sum(own) / len(b)
-    regular = S + PROXIMAL[turns] * np.diag(own + np.where(mean > 0, mean, 1.0))  # also where rows are zero
-    x: Array = solve_spd(regular, b)
-    for _ in range(turns - 1):
-        x = x + solve_spd(regular, b - S @ x)
+def proximal(pattern: sparse.Pattern, S: Array, b: Array, turns: int) -> Array:
+    """x (m,) with S x = b for a symmetric, positive semidefinite S (m, m) and a b that it reaches.
+
+    Loops that do not meet are solved apart.
+    """
+    x = np.zeros(len(b))
+    for part, lower in zip(pattern.parts, pattern.lower, strict=True):
+        chosen = list(part)
+        own = S[chosen][:, chosen]
+        diagonal = np.diag(own)
+        mean = np.sum(diagonal) / len(part)
+        regular = own + PROXIMAL[turns] * np.diag(diagonal + np.where(mean > 0, mean, 1.0))  # also where rows are zero
+        solve = sparse.solver(lower, regular)
+        found = solve(b[chosen])
+        for _ in range(turns - 1):
+            found = found + solve(b[chosen] - own @ found)
+        for place, value in zip(part, found, strict=True):
+            x[place] = value
     return x
 
 
@@ -167,44 +212,64 @@ def projected(
     the others.
     """
     q, v = sized(mech, q=q, v=v)
-    iterations = 1 if independent else 3
+    iterations, before = 1 if independent else 3, q
     for _ in range(turns):
-        rows = _rows(mech, closures, q, v, t, independent, places=True)
-        response = Response(mech, q, rows.J.T)
+        rows, response = answering(mech, closures, q, v, t, independent, places=True)
         q = kinematics.integrate(mech, q, -response.moved_by(closing_forces(response, rows.gap, iterations)))
-    rows = _rows(mech, closures, q, v, t, independent)
-    response = Response(mech, q, rows.J.T)
+    v = floating.carried_over(mech, before, q, v) if floating.free_roots(mech) else v
+    rows, response = answering(mech, closures, q, v, t, independent)
     rate = rows.J @ v - rows.rate
     f = closing_forces(response, rate, iterations)
-    return Projected(q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate), _largest(rows.gap))
+    return Projected(q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate), rows.gap)
 
 
 def assembled(
     mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12, most: int = 200
 ) -> Array:
-    """The q (nq,) nearby at which all closures hold, by damped Newton; an error with what is open if there is none."""
+    """The q (nq,) nearby at which all closures hold, by damped Newton; an error with what is open if there is none.
+
+    Where that gets stuck, as in a chain that is pushed along its straight line, it starts anew from positions around
+    the guess, further and further away.
+    """
     (q,) = sized(mech, q=q)
-    q = nearest(mech, closures, q, tolerance, most)
-    if is_closed(mech, closures, q, 10 * tolerance):
-        return q
+    found, rng = nearest(mech, closures, q, tolerance, most), np.random.default_rng(0)
+    for away in (0.0, *TRIES):
+        if away:
+            there = kinematics.integrate(mech, q, away * rng.standard_normal(mech.nv))
+            there = nearest(mech, closures, there, tolerance, most, weighted=False)
+            found = there if _openness(mech, closures, there) < _openness(mech, closures, found) else found
+        if is_closed(mech, closures, found, 10 * tolerance):
+            return found
+    q = found
     raise ValueError(
         f"the loops cannot be closed: at best {_open(closures, mech, q)}. Start nearer to a position in which they are "
         "closed, or check placements and lengths."
     )
 
 
-def nearest(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12, most: int = 200) -> Array:
+def nearest(
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    tolerance: float = 1e-12,
+    most: int = 200,
+    weighted: bool = True,
+) -> Array:
     """The q (nq,) nearby at which all closures hold, or, if there is none, at which no step brings them nearer.
 
     Damped Newton, also for numbers that are not known yet: a step moves no coordinate by more than 0.5 rad or m, and is
-    halved until it makes the gap smaller by a share of it.
+    halved until it makes the gap smaller by a share of it. `weighted`: steps are the least by the measure of kinetic
+    energy; otherwise by the sum of squares, in which the light end of a long chain moves no more than the rest.
     """
 
     def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
         q = at[0]
-        rows = _rows(mech, closures, q, np.zeros(mech.nv), places=True)
-        response = Response(mech, q, rows.J.T)
-        step = -response.moved_by(closing_forces(response, rows.gap, 3))
+        rows = firm_rows(mech, closures, q, np.zeros(mech.nv), places=True)
+        if weighted:
+            response = _response(mech, closures, q, rows)
+            step = -response.moved_by(closing_forces(response, rows.gap, 3))
+        else:
+            step = -rows.J.T @ _least(mech, closures, rows.J, rows.gap)
         step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))
         part = _part(mech, closures, q, step, np.sqrt(rows.gap @ rows.gap))
         q = kinematics.integrate(mech, q, part * step)
@@ -223,21 +288,30 @@ def _part(mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, n
 
     def is_worse(part: Array) -> Array:
         gap = closing_rows(mech, closures, kinematics.integrate(mech, q, part * step), np.zeros(mech.nv)).gap
-        worse: Array = ~(np.sqrt(gap @ gap) < (1.0 - 1e-3 * part) * now)
+        worse: Array = np.where(np.sqrt(gap @ gap) < (1.0 - 1e-3 * part) * now, 0, 1)
         return worse
 
-    def halve(_: Any, part: Array) -> Array:
-        halved: Array = np.where(is_worse(part), 0.5 * part, part)
+    def halve(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        part = 0.5 * at[0]
+        return part, is_worse(part)
+
+    def halve_if_worse(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        halved: tuple[Array, Array] = fori_loop(at[1], halve, at)
         return halved
 
-    part: Array = fori_loop(np.where(is_worse(np.ones(())), 16, 0), halve, np.ones(()))
-    return np.where(part > 0.5**16, part, 0.0)
+    part, worse = fori_loop(16, halve_if_worse, (np.ones(()), is_worse(np.ones(()))))
+    return np.where(worse > 0, 0.0, part)
+
+
+def _openness(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Array:
+    """The largest gap, by the size of its loop."""
+    gap = closing_rows(mech, closures, q, np.zeros(mech.nv)).gap
+    return _largest(gap / np.concatenate([np.zeros(0), *(sizes_of(mech, closure) for closure in closures)]))
 
 
 def is_closed(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-11) -> Any:
-    """Whether all gaps are within a tolerance, relative to coordinates that are larger than 1 m or rad."""
-    gap = closing_rows(mech, closures, q, np.zeros(mech.nv)).gap
-    return _largest(gap) <= tolerance * np.maximum(_largest(q), 1.0)
+    """Whether all gaps are within a tolerance, by the sizes of their loops and by coordinates larger than 1."""
+    return _openness(mech, closures, q) <= tolerance * np.maximum(_largest(q), 1.0)
 
 
 def _largest(x: Array) -> Array:
@@ -249,7 +323,7 @@ def _largest(x: Array) -> Array:
 def _open(closures: Sequence[Closure], mech: Mechanism, q: Array) -> str:
     """In words, how far each closure is open."""
     gaps = {c.name: np.abs(closing_rows(mech, [c], q, np.zeros(mech.nv)).gap).max(initial=0.0) for c in closures}
-    return ", ".join(f"{name!r} is open by {gap:.3g}" for name, gap in gaps.items() if gap > 1e-12)
+    return ", ".join(f"{name!r} is open by {gap:.3g}" for name, gap in gaps.items() if not gap <= 1e-12)
 
 
 @dataclass(frozen=True)
@@ -273,11 +347,11 @@ class Mobility:
 def mobility(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Mobility:
     """The mobility at q, by the rank of the rows, each divided by its length in the measure of kinetic energy."""
     (q,) = sized(mech, q=q)
-    rows = _rows(mech, closures, q, np.zeros(mech.nv))
+    rows = firm_rows(mech, closures, q, np.zeros(mech.nv))
     if not len(rows.gap):
         return Mobility(mech.nv, 0, 0, 1.0)
-    response = Response(mech, q, rows.J.T)
-    S = plain(response.Y.T @ response.Z)
+    response = _response(mech, closures, q, rows)
+    S = plain(response.product())
     length = np.sqrt(np.maximum(np.diag(S), 1e-300))
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(S / np.outer(length, length)), 0.0))
     counted = values[values > RANK**0.5]

@@ -20,6 +20,7 @@ from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.form.tree import Tree, still
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, as_rows, sized
+from poinsot.mechanism.response import Response
 from poinsot.spatial import motion
 
 
@@ -126,38 +127,7 @@ def inverse_mass_factors(mech: Mechanism, q: Array) -> tuple[Array, Array]:
     Rodriguez and Kreutz-Delgado, IEEE Trans. Robot. Autom. 8 (1992).
     """
     (q,) = sized(mech, q=q)
-    response = Response(mech, q, np.eye(mech.nv))
-    return response.Y, response.Z
-
-
-class Response:
-    """How a tree at rest, without gravity, answers to columns C (nv, m) of joint forces: Y = A C and Z = B C (nv, m) of
-    the factors M^-1 = A^T B, so that C^T M^-1 C = Y^T Z; and M^-1 C f.
-    """
-
-    def __init__(self, mech: Mechanism, q: Array, columns: Array) -> None:
-        self.T, m = canonical.tree_of(mech), columns.shape[1]
-        IA, pA = [body.G for body in self.T.bodies], [np.zeros((6, m)) for _ in self.T.bodies]
-        self.here = [body.at(q, np.zeros(mech.nv)) for body in self.T.bodies]
-        self.W: list[Any] = [None] * len(IA)
-        self.Y, self.Z = np.zeros(columns.shape), np.zeros(columns.shape)
-        for i, body in reversed(list(enumerate(self.T.bodies))):
-            here = self.here[i]
-            self.Y[body.v] = columns[body.v] - here.S.T @ pA[i]
-            self.W[i], u, Ia, pa = visits.inward(here, columns[body.v], IA[i], pA[i])
-            self.Z[body.v] = u.reshape(body.joint.nv, m)
-            if body.parent >= 0:
-                IA[body.parent] = IA[body.parent] + screws.inertia(here.moves, Ia)
-                pA[body.parent] = pA[body.parent] + screws.force(here.moves, pa)
-
-    def moved_by(self, f: Array) -> Array:
-        """M^-1 C f (nv,)."""
-        u, A = self.Z @ f, {-1: np.zeros(6)}
-        vdot: list[Array] = [np.zeros(0)]
-        for i, body in enumerate(self.T.bodies):
-            A[i], moved = visits.onward(self.here[i], A[body.parent], self.W[i], u[body.v])
-            vdot.append(moved)
-        return np.concatenate(vdot)
+    return Response(mech, q, np.eye(mech.nv), [[k] for k in range(mech.nv)], unrolled=True).factors()
 
 
 def rows(n: int, count: int) -> tuple[list[Any], ...]:

@@ -69,6 +69,14 @@ def moving(mech: Mechanism, points: Points, x: Array, w: Array) -> tuple[Array, 
     return _converted(mech, points, x, w, of)
 
 
+def carried_over(mech: Mechanism, q: Array, there: Array, v: Array) -> Array:
+    """v (nv,) after the coordinates were changed from q to `there`: the centres of mass of free roots keep their
+    velocities along axes at rest, so that a body on its own keeps its momentum."""
+    points = {i: _own_centre(mech, i) for i in free_roots(mech)}
+    x, w = at_rest(mech, points, there, v)[0], at_rest(mech, points, q, v)[1]
+    return moving(mech, points, x, w)[1]
+
+
 def shifted(mech: Mechanism, old: Points, new: Points, x: Array, w: Array) -> tuple[Array, Array]:
     """The resting form about other points."""
 

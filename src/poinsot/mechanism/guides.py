@@ -12,7 +12,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import fori_loop
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import as_axes
-from poinsot.mechanism.loop_frames import LoopFrame, Rows, force_at, frames, rows_across, stacked
+from poinsot.mechanism.loop_frames import LoopFrame, Row, Rows, force_at, frames, held
 from poinsot.mechanism.model import Mechanism, plain
 from poinsot.mechanism.relations import WithRates, require_number, require_positive
 from poinsot.spatial.arrays import as_array
@@ -50,21 +50,23 @@ class RollingContact:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return [True] * self.count
+
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         A, B = frames(mech, closure, q, v)
         n = A.X.R @ self.normal
         c, rate, height = self._contact(A, B, n)
         x = B.X.p + c
-        turning, moving = B.w - A.w, B.v0 - A.v0 + np.cross(B.w - A.w, x)
-        acceleration = B.a0 - A.a0 + np.cross(B.alpha - A.alpha, x) + np.cross(turning, B.velocity + rate)
-        J = B.J0 - A.J0 + rows_across(B.Jw - A.Jw, x)
-        rows: list[Rows] = []
+        turning, moving, change = B.w - A.w, B.velocity_at(x) - A.velocity_at(x), B.A - A.A
+        acceleration = change[3:] + np.cross(change[:3], x) + np.cross(turning, B.velocity + rate)
+        rows: list[Row] = []
         for d_A in (self.normal, *(() if self.slips else Closing.across(self.normal))):
             d = A.X.R @ d_A
             gap = n @ (B.X.p - A.X.p) - height if not rows else np.zeros(())
             bias = d @ acceleration + np.cross(A.w, d) @ moving
-            rows.append(Rows(gap, d @ J, bias, force_at(d, x)))
-        return stacked(rows)
+            rows.append(Row(gap, bias, force_at(d, x)))
+        return held(mech, A, B, rows)
 
     def _contact(self, A: LoopFrame, B: LoopFrame, n: Array) -> tuple[Array, Array, Any]:
         """From the centre to what touches, its rate (3,), and the height of the centre."""
@@ -117,6 +119,9 @@ class Guided:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return [True] * self.count
+
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         """Along two normals e of the curve: e . (x - f), e . x', e . (x'' - f'' s'^2); e' counts for nothing on it."""
         A, B = frames(mech, closure, q, v)
@@ -124,7 +129,6 @@ class Guided:
         seen = rate - np.cross(A.w, r)
         carried = np.cross(A.alpha, r) + np.cross(A.w, np.cross(A.w, r)) + 2.0 * np.cross(A.w, seen)
         acceleration = B.acceleration - A.acceleration - carried
-        J = B.J - A.J - rows_across(A.Jw, r)
         f, tangent, curving = self._at(self.nearest(R.T @ r))
         square = tangent @ tangent
         s_rate = (tangent @ (R.T @ seen)) / square
@@ -132,8 +136,8 @@ class Guided:
         for e in Closing.across(tangent / np.sqrt(square)):
             d = R @ e
             bias = d @ acceleration - (e @ curving) * s_rate * s_rate
-            rows.append(Rows(d @ r - e @ f, d @ J, bias, force_at(d, B.X.p)))
-        return stacked(rows)
+            rows.append(Row(d @ r - e @ f, bias, force_at(d, B.X.p)))
+        return held(mech, A, B, rows)
 
     def nearest(self, x: Array) -> Array:
         """The parameter of the point of the curve that is nearest to x (3,): of the samples, then by Newton."""

@@ -21,7 +21,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Kernel, fori_loop, is_traced, solve_spd
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.loop_frames import frame_in_world
+from poinsot.mechanism.loop_frames import frame_in_world, spread
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import Pose, rotation
 from poinsot.spatial.arrays import as_array
@@ -208,10 +208,10 @@ class _Search:
         for name, full, at in self.frames if wanted is not None else ():
             frame = frame_in_world(mech, name, at, q)
             errors.append(next(numbers) - frame.X.p)
-            rows.append(frame.J)
+            rows.append(spread(mech, frame.freedoms, frame.rows_at(frame.X.p)))
             if full:
                 errors.append(rotation.log(next(numbers) @ frame.X.R.T))
-                rows.append(frame.Jw)
+                rows.append(spread(mech, frame.freedoms, frame.S[:3]))
         if mech.closures:
             closed = closing_rows(mech, mech.closures, q, np.zeros(mech.nv), places=True)
             errors.append(-firm * closed.gap)

@@ -1,11 +1,14 @@
 """Frames on the two links of a closure, seen from the nearest link that carries both; and rows made from them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.model import Mechanism
@@ -20,7 +23,7 @@ class Rows(NamedTuple):
     """The rows of closures: g (m,), J (m, nv) with g' = J v - rate, and J' v - rate' (m,).
 
     `wrench` (m, 6): on B, of a unit force, about the origin of C, the nearest link that carries both ends, in its axes;
-    zero for a coupling or a drive. `rate` (m,): zero but for drives.
+    zero for a coupling or a drive; J is its power. `rate` (m,): zero but for drives.
     """
 
     gap: Array
@@ -34,40 +37,56 @@ class Rows(NamedTuple):
         return Rows(*(x[start:end] for x in self))
 
 
-class LoopFrame(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LoopFrame:
     """A frame on a link, seen from the link C that carries both ends of a loop, as if C were at rest.
 
-    X: its pose in C. w, v0 (3,): angular velocity, and velocity of what passes C's origin, in C's axes; Jw, J0 (3, nv)
-    their rows; alpha, a0 (3,) their rates at vdot = 0.
+    X: its pose in C. V, A (6,): its twist and the rate of that at vdot = 0, about C's origin in C's axes. S (6, k): the
+    twists of unit velocities of the joints on the way from C, whose places in v are `freedoms` (k,).
     """
 
     X: Pose
-    w: Array
-    v0: Array
-    Jw: Array
-    J0: Array
-    alpha: Array
-    a0: Array
+    V: Array
+    A: Array
+    S: Array
+    freedoms: tuple[int, ...]
 
     @property
+    def w(self) -> Array:
+        """The angular velocity (3,)."""
+        return self.V[:3]
+
+    @property
+    def alpha(self) -> Array:
+        """Its rate (3,), at vdot = 0."""
+        return self.A[:3]
+
+    @cached_property
     def velocity(self) -> Array:
         """Of the frame's origin (3,)."""
-        return self.v0 + np.cross(self.w, self.X.p)
+        return self.velocity_at(self.X.p)
 
-    @property
-    def J(self) -> Array:
-        """The rows (3, nv) of the velocity."""
-        return self.J0 + rows_across(self.Jw, self.X.p)
-
-    @property
+    @cached_property
     def acceleration(self) -> Array:
         """Of the frame's origin (3,), at vdot = 0."""
-        return self.a0 + np.cross(self.alpha, self.X.p) + np.cross(self.w, self.velocity)
+        return self.A[3:] + np.cross(self.alpha, self.X.p) + np.cross(self.w, self.velocity)
+
+    def velocity_at(self, p: Array) -> Array:
+        """Of the point of the link that is at p."""
+        return self.V[3:] + np.cross(self.w, p)
+
+    def rows_at(self, p: Array) -> Array:
+        """The rows (3, k) of `velocity_at`."""
+        w, v = self.S[:3], self.S[3:]
+        return v + np.stack([w[1] * p[2] - w[2] * p[1], w[2] * p[0] - w[0] * p[2], w[0] * p[1] - w[1] * p[0]])
 
 
-def rows_across(J: Array, p: Array) -> Array:
-    """The rows (3, nv) of w x p, from those of w."""
-    return np.stack([J[1] * p[2] - J[2] * p[1], J[2] * p[0] - J[0] * p[2], J[0] * p[1] - J[1] * p[0]])
+def spread(mech: Mechanism, freedoms: Sequence[int], x: Array) -> Array:
+    """Columns (m, k) for some of the places in v, with zeros for the others (m, nv)."""
+    whole = np.zeros((len(x), mech.nv))
+    for column, place in enumerate(freedoms):
+        whole[:, place] = x[:, column]
+    return whole
 
 
 def carriers(mech: Mechanism, closure: "Closure") -> tuple[list[int], list[int]]:
@@ -106,16 +125,20 @@ def frame_in_world(mech: Mechanism, name: str, placement: Pose, q: Array) -> Loo
 def _frame(mech: Mechanism, path: Sequence[int], placement: Pose, q: Array, v: Array) -> LoopFrame:
     """A frame on the last link of a path, seen from what carries its first link."""
     X, V, A = Pose(), np.zeros(6), np.zeros(6)
-    J = np.zeros((6, mech.nv))
+    columns: list[Array] = [np.zeros((6, 0))]
+    freedoms: list[int] = []
+    moves = is_traced(v) or bool(np.any(v))
     for k in path:
         link, sq, sv = mech.links[k], mech.q_slices[k], mech.v_slices[k]
         X = X @ link.placement @ link.joint.type.pose(link.joint, q[sq])
         Ad = X.adjoint()
-        J[:, sv] = Ad @ link.joint.type.subspace(link.joint, q[sq])
-        own = J[:, sv] @ v[sv]
-        V = V + own
-        A = A + motion.bracket(V, own) + Ad @ link.joint.type.bias(link.joint, q[sq], v[sv])
-    return LoopFrame(X @ placement, V[:3], V[3:], J[:3], J[3:], A[:3], A[3:])
+        columns.append(Ad @ link.joint.type.subspace(link.joint, q[sq]))
+        freedoms += range(sv.start, sv.stop)
+        if moves:
+            own = columns[-1] @ v[sv]
+            V = V + own
+            A = A + motion.bracket(V, own) + Ad @ link.joint.type.bias(link.joint, q[sq], v[sv])
+    return LoopFrame(X @ placement, V, A, np.concatenate(columns, axis=1), tuple(freedoms))
 
 
 def no_rows(mech: Mechanism) -> Rows:
@@ -123,18 +146,35 @@ def no_rows(mech: Mechanism) -> Rows:
     return Rows(np.zeros(0), np.zeros((0, mech.nv)), np.zeros(0), np.zeros((0, 6)), np.zeros(0))
 
 
-def stacked(rows: Sequence[Rows]) -> Rows:
-    """Single rows, one below the other."""
-    return Rows(*(np.stack([as_array(x) for x in column]) for column in zip(*rows, strict=True)))
+class Row(NamedTuple):
+    """One row of two frames: g, J' v, and the wrench (6,) on B of a unit force, as in `Rows`.
+
+    -wrench acts on A, or -`on_a`: the same where the gap is closed.
+    """
+
+    gap: Any
+    bias: Any
+    wrench: Array
+    on_a: Array | None = None
+
+
+def held(mech: Mechanism, A: LoopFrame, B: LoopFrame, rows: Sequence[Row]) -> Rows:
+    """Rows of two frames. J (m, nv) is the power of the wrenches on A and B, for unit velocities of the joints."""
+    if not rows:
+        return no_rows(mech)
+    gap, bias, wrench = (np.stack([as_array(x) for x in column]) for column in list(zip(*rows, strict=True))[:3])
+    on_a = np.stack([row.wrench if row.on_a is None else row.on_a for row in rows])
+    J = np.concatenate([-(on_a @ A.S), wrench @ B.S], axis=1)
+    return Rows(gap, spread(mech, (*A.freedoms, *B.freedoms), J), bias, wrench, np.zeros(len(rows)))
 
 
 # The rows, from two frames; r is the way from A's origin to B's.
 
 
-def fixed_in_c(A: LoopFrame, B: LoopFrame, d: Array) -> Rows:
+def fixed_in_c(A: LoopFrame, B: LoopFrame, d: Array) -> Row:
     """d . r, with a direction that C keeps."""
     bias = d @ (B.acceleration - A.acceleration)
-    return Rows(d @ (B.X.p - A.X.p), d @ (B.J - A.J), bias, force_at(d, B.X.p))
+    return Row(d @ (B.X.p - A.X.p), bias, force_at(d, B.X.p), force_at(d, A.X.p))
 
 
 def force_at(f: Array, p: Array) -> Array:
@@ -142,35 +182,35 @@ def force_at(f: Array, p: Array) -> Array:
     return np.concatenate([np.cross(p, f), f])
 
 
-def fixed_in_a(A: LoopFrame, B: LoopFrame, d: Array) -> Rows:
+def fixed_in_a(A: LoopFrame, B: LoopFrame, d: Array) -> Row:
     """d . r, with a direction that turns with A: d' = w x d."""
     d, r = A.X.R @ d, B.X.p - A.X.p
     rate, turning = B.velocity - A.velocity, np.cross(A.w, d)
     bias = d @ (B.acceleration - A.acceleration) + 2.0 * (turning @ rate)
     bias = bias + (np.cross(A.alpha, d) + np.cross(A.w, turning)) @ r
-    return Rows(d @ r, d @ (B.J - A.J) + np.cross(d, r) @ A.Jw, bias, force_at(d, B.X.p))
+    return Row(d @ r, bias, force_at(d, B.X.p))
 
 
-def aligned(A: LoopFrame, B: LoopFrame, u: Array, w: Array) -> Rows:
+def aligned(A: LoopFrame, B: LoopFrame, u: Array, w: Array) -> Row:
     """u . w - its value at neutral, with u fixed in A and w in B: the rate is (w x u) . (w_B - w_A)."""
     neutral, u, w = u @ w, A.X.R @ u, B.X.R @ w
     across = np.cross(w, u)
     turning = np.cross(np.cross(B.w, w), u) + np.cross(w, np.cross(A.w, u))
     bias = across @ (B.alpha - A.alpha) + turning @ (B.w - A.w)
-    return Rows(u @ w - neutral, across @ (B.Jw - A.Jw), bias, np.concatenate([across, np.zeros(3)]))
+    return Row(u @ w - neutral, bias, np.concatenate([across, np.zeros(3)]))
 
 
-def screwed(A: LoopFrame, B: LoopFrame, n: Array, pitch: Any) -> Rows:
+def screwed(A: LoopFrame, B: LoopFrame, n: Array, pitch: Any) -> Row:
     """How far B is along the axis n beyond what its turn brings; whole turns do not count."""
     row, (e1, e2), R = fixed_in_a(A, B, n), Closing.across(n), A.X.R.T @ B.X.R
     angle = np.arctan2(e2 @ R @ e1 - e1 @ R @ e2, e1 @ R @ e1 + e2 @ R @ e2)
     lead, beyond, axis = 2 * np.pi * pitch, row.gap - pitch * angle, A.X.R @ n
     turn = axis @ (B.alpha - A.alpha) + np.cross(A.w, axis) @ (B.w - A.w)
-    gap, J = beyond - lead * np.rint(beyond / lead), row.J - pitch * (axis @ (B.Jw - A.Jw))
-    return Rows(gap, J, row.bias - pitch * turn, row.wrench - np.concatenate([pitch * axis, np.zeros(3)]))
+    gap = beyond - lead * np.rint(beyond / lead)
+    return Row(gap, row.bias - pitch * turn, row.wrench - np.concatenate([pitch * axis, np.zeros(3)]))
 
 
-def apart(A: LoopFrame, B: LoopFrame, length: Any) -> Rows:
+def apart(A: LoopFrame, B: LoopFrame, length: Any) -> Row:
     """|r| - length."""
     r, rate = B.X.p - A.X.p, B.velocity - A.velocity
     now = np.sqrt(r @ r)
@@ -178,4 +218,4 @@ def apart(A: LoopFrame, B: LoopFrame, length: Any) -> Rows:
     n = r / over
     along = n @ rate
     bias = n @ (B.acceleration - A.acceleration) + (rate @ rate - along * along) / over
-    return Rows(now - length, n @ (B.J - A.J), bias, force_at(n, B.X.p))
+    return Row(now - length, bias, force_at(n, B.X.p))

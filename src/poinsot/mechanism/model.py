@@ -12,6 +12,7 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.fuse.graph.nodes import tracing
+from poinsot.mechanism.equipment import Equipment
 from poinsot.mechanism.joints import Joint, fixed
 from poinsot.mechanism.link_checks import check_link
 from poinsot.spatial import Inertia, Pose
@@ -19,6 +20,7 @@ from poinsot.spatial.arrays import as_array
 
 if TYPE_CHECKING:
     from poinsot.mechanism.closures import Closure
+    from poinsot.mechanism.motion_equations import MotionEquations
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +49,14 @@ class Mechanism:
 
     q (nq,) and v (nv,) hold the coordinates and velocities of the joints one after the other, in the order of `links`.
     `gravity` (3,) [m/s^2] in the world. `closures`: what closes its loops, `Closure`s between its links. `source`: the
-    file that it was read from, for its looks.
+    file that it was read from, for its looks. `equipment`: what else that file says, for a world.
     """
 
     links: tuple[Link, ...]
     gravity: Array = (0.0, 0.0, -9.81)  # type: ignore[assignment]
     closures: "tuple[Closure, ...]" = ()
     source: str = field(default="", repr=False)
+    equipment: Equipment = field(default_factory=Equipment, repr=False)
 
     def __post_init__(self) -> None:
         links, closures = _sorted(tuple(self.links)), _checked(self.closures)
@@ -123,6 +126,12 @@ class Mechanism:
         """The q (nq,) at which every link's frame coincides with its joint's."""
         parts = [link.joint.type.neutral(link.joint) for link in self.links]
         return np.concatenate([np.zeros(0), *parts])
+
+    def equations(self) -> "MotionEquations":
+        """The equations of motion in symbols, for small trees; see `poinsot.mechanism.motion_equations`."""
+        from poinsot.mechanism.motion_equations import equations
+
+        return equations(self)
 
     def __repr__(self) -> str:
         return f"<Mechanism of {len(self)} links, {self.nv} degrees of freedom>"

@@ -24,9 +24,8 @@ from poinsot.mechanism.loop_frames import (
     fixed_in_a,
     fixed_in_c,
     frames,
-    no_rows,
+    held,
     screwed,
-    stacked,
     ways,
 )
 from poinsot.mechanism.model import Mechanism
@@ -55,6 +54,9 @@ class RowMaker(Protocol):
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         """The links in whose joints it acts; none if it acts on the two frames."""
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        """Whether the gap of each row is a length [m]; otherwise it is an angle, or the cosine of one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Kept:
@@ -71,13 +73,17 @@ class Kept:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        asked = self.asked
+        return [True] * len(asked.straight) + [False] * len(asked.aligned) + [True] * len(asked.screwed)
+
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         A, B = frames(mech, closure, q, v)
         along = fixed_in_c if self._in_c(mech, closure) else fixed_in_a
         rows = [along(A, B, d) for d in self.asked.straight]
         rows += [aligned(A, B, *pair) for pair in self.asked.aligned]
         rows += [screwed(A, B, *pair) for pair in self.asked.screwed]
-        return stacked(rows) if rows else no_rows(mech)
+        return held(mech, A, B, rows)
 
     def _in_c(self, mech: Mechanism, closure: "Closure") -> bool:
         """Whether the straight rows may be taken in C's axes, which is cheaper.
@@ -114,8 +120,12 @@ class Distance:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return [True]
+
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
-        return stacked([apart(*frames(mech, closure, q, v), self.length)])
+        A, B = frames(mech, closure, q, v)
+        return held(mech, A, B, [apart(A, B, self.length)])
 
 
 # Relations of coordinates.
@@ -140,6 +150,9 @@ class Coupling:
 
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return (closure.b, str(closure.a))
+
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return _is_length(mech, closure)
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         return _linear(mech, closure, q, {closure.a: self.ratio}, self.offset)
@@ -168,6 +181,9 @@ class Sharing:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return (closure.b, *self.weights)
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return _is_length(mech, closure)
+
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         return _linear(mech, closure, q, self.weights, self.offset)
 
@@ -188,6 +204,9 @@ class Cam:
 
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return (closure.b, str(closure.a))
+
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return _is_length(mech, closure)
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         (qa, va), (qb, vb) = (single_coordinate(mech, closure.name, link) for link in (closure.a, closure.b))
@@ -230,6 +249,9 @@ class Driven:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return (closure.b,)
 
+    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
+        return _is_length(mech, closure)
+
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         place, freedom = single_coordinate(mech, closure.name, closure.b)
         row = np.zeros((1, mech.nv))
@@ -238,6 +260,11 @@ class Driven:
             np.reshape(x, (1,)) for x in WithRates(self.motion, f"the motion of {closure.name!r}")(t)
         )
         return Rows(q[place] - there, row, -acceleration, np.zeros((1, 6)), rate)
+
+
+def _is_length(mech: Mechanism, closure: "Closure") -> list[bool]:
+    """Whether the coordinate of b is a length."""
+    return [mech.links[mech.index(closure.b)].joint.type.units[0] == "m"]
 
 
 def _linear(mech: Mechanism, closure: "Closure", q: Array, weights: Mapping[Any, Any], offset: Any) -> Rows:

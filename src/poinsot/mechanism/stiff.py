@@ -27,7 +27,6 @@ from poinsot.mechanism.form import canonical, composite, screws, visits
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.form.tree import still
 from poinsot.mechanism.model import Mechanism, sized
-from poinsot.spatial import motion
 
 
 class StiffTree:
@@ -57,20 +56,19 @@ class StiffTree:
     ) -> tuple[Array, "Added"]:
         """The accelerations a (nv,) under further forces, and what they add to the acceleration of any link.
 
-        By the number of a link: wrenches F_0 (6,) and resistances K (6, 6), symmetric, not negative, in its frame. In
-        joints: forces (nv,) and resistances (nv,). couplings: by two links i, j, the K (6, 6) by which the velocity of
-        j resists i; its transpose is how that of i resists j. Of a free root, a has the acceleration of its origin, in
-        its axes.
+        By the number of a link: wrenches F_0 (6,) and resistances K (6, 6), symmetric, not negative, in the frame of
+        the body that carries it, `T.carriers`. In joints: forces (nv,) and resistances (nv,). couplings: by two links
+        i, j, the K (6, 6) by which the velocity of j resists i; its transpose is how that of i resists j. Of a free
+        root, a has the acceleration of its origin, in its axes.
         """
         if couplings:
             return self._solve_coupled(h, wrenches, resistances, joint_forces, joint_resistances, couplings)
         bodies, here, pA = self.T.bodies, list(self.here), list(self.needed)
         IA, tau = [body.G for body in bodies], self.tau if joint_forces is None else self.tau + joint_forces
         for link in wrenches:
-            k, X = self.T.carriers[link]
+            k, _ = self.T.carriers[link]
             if k >= 0:
-                pA[k] = pA[k] - motion.wrench_in_frame(X, wrenches[link])
-                IA[k] = IA[k] + screws.General(X).inertia(h * resistances[link])
+                pA[k], IA[k] = pA[k] - wrenches[link], IA[k] + h * resistances[link]
         for i, body in enumerate(bodies):
             if joint_resistances is not None and body.joint.nv:
                 here[i] = replace(here[i], armature=here[i].armature + h * joint_resistances[body.v], bare=False)
@@ -125,8 +123,8 @@ class StiffTree:
         return np.concatenate([np.zeros(0), *left])
 
     def jacobian(self, link: int) -> Array:
-        """J (6, nv): the twist of a link is J v, about its origin in its axes."""
-        k, X = self.T.carriers[link]
+        """J (6, nv): the twist of the body that carries a link is J v, about its origin in its axes."""
+        k, _ = self.T.carriers[link]
         path = []
         while k >= 0:
             path.append(k)
@@ -137,7 +135,7 @@ class StiffTree:
             moved = [screws.motion(here.moves, J[:, c]) for c in range(self.mech.nv)]
             J = np.stack(moved, axis=1)
             J[:, v] = J[:, v] + here.S
-        return X.inverse().adjoint() @ J
+        return J
 
     def rates(self, a: Array) -> tuple[Array, Array]:
         """vdot and wdot (nv,), as `floating.accelerations` gives them, from the accelerations of `solve`."""
@@ -145,7 +143,7 @@ class StiffTree:
 
 
 class Added:
-    """What the joints add to the accelerations of links: added[link], A (6,) in the link's frame, by its number.
+    """What the joints add to the accelerations of links: added[link], A (6,) in its carrier's frame, by its number.
 
     A: of the bodies of the tree; known: of links, where these are known already.
     """
@@ -156,5 +154,4 @@ class Added:
     def __getitem__(self, link: int) -> Array:
         if link in self.known:
             return self.known[link]
-        k, X = self.tree.T.carriers[link]
-        return screws.General(X).motion(self.A[k])
+        return self.A[self.tree.T.carriers[link][0]]

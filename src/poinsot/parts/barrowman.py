@@ -15,7 +15,16 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import Table, is_traced
 from poinsot.fuse.trace.purity import steady
 from poinsot.parts.aerodynamics import centre_of_mass
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, require_single, value_of
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_not_negative,
+    require_points,
+    require_single,
+    value_of,
+)
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -178,6 +187,7 @@ class Barrowman(Element):
                 f"drag of {owner} is a table over {len(self.drag.axes)} axes; it needs Mach alone.", "drag"
             )
         require_single(owner, drag=self.drag)
+        require_not_negative(owner, drag=self.drag)
         if (
             not self.parts
             and not callable(self.drag)

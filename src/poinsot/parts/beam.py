@@ -12,7 +12,7 @@ from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.mechanism import Link, spherical, universal
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
-from poinsot.parts.resisting import Later, Resistance, Used
+from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia, Pose, rotation
 from poinsot.spatial.arrays import as_array
@@ -49,20 +49,20 @@ class Flexure(Element):
         stored = 0.5 * (phi @ (as_array(self.stiffness) * phi))
         return Effect(joint_forces={self.joint: -pull - C_v}, stored=stored, power=-(v @ C_v), shown=shown)
 
-    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         phi, pull, C_v = self._bent(scene)
-        K, v = as_array(self.stiffness), scene.joint(self.joint)[1]
+        K, (q, v), joint = as_array(self.stiffness), scene.joint(self.joint), scene.mechanism.link(self.joint).joint
         slope = as_array(self.damping) + h * K + np.zeros(v.shape)
-        tau = -pull - h * K * v - C_v
-        return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope}, kept=phi)
+        resistance = Resistance(joint_forces={self.joint: -pull - h * K * v - C_v}, joint_slopes={self.joint: slope})
 
-    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
-        joint, phi, K = scene.mechanism.link(self.joint).joint, used.kept, as_array(self.stiffness)
-        q = joint.type.integrate(joint, scene.joint(self.joint)[0], later.h * later.velocity(self.joint))
-        end = joint.type.difference(joint, joint.type.neutral(joint), q)
-        stored, shown = 0.5 * (phi @ (K * phi)), {"bent": phi, "torque": used.joint_forces[self.joint]}
-        power = used.power(later) + (0.5 * (end @ (K * end)) - stored) / later.h
-        return Effect(joint_forces=used.joint_forces, stored=stored, power=power, shown=shown)
+        def taken(later: Later, used: Used) -> Effect:
+            new = joint.type.integrate(joint, q, h * later.velocity(self.joint))
+            end = joint.type.difference(joint, joint.type.neutral(joint), new)
+            stored, shown = 0.5 * (phi @ (K * phi)), {"bent": phi, "torque": used.joint_forces[self.joint]}
+            power = used.power(later) + (0.5 * (end @ (K * end)) - stored) / h
+            return Effect(joint_forces=used.joint_forces, stored=stored, power=power, shown=shown)
+
+        return Resisting(lambda later: resistance, taken)
 
     def _bent(self, scene: Scene) -> tuple[Array, Array, Array]:
         """The displacement phi, the force J^-1 K phi of the spring, and C v of the damper."""

@@ -1,6 +1,7 @@
 """Elements, which act on the bodies of a world: a new one is a frozen dataclass with a name and an effect."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from inspect import signature
@@ -14,7 +15,7 @@ from poinsot._fields import units_of
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse import is_traced
 from poinsot.fuse.trace.purity import steady
-from poinsot.parts.resisting import Later, Resistance, Used
+from poinsot.parts.resisting import Resisting
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array
@@ -187,13 +188,8 @@ class Element:
 
     # In an implicit step:
 
-    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance | None:
-        """Its forces at the end of a step h [s], linearised about a guess of the velocities there; None if it takes
-        its forces at the start of the step."""
-        return None
-
-    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
-        """Its effect over a step, given the velocities at the end, and its forces."""
+    def resisting(self, scene: Scene, h: Scalar) -> Resisting:
+        """Its forces at the end of a step h [s]: for elements that do not take them at its start."""
         raise NotImplementedError
 
     @property
@@ -321,6 +317,16 @@ def require_limit(owner: str, limit: Any) -> None:
     """An error if a limit is negative or NaN; it may be infinite."""
     if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):
         raise FieldError(f"limit of {owner} must be zero or more, not {limit!r}.", "limit")
+
+
+@contextmanager
+def within_range(what: str) -> Iterator[None]:
+    """An error in words where plain numbers overflow, or are divided by zero."""
+    try:
+        yield
+    except ArithmeticError as error:
+        words = f"{what} has numbers that are too large, too small or too unlike to compute with"
+        raise FieldError(f"{words}: {str(error.args[-1]).lower()}.") from error
 
 
 def require_not_negative(owner: str, **numbers: Any) -> None:

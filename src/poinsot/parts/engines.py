@@ -32,10 +32,10 @@ class PistonEngine(Element):
         torque = throttle (power/speed) f min(1, sigma/idle) - drag sigma/speed,    f = 1.132 rho/rho_0 - 0.132
 
     `power` [W] is that at sea level, full throttle and the `speed` [rad/s]. f is how it falls with the density of the
-    air (Gagg and Ferrar, 1934), 1 with a turbocharger (`turbo`) and in a world without air. Below the speed `idle`
-    [rad/s] the torque fades: a standing engine does not start by itself. `drag` [N m] is the torque that turns the
-    engine with no throttle at its speed. Fuel flows at bsfc [kg/J] times its power from a `tank` to the engine,
-    with the time constant `lag` [s]; the power ends with it.
+    air, an empirical line for engines without a supercharger (Gagg and Ferrar, 1934); it is 1 with a turbocharger
+    (`turbo`) and in a world without air. Below the speed `idle` [rad/s] the torque fades: a standing engine does not
+    start by itself. `drag` [N m] is the torque that turns the engine with no throttle at its speed. Fuel flows at
+    bsfc [kg/J] times its power from a `tank` to the engine, with the time constant `lag` [s]; the power ends with it.
     """
 
     body: str = ""

@@ -61,7 +61,8 @@ class Gear(Element):
 
         z' = (v - l z)/(1 + l 0.02 s),  l_along = |v_along|/z_max,  l_across = |v_across|/z_max + |v_along|/relaxation
 
-    (Dahl, 1968; relaxation length: Pacejka, Tire and Vehicle Dynamics), so it holds at standstill without creeping, and
+    (a model of bristles, after Dahl, 1968; relaxation length: Pacejka, Tire and Vehicle Dynamics), so it holds at
+    standstill without creeping, and
     at speed F_across = tread_stiffness N relaxation tan(slip). z_max is where F reaches the friction: along, the brake
     (`brake` from 0 to 1 times `brake_torque` [N m], by the radius) and rolling resistance `rolling` N, at most
     friction N; across, what is left of friction N.
@@ -112,7 +113,7 @@ class Gear(Element):
     def _require_strut(self, owner: str) -> None:
         if not self.has_strut:
             return
-        if not is_traced(self.stroke, self.air_length) and self.air_length <= self.stroke:
+        if not is_traced(self.stroke, self.air_length) and not self.air_length > self.stroke:
             raise FieldError(
                 f"air_length of {owner} must be above its stroke of {self.stroke:g} m, not {self.air_length!r}.",
                 "air_length",

@@ -40,6 +40,7 @@ class Jet(Element):
 
         P' = (throttle - P)/spool, within +-spool_rate [1/s];   or P' = spool(P, throttle), as `afterburning_spool`
 
+    With spool=0, or None, the power is the throttle at every instant: no state, and no rotor that would turn faster.
     It starts at `power`, by default at a throttle that is a number, else at 0. Fuel flows at tsfc T [kg/s] from a
     `tank` to the engine, following with the time constant `lag` [s]; thrust ends with the tank. The fuel leaves with
     the velocity of the engine: its momentum relative to that, and that of the air, are in the net thrust.
@@ -52,7 +53,7 @@ class Jet(Element):
     body: str = ""
     thrust: Annotated[Callable[..., Any] | float, Arguments("mach", "altitude", "power"), "N"] = 0.0
     throttle: Annotated[Value, "1"] = 1.0
-    spool: Annotated[Callable[..., Any] | float, Arguments("power", "command"), "s"] = 1.0
+    spool: Annotated[Callable[..., Any] | float | None, Arguments("power", "command"), "s"] = 1.0
     spool_rate: Annotated[float, "1/s"] = np.inf
     power: Annotated[float | None, "1"] = None
     tank: str | None = None
@@ -75,7 +76,10 @@ class Jet(Element):
                 f"{self.thrust.shape}; it must be one of numbers, of (mach, altitude, power) or (mach, altitude).",
                 "thrust",
             )
-        require_above_zero(owner, spool=self.spool, lag=self.lag)
+        if not callable(self.spool) and not is_traced(self.spool) and self.spool == 0:
+            object.__setattr__(self, "spool", None)
+        require_above_zero(owner, spool=1.0 if self.spool is None else self.spool, lag=self.lag)
+        self._require_no_spool(owner)
         require_above_zero(owner, infinite=True, spool_rate=self.spool_rate)
         require_share(owner, throttle=self.throttle, power=0.0 if self.power is None else self.power)
         if np.shape(self.rotor_speed) != (2,):
@@ -87,10 +91,23 @@ class Jet(Element):
         if self.tank is not None and not is_traced(self.tsfc) and self.tsfc == 0:
             raise FieldError(f"{owner} burns fuel of tank {self.tank!r}: tsfc [kg/(N s)] must be above zero.", "tsfc")
 
+    def _require_no_spool(self, owner: str) -> None:
+        """An error if an engine whose power is the throttle has something that only a spool has."""
+        if self.spool is not None:
+            return
+        for name, left_out in (("power", None), ("spool_rate", np.inf), ("rotor_inertia", 0.0)):
+            value = getattr(self, name)
+            if is_traced(value) or value != left_out:
+                raise FieldError(
+                    f"{owner} has no spool, and thus no {name}; give it a spool [s], or leave that out.", name
+                )
+
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
 
     def states(self) -> Mapping[str, Array]:
+        if self.spool is None:
+            return {} if self.flow is None else self.flow.states()
         first = self.power if self.power is not None else 0.0 if callable(self.throttle) else self.throttle
         return {"power": as_array(first), **({} if self.flow is None else self.flow.states())}
 
@@ -107,19 +124,28 @@ class Jet(Element):
         if self.flow is not None:
             thrust = thrust * self.flow.share(scene)
         pushed = push(self.body, thrust * s, as_array(self.point), V)
+        if self.spool is None:
+            return combined(pushed, *fuel, force=thrust * s, thrust=thrust, power=self._power(scene))
         return combined(pushed, self._turning(scene, V, s), *fuel, force=thrust * s, thrust=thrust)
 
     def _power_rate(self, scene: Scene) -> Array:
         """P' [1/s]."""
-        owner, P = f"jet {self.name!r}", scene.states[f"{self.name}.power"]
-        command = np.clip(value_of(self.throttle, scene, (), "throttle", owner), 0.0, 1.0)
+        P, command = self._power(scene), self._command(scene)
         if callable(self.spool):
             return self._number(self.spool, "spool", P, command)
         return np.clip((command - P) / self.spool, -self.spool_rate, self.spool_rate)
 
+    def _command(self, scene: Scene) -> Array:
+        """The throttle, from 0 to 1."""
+        return np.clip(value_of(self.throttle, scene, (), "throttle", f"jet {self.name!r}"), 0.0, 1.0)
+
+    def _power(self, scene: Scene) -> Array:
+        """P: the state, or without a spool the throttle."""
+        return self._command(scene) if self.spool is None else scene.states[f"{self.name}.power"]
+
     def _thrust(self, scene: Scene) -> Array:
         """The net thrust [N] while there is fuel."""
-        P = scene.states[f"{self.name}.power"]
+        P = self._power(scene)
         if not callable(self.thrust):
             return as_array(self.thrust) * P
         air = scene.air(self.body)
@@ -143,7 +169,7 @@ class Jet(Element):
     def _turning(self, scene: Scene, V: Array, s: Array) -> Effect:
         """The effect of the rotor, driven by the gas: that of a rotor at a prescribed speed. And the rate of P."""
         J, (idle, full) = self.rotor_inertia, as_array(self.rotor_speed)
-        P, power_rate, zero = scene.states[f"{self.name}.power"], self._power_rate(scene), np.zeros(3)
+        P, power_rate, zero = self._power(scene), self._power_rate(scene), np.zeros(3)
         sigma, change = idle + (full - idle) * P, (full - idle) * power_rate
         h, h_rate = np.concatenate([J * sigma * s, zero]), np.concatenate([J * change * s, zero])
         return Effect(

@@ -25,7 +25,7 @@ def specific_force(motion: "Dynamics", body: str, point: ArrayLike = (0.0, 0.0, 
     omega, v = state.twist[:3], state.twist[3:]
     a = rate[3:] + np.cross(omega, v) + np.cross(rate[:3], r) + np.cross(omega, np.cross(omega, r))
     source: Any = scene.elements.get("gravity")
-    g = scene.mechanism.gravity if source is None else source.field(state.point(r))
+    g = scene.mechanism.gravity if source is None else source.field(state.point(r), scene.t)
     return a - state.pose.R.T @ g
 
 

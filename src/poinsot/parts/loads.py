@@ -17,7 +17,7 @@ from poinsot.parts.element import (
     require_points,
     value_of,
 )
-from poinsot.parts.resisting import Later, Resistance, Used
+from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -184,19 +184,24 @@ class PD(Element):
         tau = limited(as_array(self.kp) * error + as_array(self.kd) * rate, self.limit)
         return Effect(joint_forces={self.joint: tau}, shown={"torque": tau, "error": error})
 
-    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
+    def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         """kp (error - h v) + kd (rate - v): a motor at its limit does not yield."""
         error, rate = self._errors(scene)
         v, kp, kd = scene.joint(self.joint)[1], as_array(self.kp), as_array(self.kd)
         slope, tau = kd + h * kp + np.zeros(v.shape), kp * (error - h * v) + kd * rate
-        then = tau - slope * later.joint_change(self.joint)
-        free = limited(then, self.limit) == then
-        tau, slope = np.where(free, tau, limited(then, self.limit)), np.where(free, slope, 0.0)
-        return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope}, kept=error)
 
-    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
-        shown = {"torque": used.joint_forces[self.joint], "error": used.kept}
-        return Effect(joint_forces=used.joint_forces, power=used.power(later), shown=shown)
+        def at(later: Later) -> Resistance:
+            then = tau - slope * later.joint_change(self.joint)
+            most, f, d = limited(then, self.limit), tau, slope
+            if most is not then:
+                f, d = np.where(most == then, tau, most), np.where(most == then, slope, 0.0)
+            return Resistance(joint_forces={self.joint: f}, joint_slopes={self.joint: d})
+
+        def taken(later: Later, used: Used) -> Effect:
+            shown = {"torque": used.joint_forces[self.joint], "error": error}
+            return Effect(joint_forces=used.joint_forces, power=used.power(later), shown=shown)
+
+        return Resisting(at, taken)
 
     def _errors(self, scene: Scene) -> tuple[Array, Array]:
         """target - q and target_rate - v."""

@@ -43,7 +43,9 @@ class Propeller(Element):
     the air meets the blades, T = rho/2 (V^2 + (0.7 pi n D)^2) (pi/4) D^2 C_T(phi), and Q likewise with D^3: that form
     stays finite at rest. Beyond the table, windmilling or blown from behind, the coefficients go on linearly in phi to
     -`stopped_drag` and -`stopped_torque` where the blades stand, phi = 90 deg, and to the opposite at -90 deg;
-    backwards, T(-n, -V) = -T(n, V). (Four quadrants: van Lammeren, van Manen and Oosterveld, 1969.)
+    backwards, T(-n, -V) = -T(n, V). That the angle phi describes
+    all four quadrants is from ships' propellers (van Lammeren, van Manen and Oosterveld, 1969); the straight lines
+    beyond the table are a model of ours, with the right signs and limits, and no fit to measurements.
 
     It is a `Rotor` of the moment `inertia` [kg m^2], with its gyroscopic moment and the reaction of what drives it:
     an `engine`, by its name on the body, or a `torque` [N m]; without both a governor keeps the `speed` [rad/s].

@@ -1,10 +1,11 @@
 """Elements whose forces are taken at the end of a step: stiff springs, dampers, stops and contacts.
 
 The implicit step finds the velocities at its end by iterations. In each, such an element states its forces as linear
-functions of these velocities about the last guess; in the end it books what the forces did.
+functions of these velocities about the last guess; in the end it books what the forces did. What does not depend on the
+velocities, as where shapes touch, is found once, before the iterations.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +14,32 @@ import numpy as np
 from poinsot._types import Array, Scalar
 
 if TYPE_CHECKING:
+    from poinsot.parts.element import Effect
     from poinsot.parts.scene import Scene
+
+
+@dataclass(frozen=True, eq=False)
+class Resisting:
+    """An element over one step from a scene.
+
+    at: its forces, linearised about a guess of the velocities at the end. taken: its effect over the step, given these
+    velocities and its forces. kept: how many numbers `Resistance.kept` has.
+    """
+
+    at: "Callable[[Later], Resistance]"
+    taken: "Callable[[Later, Used], Effect]"
+    kept: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Resistance:
     """Forces at the end of a step, as linear functions of the velocities there: F(V) = F_0 - K (V - V_0).
 
-    V_0: the velocities at the start. wrenches: F_0 (6,) and slopes: K (6, 6), symmetric, not negative, by body, about
-    their origins in their own axes as at the start. joint_forces, joint_slopes (nv,): the same in joints, by the name
-    of the body that the joint carries. couplings: by two bodies a, b, the K (6, 6) by which the velocity of b resists
-    a; its transpose is how that of a resists b. kept: what the element sees again when the velocities are known.
+    V_0: the velocities at the start. wrenches: F_0 (6,) and slopes: K (6, 6), symmetric, not negative, by body, in the
+    frame of its carrier as at the start (`Scene.carrier`): there the tree is solved. joint_forces, joint_slopes (nv,):
+    the same in joints, by the name of the body that the joint carries. couplings: by two bodies a, b, the K (6, 6) by
+    which the velocity of b resists a; its transpose is how that of a resists b. kept (k,): what the element sees again
+    when the velocities are known.
     """
 
     wrenches: Mapping[str, Array] = field(default_factory=dict)
@@ -35,17 +51,18 @@ class Resistance:
 
     def used(self, later: "Later") -> "Used":
         """The forces at these velocities."""
-        wrenches = {b: F - self.slopes[b] @ later.change(b) for b, F in self.wrenches.items()}
+        wrenches = {b: F - self.slopes[b] @ later.carried(b) for b, F in self.wrenches.items()}
         for (a, b), K in self.couplings.items():
-            wrenches[a] = wrenches[a] - K @ later.change(b)
-            wrenches[b] = wrenches[b] - K.T @ later.change(a)
+            wrenches[a] = wrenches[a] - K @ later.carried(b)
+            wrenches[b] = wrenches[b] - K.T @ later.carried(a)
+        wrenches = {b: later.scene.carrier(b)[1].adjoint().T @ F for b, F in wrenches.items()}
         forces = {j: f - self.joint_slopes[j] * later.joint_change(j) for j, f in self.joint_forces.items()}
         return Used(wrenches, forces, self.kept)
 
 
 @dataclass(frozen=True, eq=False)
 class Used:
-    """The forces that a step was made with, and what was `kept` of the last guess."""
+    """The forces that a step was made with, in the axes of the bodies, and what was `kept` of the last guess."""
 
     wrenches: Mapping[str, Array]
     joint_forces: Mapping[str, Array]
@@ -63,17 +80,21 @@ class Used:
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """The end of a step h [s] from a scene: accelerations A (6,) of bodies by name, in their axes as at the start, and
-    of joints, a (nv,)."""
+    """The end of a step h [s] from a scene: accelerations A (6,) of bodies by name, in the frames of their carriers as
+    at the start, and of joints, a (nv,)."""
 
     scene: "Scene"
     h: Scalar
     A: Mapping[str, Any]
     a: Array
 
-    def change(self, body: str) -> Array:
-        """What the step adds to the twist of a body (6,)."""
+    def carried(self, body: str) -> Array:
+        """What the step adds to the twist of a body (6,), in the frame of its carrier."""
         return self.h * self.A[body]
+
+    def change(self, body: str) -> Array:
+        """What the step adds to the twist of a body (6,), in its own axes as at the start."""
+        return self.scene.carrier(body)[1].inverse().adjoint() @ self.carried(body)
 
     def twist(self, body: str) -> Array:
         """V_WB_B (6,) at the end, about the origin and in the axes as at the start."""

@@ -9,7 +9,16 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Dynamics, Effect, Element, Value, require_finite, require_not_negative, value_of
+from poinsot.parts.element import (
+    Dynamics,
+    Effect,
+    Element,
+    Value,
+    require_above_zero,
+    require_finite,
+    require_not_negative,
+    value_of,
+)
 from poinsot.parts.loads import limited
 from poinsot.parts.scene import Scene
 from poinsot.spatial import motion
@@ -61,6 +70,7 @@ class Rotor(Element):
                 )
         numbers = {"inertia": self.inertia, "friction": self.friction, "dry_friction": self.dry_friction}
         require_not_negative(owner, lag=self.lag, **numbers)
+        require_above_zero(owner, infinite=True, max_torque=self.max_torque, max_speed=self.max_speed)
         if np.shape(self.axis) != (3,) or not (is_traced(self.axis) or np.any(as_array(self.axis))):
             raise FieldError(f"axis of {owner} must be three numbers, not all zero; it is {self.axis!r}.", "axis")
         if self.torque is not None and callable(self.speed):

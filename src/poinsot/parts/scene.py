@@ -13,8 +13,11 @@ from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
+from poinsot.mechanism.form import canonical
+from poinsot.mechanism.form.tree import placed
 from poinsot.mechanism.model import Mechanism
 from poinsot.parts.load_factor import load_factor, specific_force
+from poinsot.parts.whereabouts import WHEREABOUTS, attitude, place
 from poinsot.spatial import Inertia, Pose, motion
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.inertia import Solid
@@ -135,6 +138,15 @@ class Scene:
         """V_WB_B (6,) of every link, in order."""
         return kinematics.twists(self.mechanism, self.q, self.v)
 
+    def carrier(self, name: str) -> tuple[BodyState, Pose]:
+        """The frame in which the motion of a body is solved for, as a state of its own, and X_CB of the body in it."""
+        k, X_CB = canonical.tree_of(self.mechanism).carriers[self.mechanism.index(name)]
+        return (REST if k < 0 else self._carriers[k]), X_CB
+
+    @cached_property
+    def _carriers(self) -> list[BodyState]:
+        return [BodyState(X, V) for X, V in placed(canonical.tree_of(self.mechanism), self.q, self.v)]
+
     @cached_property
     def bodies(self) -> list[str]:
         """The names of all bodies, in order."""
@@ -191,6 +203,14 @@ class Scene:
         """-f_z/g_0 of the specific force f at a point of a body with aircraft axes: 1 in level flight."""
         return load_factor(self.dynamics, str(body), point)
 
+    def attitude(self, body: str) -> Array:
+        """Roll, pitch and heading (3,) [rad] against north-east-down of a body with aircraft axes."""
+        return attitude(self, str(body))
+
+    def place(self, body: str) -> Array:
+        """Latitude, longitude [rad] and altitude [m] (3,) of a body's origin, in a world around the Earth."""
+        return place(self, str(body))
+
     @cached_property
     def _met(self) -> dict[Any, Any]:
         """The points that have met the air, kept with what they met."""
@@ -241,6 +261,10 @@ class Scene:
             return self.joint(owner)["qv".index(key)] if key in ("q", "v") else as_array(getattr(self[owner], key))
         elif owner in self.bodies and key in OF_ACCELERATIONS:
             return OF_ACCELERATIONS[key](self.dynamics, owner)
+        elif owner in self.bodies and key in WHEREABOUTS:
+            return WHEREABOUTS[key](self, owner)
+        elif owner in self.bodies and key in getattr(self.elements.get("air"), "quantities", ()):
+            return as_array(getattr(self.air(owner), key))
         elif name in self.inputs:
             return self.inputs[name]
         raise UnknownNameError(f"there is no signal {name!r}{hint(name, self.signals(owner, key))}.", name)
@@ -294,6 +318,7 @@ class Scene:
     def signals(self, owner: str, key: str) -> list[str]:
         """The names of signals that may be meant by this owner and key."""
         known = [*self.states, *self.inputs, *(f"{body}.{k}" for body in self.bodies for k in OF_BODIES)]
-        known += [f"{body}.{k}" for body in self.bodies for k in OF_ACCELERATIONS]
+        of_flight = (*OF_ACCELERATIONS, *WHEREABOUTS, *getattr(self.elements.get("air"), "quantities", ()))
+        known += [f"{body}.{k}" for body in self.bodies for k in of_flight]
         known += [f"{name}.{k}" for name, effect in self._effects.items() for k in effect.shown]
         return known + [f"{name}.{key}" for name in self.elements if name != owner]

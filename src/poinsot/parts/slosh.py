@@ -12,12 +12,14 @@ from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, revolute, universal
-from poinsot.parts.element import require_not_negative
+from poinsot.parts.element import require_above_zero, require_not_negative
 from poinsot.parts.tank import Tank
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.arrays import as_array
 
 XI = 1.8411837813406593  # the first zero of J1'
+LEAST = 1e-6  # the least level, and the least that is left above it, as shares of the tank
+BOTTOMS = ("-z", "z")
 BASIS = 16  # harmonic polynomials for the mode in a ball
 
 
@@ -52,12 +54,13 @@ def slosh_model(tank: Tank) -> SloshModel:
     polynomials (omega^2 R/g = 1.5602 if it is half full).
     """
     m, capacity = tank.contents, tank.capacity
-    if is_traced(m, capacity) or not (0 < m < capacity < np.inf):
+    if is_traced(m, capacity) or not (LEAST < m / capacity < 1 - LEAST):
         raise FieldError(
             f"tank {tank.name!r} with {m} kg of {capacity} kg does not slosh: it must be partly full, with a capacity.",
             "contents",
         )
     level = float(m / capacity)
+    require_above_zero(f"tank {tank.name!r}", **{k: v for k, v in _sizes(tank).items() if v is not None})
     if tank.size is None and tank.radius is None:
         raise FieldError(f"tank {tank.name!r} is a point and cannot slosh: give it a size or a radius.", "size")
     if tank.size is None and tank.height is None:
@@ -75,6 +78,11 @@ def slosh_model(tank: Tank) -> SloshModel:
     return _completed(float(m), ratio, length, place + length, 0.5 * (h - H))
 
 
+def _sizes(tank: Tank) -> dict[str, Any]:
+    size = None if tank.size is None else float(np.min(as_array(tank.size)))
+    return {"size": size, "radius": tank.radius, "height": tank.height}
+
+
 class SloshParts(NamedTuple):
     """What stands for a tank whose contents slosh: the rest of them, and the pendulum with its joint and its place."""
 
@@ -88,11 +96,13 @@ def slosh_parts(tank: Tank, damping: float = 0.005, bottom: str = "-z") -> Slosh
     """A tank as a smaller one at a point, and a pendulum beside it.
 
     damping: the share of critical damping, under 1 g. bottom: the side of the body on which the liquid lies, "-z" or
-    "z", as for an aircraft with z down. The pendulum swings about x and y; in a box along its longer side.
+    "z", as for an aircraft with z down. The pendulum swings about x and y; in a box along its longer side. It must not
+    reach 90 degrees about y, where a mass at the end of a rod has no inertia about x: the acceleration that the tank
+    feels points roughly to its bottom.
     """
     if not isinstance(tank, Tank):
         raise TypeError(f"{tank!r} is not a pt.Tank, whose contents could slosh.")
-    if bottom not in ("-z", "z"):
+    if bottom not in BOTTOMS:
         raise FieldError(f"bottom of tank {tank.name!r} must be '-z' or 'z', not {bottom!r}.", "bottom")
     require_not_negative(f"tank {tank.name!r}", damping=damping)
     model, up = slosh_model(tank), np.array([0.0, 0.0, 1.0 if bottom == "-z" else -1.0])

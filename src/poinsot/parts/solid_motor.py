@@ -21,6 +21,7 @@ from poinsot.parts.element import (
     require_not_negative,
     require_points,
     value_of,
+    within_range,
 )
 from poinsot.parts.flow import FlowTerms
 from poinsot.parts.jet import require_direction
@@ -87,6 +88,8 @@ class SolidMotor(Element):
         numbers = {"bore": self.bore, "gap": self.gap, "factor": self.factor, "exit_area": self.exit_area}
         require_not_negative(owner, mass=self.mass, radius=self.radius, length=self.length, **numbers)
         self._require_grains(owner)
+        with within_range(owner), np.errstate(over="ignore"):
+            self._unit_moment(self._volume(np.zeros(())))
 
     def _require_grains(self, owner: str) -> None:
         if not isinstance(self.grains, (int, np.integer)) or isinstance(self.grains, bool) or self.grains < 1:
@@ -132,8 +135,8 @@ class SolidMotor(Element):
         return {"web": np.zeros(())} | ({"clock": np.zeros(())} if callable(self.ignition) else {})
 
     def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
-        inertia = self.inertia(states["web"])
-        return {self.body: inertia} if is_traced(inertia.mass) or inertia.mass > 0 else {}
+        volume = self._volume(states["web"])
+        return {self.body: self.inertia(states["web"])} if is_traced(volume) or volume > 0 else {}
 
     def inertia(self, web: Array) -> Inertia:
         """The mass properties of the grains burnt by a web [m], in the body's frame."""
@@ -153,12 +156,14 @@ class SolidMotor(Element):
         left = self._volume(web) > 0
         c, s = self.exhaust_speed, self._axis()
         r = np.where(left, np.interp(tau, *self._curve, left=0.0, right=0.0) / c, 0.0)
-        terms = FlowTerms(scene, r, np.where(left, self._slope(tau) / c, 0.0))
+        clock = self._clock_rate(scene)
+        runs = left & (clock["clock"] > 0) if clock else left  # before it is lit, the clock stands at the first knot
+        terms = FlowTerms(scene, r, np.where(runs, self._slope(tau) / c, 0.0))
         layer = self.layer(web)
         terms.change(self.body, layer, -1.0)
         nozzle = as_array(self.point)
         terms.exchange(self.body, layer, (layer.com, np.zeros(3)), -1.0, nozzle, -self.factor * c * s)
-        thrust, rates = self.factor * r * c, {"web": r / (self.density * self._area(web))} | self._clock_rate(scene)
+        thrust, rates = self.factor * r * c, {"web": r / (self.density * self._area(web))} | clock
         effects = [replace(terms.effect(), rates=rates)]
         if is_traced(self.exit_area) or self.exit_area > 0:
             more = np.where(r > 0, self.exit_area * (SEA_LEVEL - scene.air(self.body).pressure), 0.0)

@@ -8,11 +8,14 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._fields import Arguments
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse.trace.purity import steady
 from poinsot.particles.internal import length_and_direction
 from poinsot.parts.element import Effect, Element, require_not_negative, require_points
+from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import WORLD, Scene
+from poinsot.spatial import rotation
+from poinsot.spatial.arrays import as_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,46 @@ class Spring(Element):
         ends = ((self.a, A.wrench(T * n, self.point_a)), (self.b, B.wrench(-T * n, self.point_b)))
         shown = {"length": length, "tension": np.asarray(T)}
         return Effect({name: F for name, F in ends if name != WORLD}, stored=stored, power=power, shown=shown)
+
+    @property
+    def resists(self) -> bool:
+        return self.tension is None
+
+    def resisting(self, scene: Scene, h: Scalar) -> Resisting:
+        """T = k (l + h l' - rest_length) + c l', and a pull that turns with the spring: as functions of the velocities
+        at the end, -df/du = (c + h k) n n^T + h T+/l (1 - n n^T)."""
+        A, B = scene[self.a], scene[self.b]
+        d = B.point(self.point_b) - A.point(self.point_a)
+        u = B.velocity_of(self.point_b) - A.velocity_of(self.point_a)
+        length, n = length_and_direction(d)
+        pull = self.stiffness * (length - self.rest_length)
+        across = h * np.maximum(pull, 0.0) / np.where(length > 0.0, length, 1.0)
+        G = (self.damping + h * self.stiffness - across) * np.outer(n, n) + across * np.eye(3)
+        moves = {name: self._moves(scene, name, p) for name, p in ((self.a, self.point_a), (self.b, self.point_b))}
+        signs = {name: s for name, s in ((self.a, 1.0), (self.b, -1.0)) if name != WORLD}
+        resistance = Resistance(
+            {name: s * (moves[name].T @ (pull * n + G @ u)) for name, s in signs.items()},
+            {name: moves[name].T @ G @ moves[name] for name in signs},
+            couplings={(self.a, self.b): -(moves[self.a].T @ G @ moves[self.b])} if self.internal else {},
+        )
+
+        def taken(later: Later, used: Used) -> Effect:
+            change = sum((-s * (moves[name] @ later.carried(name)) for name, s in signs.items()), np.zeros(3))
+            end, _ = length_and_direction(d + h * (u + change))
+            before, after = (0.5 * self.stiffness * (x - self.rest_length) ** 2 for x in (length, end))
+            shown = {"length": length, "tension": n @ (pull * n + G @ (u + change))}
+            power = used.power(later) + (after - before) / h
+            return Effect(used.wrenches, stored=before, power=power, shown=shown)
+
+        return Resisting(lambda later: resistance, taken)
+
+    def _moves(self, scene: Scene, name: str, point: ArrayLike) -> Array:
+        """(3, 6): the velocity of the point in world axes, from the twist of the carrier of its body."""
+        if name == WORLD:
+            return np.zeros((3, 6))
+        carrier, X_CB = scene.carrier(name)
+        R, r = carrier.pose.R, X_CB @ as_array(point)
+        return np.concatenate([-R @ rotation.skew(r), R], axis=1)
 
     def units(self) -> dict[str, str]:
         return {"length": "m", "tension": "N"}

@@ -1,7 +1,7 @@
 """Stops at the ends of a joint's range."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.contact.law import push
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative
-from poinsot.parts.resisting import Later, Resistance, Used
+from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
@@ -56,22 +56,27 @@ class JointStop(Element):
             power = power + np.sum((elastic - push) * rate)
         return Effect(joint_forces={self.joint: tau}, stored=stored, power=power, shown={"torque": tau})
 
-    def resisting(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
-        (q, v), guess = scene.joint(self.joint), later.velocity(self.joint)
-        tau, slope = np.zeros(q.shape), np.zeros(q.shape)
-        for depth, sign in self._depths(scene, q):
-            f, g, _ = push(as_array(self.stiffness), as_array(self.damping), h, depth, sign * guess)
-            tau, slope = tau + sign * f - g * (v - guess), slope + g
-        return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope})
+    def resisting(self, scene: Scene, h: Scalar) -> Resisting:
+        q, v = scene.joint(self.joint)
+        k, depths = as_array(self.stiffness), self._depths(scene, q)
 
-    def taken(self, scene: Scene, later: Later, used: Used) -> Effect:
-        q, v, stored = scene.joint(self.joint)[0], later.velocity(self.joint), []
-        for x in (q, q + later.h * v):
-            squares = sum(np.maximum(depth, 0.0) ** 2 for depth, _ in self._depths(scene, x))
-            stored.append(0.5 * np.sum(as_array(self.stiffness) * squares))
-        power = used.power(later) + (stored[1] - stored[0]) / later.h
-        shown = {"torque": used.joint_forces[self.joint]}
-        return Effect(joint_forces=used.joint_forces, stored=stored[0], power=power, shown=shown)
+        def at(later: Later) -> Resistance:
+            guess, tau, slope = later.velocity(self.joint), np.zeros(q.shape), np.zeros(q.shape)
+            for depth, sign in depths:
+                f, g, _ = push(k, as_array(self.damping), h, depth, sign * guess)
+                tau, slope = tau + sign * f - g * (v - guess), slope + g
+            return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope})
+
+        def stored(moved: Any) -> Array:
+            return 0.5 * np.sum(k * sum(np.maximum(depth - sign * moved, 0.0) ** 2 for depth, sign in depths))
+
+        def taken(later: Later, used: Used) -> Effect:
+            before = stored(0.0)
+            power = used.power(later) + (stored(h * later.velocity(self.joint)) - before) / h
+            shown = {"torque": used.joint_forces[self.joint]}
+            return Effect(joint_forces=used.joint_forces, stored=before, power=power, shown=shown)
+
+        return Resisting(at, taken)
 
     def _depths(self, scene: Scene, q: Array) -> list[tuple[Array, float]]:
         """How far q is beyond each limit, with the sign of the force there."""

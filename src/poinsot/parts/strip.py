@@ -16,6 +16,7 @@ from poinsot.parts.element import (
     Element,
     Value,
     require_finite,
+    require_not_negative,
     require_points,
     require_single,
     value_of,
@@ -58,6 +59,7 @@ class Section:
     def __post_init__(self) -> None:
         names = ("lift_slope", "zero_lift", "drag", "induced", "moment", "stall_width")
         require_single("a section", **{name: getattr(self, name) for name in names})
+        require_not_negative("a section", drag=self.drag, induced=self.induced)
         for name, value in (("stall", self.stall), ("stall_width", self.stall_width)):
             if value is not None and not is_traced(value) and not 0 < value < np.inf:
                 raise FieldError(f"{name} of a section must be above zero [rad], not {value!r}.", name)
@@ -230,7 +232,7 @@ class Strip(Element):
         owner = f"strip {self.name!r}"
         require_points(owner, point=self.point)
         require_single(owner, chord=self.chord, width=self.width, twist=self.twist, mass_lag=self.mass_lag)
-        require_foil(self, owner, ("chord", "width", "mass_lag"))
+        require_foil(self, owner, self.forward, ("chord", "width", "mass_lag"))
 
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -281,7 +283,7 @@ def chord_axes(forward: Any, up: Any) -> tuple[Array, Array]:
     return f, r / np.sqrt(r @ r)
 
 
-def require_foil(element: Any, owner: str, positive: tuple[str, ...]) -> None:
+def require_foil(element: Any, owner: str, forward: Any, positive: tuple[str, ...]) -> None:
     """An error that names what is wrong with a strip or wing."""
     for name in positive:
         value = getattr(element, name)
@@ -296,7 +298,7 @@ def require_foil(element: Any, owner: str, positive: tuple[str, ...]) -> None:
         raise FieldError(f"unsteady of {owner} must be 'none' or 'wagner', not {element.unsteady!r}.", "unsteady")
     if not isinstance(element.section, Section):
         raise FieldError(f"section of {owner} must be a pt.Section, not {element.section!r}.", "section")
-    if element.forward is not None and not is_traced(element.forward, element.up):
-        require_points(owner, forward=element.forward, up=element.up)
-        if np.linalg.norm(np.cross(element.forward, element.up)) < 1e-6:
+    if not is_traced(forward, element.up):
+        require_points(owner, forward=forward, up=element.up)
+        if np.linalg.norm(np.cross(forward, element.up)) < 1e-6:
             raise FieldError(f"forward and up of {owner} are parallel; up goes out of the upper side.", "up")

@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, require_not_negative, require_points
+from poinsot.parts.element import Effect, Element, require_above_zero, require_not_negative, require_points
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array
@@ -39,6 +39,7 @@ class Tank(Element):
         owner = f"tank {self.name!r}"
         require_points(owner, position=self.position)
         require_not_negative(owner, contents=self.contents)
+        require_above_zero(owner, infinite=True, capacity=self.capacity)
         if not is_traced(self.capacity, self.contents) and not 0 <= self.contents <= self.capacity:
             raise FieldError(f"{owner} holds {self.contents} kg, but its capacity is {self.capacity} kg.", "contents")
         if (self.size is not None and self.radius is not None) or (self.height is not None and self.radius is None):

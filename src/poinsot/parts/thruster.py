@@ -14,6 +14,7 @@ from poinsot.parts.element import (
     Element,
     Value,
     called,
+    require_above_zero,
     require_finite,
     require_not_negative,
     require_points,
@@ -50,7 +51,8 @@ class Thruster(Element):
         owner = f"thruster {self.name!r}"
         require_points(owner, point=self.point)
         require_finite(owner, direction=self.direction)
-        require_not_negative(owner, thrust=self.thrust)
+        require_not_negative(owner, thrust=self.thrust, flowing=0.0 if self.flowing is None else self.flowing)
+        require_above_zero(owner, lag=self.lag)
         if not is_traced(self.exhaust_speed) and not 0 < self.exhaust_speed < np.inf:
             raise FieldError(
                 f"exhaust_speed of {owner} must be above zero [m/s], not {self.exhaust_speed}.", "exhaust_speed"

@@ -69,7 +69,8 @@ class Wing(Element):
         require_points(owner, position=self.position)
         require_single(owner, sweep=self.sweep, dihedral=self.dihedral, axis=self.axis, mass_lag=self.mass_lag)
         require_finite(owner, aileron=self.aileron)
-        require_foil(self, owner, ("chord", "mass_lag", *(["half_span"] if self.half_span is not None else [])))
+        sizes = ("chord", "mass_lag", *(["half_span"] if self.half_span is not None else []))
+        require_foil(self, owner, self._forward, sizes)
         if isinstance(self.strips, bool) or not isinstance(self.strips, int) or self.strips < 1:
             raise FieldError(f"strips of {owner} must be a whole number, 1 or more, not {self.strips!r}.", "strips")
         if self.side not in get_args(Side):

@@ -12,6 +12,7 @@ from poinsot.run.distributions import (
     Uniform,
 )
 from poinsot.run.driver import RunOptions, simulate
+from poinsot.run.flights import load_flight
 from poinsot.run.ledger import Ledger, LedgerWarning
 from poinsot.run.limits import Limits, LimitWarning
 from poinsot.run.observe import OBSERVABLES
@@ -47,5 +48,6 @@ __all__ = [
     "Uniform",
     "WorldStepper",
     "live",
+    "load_flight",
     "simulate",
 ]

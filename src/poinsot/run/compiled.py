@@ -15,23 +15,24 @@ import numpy as np
 
 from poinsot._memo import is_known, set_known
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, fori_loop, once
+from poinsot.fuse import Kernel, once
 from poinsot.fuse.graph.observers import observe
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.purity import VaryingFunctionError, steady
 from poinsot.fuse.trace.pytree import flatten
+from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import ledger, output_kinds
+from poinsot.run import advancing, ledger, output_kinds
 from poinsot.run.device_calls import on_device
 from poinsot.run.output_kinds import Output
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
 from poinsot.run.uncompiled import warn_uncompiled
 from poinsot.world import Motion, State, System
+from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
-from poinsot.world.system import Values, pack, unpack
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
@@ -66,6 +67,7 @@ class CompiledSystem:
     until: Condition | None = None
     device: str = "cpu"
     outputs: tuple[Output, ...] = ()
+    tolerance: float = 1e-10
     compiled_before: "CompiledSystem | None" = field(default=None, repr=False)
 
     def for_system(self, system: System) -> "CompiledSystem":
@@ -188,7 +190,7 @@ class CompiledSystem:
         numbers = {k: v for k, v in values.items() if not k.startswith(INPUT)}
         indices = self.inflow_indices if inflow_indices is None else inflow_indices
         functions = {k: partial(steady, f, role=f"input {k!r}") for k, f in self.functions.items()}
-        return StepContext(self.system, numbers, inputs, indices, functions)
+        return StepContext(self.system, numbers, inputs, indices, functions, self.tolerance)
 
     def pack(self, y: LedgerState) -> Array:
         """The flat state (ny,)."""
@@ -213,7 +215,7 @@ class CompiledSystem:
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
-        return _flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
+        return flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
 
     def _from_stepped(self, x: Array, p: Array) -> Array:
         form = self._unflatten(x)
@@ -260,24 +262,16 @@ class CompiledSystem:
         parts = np.split(x, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
         return assemble([np.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)])
 
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the method chooses its steps."""
+        return self._scheme.march is not None
+
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
-        """n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
-        step = self._make_step(p)
-        return _flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), self._unflatten(x)))
+        return advancing.advanced(self, x, p, t, first, h, n)
 
-    def _advance_until(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> tuple[Array, Array]:
-        """x before the condition becomes true, and the number of steps made to there."""
-        step = self._make_step(p)
-        is_met = once(lambda t, x: self._is_met(t, self._from_stepped(x, p), p))  # apart: it changes no bit of the step
-
-        def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-            x, made = carry
-            new = _flat(step(t + (first + i) * h, self._unflatten(x), h))
-            goes_on = (made == i) & ~is_met(t + (first + i + 1) * h, new)
-            return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
-
-        before: tuple[Array, Array] = fori_loop(n, body, (x, np.zeros(())))
-        return before
+    def _advance_until(self, *numbers: Any) -> tuple[Array, Array, Array]:
+        return advancing.advanced_until(self, *numbers)
 
     def _advance_state(self, y: Array, p: Array, t: Scalar, h: Scalar, n: Scalar) -> Array:
         return self._from_stepped(self._advance(self._to_stepped(y, p), p, t, 0, h, n), p)
@@ -352,8 +346,9 @@ class CompiledSystem:
 
     @Shared
     def advance_until(self) -> Compiled:
-        """(x, p, t, first, h, n) -> x after at most n steps, and how many were made before the condition held."""
-        text = f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),()"
+        """(x, p, t, first, h, n) -> x after at most n steps, or before that in which the condition becomes true, the
+        time there, and the length of that step, or 0."""
+        text = f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),(),()"
         return self.compile(self._advance_until, text, self.device, self._inflows(self.nx))
 
     @Shared
@@ -439,7 +434,3 @@ def _amounts(motion: Motion) -> Array:
     """The conserved quantities and the gross amounts, (12,)."""
     scene, effects = motion.scene, motion.effects
     return np.concatenate([ledger.conserved_quantities(scene, effects), ledger.gross_amounts(scene, effects)])
-
-
-def _flat(form: Any) -> Array:
-    return np.concatenate([np.ravel(leaf) for leaf in flatten(form)[0]])

@@ -13,7 +13,6 @@ from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.control.sensor import noise_paths
 from poinsot.run import limits, runaway
-from poinsot.run.adaptive import advance_adaptively
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
 from poinsot.run.drawing import draw
@@ -38,7 +37,7 @@ class RunOptions:
     """The options by which a run can be repeated.
 
     duration, step [s]; the step is shortened a little where it does not fit the duration.
-    method: a name in `METHODS`, or "adaptive"; by default one that conserves momentum for free bodies, RK4 otherwise.
+    method: a name in `METHODS`; by default one that conserves momentum for free bodies, RK4 otherwise.
     batch, vary: how many instances, and paths of numbers with one value per instance, or distributions (`Normal`,
     `Uniform`) to draw from with the `seed`.
     inputs: by name, a constant, a function of time, or (times, values), each value held until the next; they change at
@@ -52,7 +51,8 @@ class RunOptions:
     device: "cpu" or "cuda".
     free: paths of numbers that the code leaves free, with the world's values: to set them later does not compile again.
     Those that were set since the world first ran are free as well.
-    start: a state to go on from, such as `run.end`, instead of the start of the world; also a single one for a batch.
+    start: a state to go on from, such as `run.end`, or a trim, instead of the start of the world; also a single one
+    for a batch.
     Steps, varied numbers and inputs are those of the state, unless others are given. Times go on.
     outputs: by name, numbers of the run that are kept while it goes on, such as "max(altitude)"; see `run.outputs`.
     """
@@ -78,6 +78,8 @@ class RunOptions:
     def __post_init__(self) -> None:
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be 'cpu' or 'cuda', not {self.device!r}.")
+        if not (isinstance(self.tolerance, (int, float)) and 1e-15 <= self.tolerance < 1):
+            raise ValueError(f"tolerance must be a number from 1e-15 to 1, not {self.tolerance!r}.")
 
     def settings(self, world: World) -> dict[str, Any]:
         """The settings that a run states: versions, seed, step and so on, and the hash of the description."""
@@ -104,7 +106,7 @@ def simulate(
     device: str = "cpu",
     ledger_tolerance: float = 1e-3,
     free: Sequence[str] = (),
-    start: RunState | None = None,
+    start: Any = None,
     outputs: Mapping[str, Any] | None = None,
     save: str | PathLike[str] | None = None,
     progress: bool | None = None,
@@ -118,13 +120,16 @@ def simulate(
         duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
         tolerance, ledger, device, ledger_tolerance, free, start, outputs,
     )  # fmt: skip
+    start = getattr(start, "run_state", start)  # that of a trim
     return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
 
 
 def _going_on(world: World, options: RunOptions, step: float | None, start: RunState) -> RunOptions:
     """The options, with those of a state to start from where none are given."""
+    options = replace(options, start=start)
     if not isinstance(start, RunState):
-        raise TypeError(f"start must be the state of a run, such as run.end or sim.end, not {type(start).__name__}.")
+        known = "the state of a run, such as run.end or sim.end"
+        raise TypeError(f"start must be {known}, not {type(start).__name__}; or a trim.")
     require_own(start, world)
     require_no_start_numbers(start, options.vary)
     method = start.layout.method if options.method is None else options.method
@@ -145,14 +150,11 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     numbers, n = _drawn(system, options, noisy)
     inputs = read_inputs(system, options.inputs or {})
     require_shapes(system, inputs, n)
-    adaptive = options.method == "adaptive"
-    if adaptive:
-        _require_adaptable(world, n, options)
-    method = "rk4" if adaptive else choose_method(options.method, system)
+    method = choose_method(options.method, system)
     grid = _grid(system, options, n)
     ledger = n is None if options.ledger is None else options.ledger
     compiled = _compiled(original, method, inputs, ledger, options).for_system(system)
-    settings = options.settings(world) | {"method": "adaptive" if adaptive else method, "step": grid.step}
+    settings = options.settings(world) | {"method": method, "step": grid.step}
     if options.method is None and (reason := another_method(method, system)):
         settings["note"] = reason
         warnings.warn(reason, stacklevel=4)
@@ -160,13 +162,8 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
         with Progress(grid.steps, n or 1, progress) as bar:
-            if adaptive:
-                begin, y, p = simulation.time(simulation.done), simulation.y, simulation.p
-                times, y, stop = advance_adaptively(compiled, grid, (begin, y, p), inputs, options.tolerance, bar)
-                simulation.arrive_at(float(times[-1]), y[-1])
-            else:
-                simulation.run(bar)
-                (times, y, p), stop = simulation.records(), simulation.stop()
+            simulation.run(bar)
+            (times, y, p), stop = simulation.records(), simulation.stop()
         limits.warn(system, y[-1])
         end = simulation.end(options.inputs or {})
         if file is None:
@@ -212,19 +209,10 @@ def _systems(world: World, options: RunOptions) -> tuple[System, System]:
     return system, original
 
 
-def _require_adaptable(world: World, n: int | None, options: RunOptions) -> None:
-    """An error if a run cannot be stepped by the method "adaptive"."""
-    if options.outputs:
-        raise ValueError("method 'adaptive' does not keep outputs; take another method, such as 'rk4'.")
-    if n is not None:
-        raise ValueError("method 'adaptive' is for single runs; a batch needs a fixed step.")
-    if any(element.latches for element in world.description.elements.values()):
-        raise ValueError("method 'adaptive' does not watch limits of the structure, nor take samples; take 'rk4'.")
-
-
 def _compiled(system: System, method: str, inputs: Inputs, ledger: bool, options: RunOptions) -> CompiledSystem:
     until, outputs = limits.until(system, options.until), World.read_outputs(system, options.outputs or {})
-    return compiled_system(system, method, tuple(inputs.functions.items()), ledger, until, options.device, outputs)
+    functions = tuple(inputs.functions.items())
+    return compiled_system(system, method, functions, ledger, until, options.device, outputs, options.tolerance)
 
 
 @memo
@@ -236,6 +224,7 @@ def compiled_system(
     until: Condition | None,
     device: str,
     outputs: tuple[Output, ...] = (),
+    tolerance: float = 1e-10,
 ) -> CompiledSystem:
     """The compiled equations of a system, made once for each way to use them."""
-    return CompiledSystem(system, method, dict(functions), ledger, until, device, outputs)
+    return CompiledSystem(system, method, dict(functions), ledger, until, device, outputs, tolerance)

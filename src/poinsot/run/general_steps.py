@@ -62,6 +62,11 @@ class RestingForm:
         q, v = floating.rates(scene.mechanism, points, scene.q, y.state.v, slope.q, motion.wdot)
         return LedgerState(State(q, v, slope.parts), self.context.inflow_rate(motion))
 
+    def normalized(self, y: LedgerState, points: Points) -> LedgerState:
+        """The form about the points after a step: quaternions of length 1, and about the centres as they are now."""
+        q = kinematics.normalize(self.context.system.mechanism, y.state.q)
+        return self.recentred(LedgerState(State(q, y.state.v, y.state.parts), y.inflow), points)
+
     def recentred(self, y: LedgerState, points: Points) -> LedgerState:
         """The form about the points, changed to that about the centres as they are now."""
         if not points:
@@ -80,11 +85,15 @@ def _centres(context: StepContext, parts: Array | None = None) -> Points:
 
 def _moves_centres(system: System) -> bool:
     """Whether a state of some part changes the mass of a body in a tree on a free joint."""
-    carries = (
+    return bool(floating.free_roots(system.mechanism)) and with_own_mass(system)
+
+
+def with_own_mass(system: System) -> bool:
+    """Whether a state of some part changes the mass of a body."""
+    return any(
         type(element).inertias is not Element.inertias and own_states(system.states, name)
         for name, element in system.description.elements.items()
     )
-    return bool(floating.free_roots(system.mechanism)) and any(carries)
 
 
 def general(order: int, make: Any) -> Method:
@@ -93,12 +102,12 @@ def general(order: int, make: Any) -> Method:
     def step(context: StepContext) -> Step:
         form = RestingForm.of(context)
         resting = make(context, form)
-        if not _switches(context.system):
+        if not switches(context.system):
             return resting
-        return _with_switches(context, lambda t, y, h: form.leave(resting(t, form.enter(y), h)))
+        return with_switches(context, lambda t, y, h: form.leave(resting(t, form.enter(y), h)))
 
     def converts(system: System) -> bool:
-        return bool(floating.free_roots(system.mechanism)) and not _switches(system)
+        return bool(floating.free_roots(system.mechanism)) and not switches(system)
 
     def to_stepped(context: StepContext, y: LedgerState) -> LedgerState:
         return RestingForm.of(context).enter(y) if converts(context.system) else y
@@ -106,10 +115,10 @@ def general(order: int, make: Any) -> Method:
     def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
         return RestingForm.of(context).leave(y) if converts(context.system) else y
 
-    return Method(order, step, to_stepped, from_stepped, converts, _needs_implicit)
+    return Method(order, step, to_stepped, from_stepped, converts, needs_implicit)
 
 
-def _needs_implicit(system: System) -> str:
+def needs_implicit(system: System) -> str:
     """Why a method that takes forces at instants cannot step a system, or ""."""
     name = system.needs_implicit
     return f"cannot hold the friction of {name!r}, which remembers where it sticks; take 'implicit'." if name else ""
@@ -123,9 +132,7 @@ def runge_kutta(tableau: schemes.Tableau) -> Method:
 
         def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
             points = form.moving(y.state.parts)
-            y = schemes.runge_kutta(tableau, lambda t, y: f(t, y, points), t, y, h)
-            q = kinematics.normalize(context.system.mechanism, y.state.q)
-            return form.recentred(LedgerState(State(q, y.state.v, y.state.parts), y.inflow), points)
+            return form.normalized(schemes.runge_kutta(tableau, lambda t, y: f(t, y, points), t, y, h), points)
 
         return step
 
@@ -149,7 +156,7 @@ def semi_implicit_euler() -> Method:
     return general(1, make)
 
 
-def _switches(system: System) -> bool:
+def switches(system: System) -> bool:
     """Whether something is brought up to date after a step: loops, latches, or joints that may be released."""
     return (
         bool(system.loops)
@@ -158,16 +165,18 @@ def _switches(system: System) -> bool:
     )
 
 
-def _with_switches(context: StepContext, step: Step) -> Step:
+def with_switches(context: StepContext, step: Step) -> Step:
     """The step, followed by the updates of latches; a step in which something is released is repeated in two parts.
+
+    `tried`: what the step alone leads to, if that is known.
 
     The second part is repeated likewise if something else is released in it, and so on, until nothing is left to
     release.
     """
     system, settled = context.system, once(context.settled)
 
-    def whole(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
-        new, end = context.settled(t + h, step(t, y, h)), t + h
+    def whole(t: Scalar, y: LedgerState, h: Scalar, tried: LedgerState | None = None) -> LedgerState:
+        new, end = context.settled(t + h, step(t, y, h) if tried is None else tried), t + h
 
         def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
             switch = system.switch(now[1].state, now[2].state)

@@ -6,22 +6,24 @@ and again about the velocities found. All other forces are those at the start of
 what it does not resolve.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, is_traced
-from poinsot.mechanism import floating
+from poinsot.mechanism import floating, stiff_loops
+from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
+from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.stiff import Added, StiffTree
 from poinsot.parts import Effect, Scene
-from poinsot.parts.resisting import Later, Resistance, Used
+from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.world import Motion, State, System
-from poinsot.world.system import gathered
+from poinsot.world.closing_loops import closing, gathered
 
 ITERATIONS = 3
 JOINTS = "joints"  # the springs and dampers in all joints, as one source of the ledger
@@ -46,52 +48,60 @@ def implicit(iterations: int = ITERATIONS) -> Method:
 
         return step
 
-    return replace(general(1, make), unsuited=_unsuited)
-
-
-def _unsuited(system: System) -> str:
-    return "cannot step worlds with closed loops yet; take 'rk4'." if system.loops else ""
+    return replace(general(1, make), unsuited=lambda system: "")
 
 
 def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> Motion:
     """The forces over a step h, and the accelerations that they give."""
     mech = scene.mechanism
     resisting = {name: e for name, e in scene.elements.items() if e.resists}
-    effects = {name: scene.effect(name) for name in scene.elements if name not in resisting}
+    effects = {name: scene.effect(name) for name in scene.elements if name not in (*resisting, *system.loops)}
     wrenches: dict[str, Array] = {}
     tau = np.zeros(mech.nv)
     for effect in effects.values():
         tau = gathered(mech, effect, wrenches, tau)
     tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
     touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
-    laws: dict[str, Any] = {name: e.resisting for name, e in resisting.items()}
+    laws = {name: e.resisting(scene, h) for name, e in resisting.items()}
     if _joints_resist(scene):
-        laws[JOINTS] = joint_resistance
+        laws[JOINTS] = joint_resistance(scene, h)
+    rows = firm_rows(mech, system.closures(scene), scene.q, scene.v, scene.t, system.independent)
 
     def later(guess: tuple[Array, Array]) -> Later:
         return Later(scene, h, {mech.links[k].name: guess[0][j] for j, k in enumerate(touched)}, guess[1])
 
-    def iterate(_: Any, guess: Any) -> Any:
-        found = {name: law(scene, h, later(guess)) for name, law in laws.items()}
-        a, A = _solved(tree, h, found)
-        guess = np.stack([A[k] for k in touched]) if touched else np.zeros((0, 6)), a
-        return *guess, [found[name].used(later(guess)) for name in laws]
+    def iterate(_: Any, carry: Iterates) -> Iterates:
+        found = {name: law.at(later(carry.now)) for name, law in laws.items()}
+        a, A, f = _solved(tree, h, found, rows, 1 if system.independent else 3)
+        now = np.stack([A[k] for k in touched]) if touched else np.zeros((0, 6)), a
+        return Iterates(now, carry.now, {name: found[name].kept for name in laws}, f)
 
     start = (np.zeros((len(touched), 6)), np.zeros(mech.nv))
-    A, a, used = _repeated(iterations, iterate, start) if laws else (*start, [])
-    if not laws:
-        a, _ = tree.solve(h, {}, {})
-    return _booked(scene, effects, wrenches, tau, tree, later((A, a)), dict(zip(laws, used, strict=True)))
+    carry = Iterates(start, start, {name: np.zeros(law.kept) for name, law in laws.items()}, 0.0 * rows.gap)
+    carry = fori_loop(iterations, iterate, carry) if iterations > 1 else iterate(0, carry)
+    end, before = later(carry.now), later(carry.before)
+    used = {name: replace(law.at(before).used(end), kept=carry.kept[name]) for name, law in laws.items()}
+    tau = closing(system.loops, scene, effects, wrenches, tau, carry.closing, rows)
+    return _booked(scene, effects, wrenches, tau, tree, end, laws, used)
 
 
-def _repeated(iterations: int, iterate: Any, start: tuple[Array, Array]) -> Any:
-    """The last of some iterations; the first is unrolled, because it shows what is carried."""
-    first = iterate(0, start)
-    return fori_loop(iterations - 1, lambda k, now: iterate(k, now[:2]), first) if iterations > 1 else first
+@dataclass(frozen=True, eq=False)
+class Iterates:
+    """What is carried from one iteration to the next: accelerations of the bodies that are touched (k, 6), and of
+    joints (nv,), `now` and `before`; and what the elements keep. The forces follow from them when they are asked for,
+    but for the closing forces of loops (m,).
+    """
+
+    now: tuple[Array, Array]
+    before: tuple[Array, Array]
+    kept: dict[str, Array]
+    closing: Array
 
 
-def _solved(tree: StiffTree, h: Scalar, found: dict[str, Resistance]) -> tuple[Array, Added]:
-    """The accelerations under resisting forces."""
+def _solved(
+    tree: StiffTree, h: Scalar, found: dict[str, Resistance], rows: Rows, proximal: int
+) -> tuple[Array, Added, Array]:
+    """The accelerations under resisting forces, with the rows of loops held, and the closing forces."""
     mech = tree.mech
     F, K = {}, {}  # type: dict[int, Array], dict[int, Array]
     both: dict[tuple[int, int], Array] = {}
@@ -105,10 +115,12 @@ def _solved(tree: StiffTree, h: Scalar, found: dict[str, Resistance]) -> tuple[A
         for joint, force in resistance.joint_forces.items():
             k = mech.index(joint)
             forces[k], slopes[k] = forces[k] + force, slopes[k] + resistance.joint_slopes[joint]
-    if not any(resistance.joint_forces for resistance in found.values()):
-        return tree.solve(h, F, K, couplings=both)
-    in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
-    return tree.solve(h, F, K, in_joints, slope, both)
+    in_joints, slope = None, None  # type: Array | None, Array | None
+    if any(resistance.joint_forces for resistance in found.values()):
+        in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
+    if len(rows.gap):
+        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both)
+    return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
 
 
 def _booked(
@@ -118,17 +130,15 @@ def _booked(
     tau: Array,
     tree: StiffTree,
     later: Later,
+    laws: dict[str, Resisting],
     used: dict[str, Used],
 ) -> Motion:
     """The motion, with the effects of resisting elements among the others."""
-    mech, power = scene.mechanism, None
-    joints = used.pop(JOINTS, None)
-    if joints is not None:
-        power = joints.power(later) + _stored_later(scene, later)
-        tau = gathered(mech, Effect(joint_forces=joints.joint_forces), wrenches, tau)
-    for name, forces in used.items():
-        effects[name] = scene.elements[name].taken(scene, later, forces)
-        tau = gathered(mech, effects[name], wrenches, tau)
+    taken = {name: law.taken(later, used[name]) for name, law in laws.items()}
+    for effect in taken.values():
+        tau = gathered(scene.mechanism, effect, wrenches, tau)
+    joints = taken.pop(JOINTS, None)
+    power, effects = None if joints is None else joints.power, effects | taken
     motion = Motion(scene, effects, wrenches, tau, *tree.rates(later.a), power)
     return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
@@ -141,20 +151,26 @@ def _joints_resist(scene: Scene) -> bool:
     return any(is_traced(x) or np.any(x) for j in joints for x in (j.stiffness, j.damping, j.friction))
 
 
-def joint_resistance(scene: Scene, h: Scalar, later: Later) -> Resistance:
+def joint_resistance(scene: Scene, h: Scalar) -> Resisting:
     """tau = k (strain - h v) - d v - f tanh(v / 1e-3), the friction by its secant."""
-    forces, slopes = {}, {}  # type: dict[str, Array], dict[str, Array]
-    for link, sq, sv in zip(scene.mechanism.links, scene.mechanism.q_slices, scene.mechanism.v_slices, strict=True):
-        joint, v = link.joint, scene.v[sv]
-        if not joint.nv:
-            continue
-        slope = joint.damping + h * joint.stiffness + np.zeros(joint.nv)
-        if is_traced(joint.friction) or np.any(joint.friction):
-            speed = np.abs(later.velocity(link.name)) + 1e-9
-            slope = slope + joint.friction * np.tanh(speed / 1e-3) / speed
-        forces[link.name] = joint.stiffness * strain(joint, scene.q[sq]) - slope * v
-        slopes[link.name] = slope
-    return Resistance(joint_forces=forces, joint_slopes=slopes)
+    mech = scene.mechanism
+    joints = [(k, link.joint) for k, link in enumerate(mech.links) if link.joint.nv]
+
+    def at(later: Later) -> Resistance:
+        forces, slopes = {}, {}  # type: dict[str, Array], dict[str, Array]
+        for k, joint in joints:
+            name, q, v = mech.links[k].name, scene.q[mech.q_slices[k]], scene.v[mech.v_slices[k]]
+            slope = joint.damping + h * joint.stiffness + np.zeros(joint.nv)
+            if is_traced(joint.friction) or np.any(joint.friction):
+                speed = np.abs(later.velocity(name)) + 1e-9
+                slope = slope + joint.friction * np.tanh(speed / 1e-3) / speed
+            forces[name], slopes[name] = joint.stiffness * strain(joint, q) - slope * v, slope
+        return Resistance(joint_forces=forces, joint_slopes=slopes)
+
+    def taken(later: Later, used: Used) -> Effect:
+        return Effect(joint_forces=used.joint_forces, power=used.power(later) + _stored_later(scene, later))
+
+    return Resisting(at, taken)
 
 
 def _stored_later(scene: Scene, later: Later) -> Array:

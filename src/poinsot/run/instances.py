@@ -8,7 +8,7 @@ tried at these extremes only; an instance whose joint does not breaks down at it
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -53,9 +53,16 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None,
             first = min(filter(refused, found), default=None)
         if first is None:
             ends = sorted({int(end(m)) for _, m in measures for end in (np.argmin, np.argmax)} or {0})
-            first = next((k for k in ends if refused(k, whole=True)), None)
+            whole = any(map(partial(_moves_mass, system.description), values))
+            first = next((k for k in ends if refused(k, whole=whole)), None)
     if first is not None:
         _refuse(system, numbers(first), None if n is None else first)
+
+
+def _moves_mass(description: Description, path: str) -> bool:
+    """Whether the number at this path may change what a joint moves; that of an input or of a start does not."""
+    owner = paths.owner_of(description, path)
+    return not (isinstance(owner, Description) and path != "gravity") and ".start." not in path
 
 
 def _offenders(measure: Array, of: tuple[str, ...], refused: Callable[..., bool]) -> Iterator[int]:
@@ -76,6 +83,8 @@ def _refusal(system: System, numbers: Mapping[str, Array], whole: bool = True) -
     try:
         description = paths.write(system.description, numbers)
         description.mechanism() if whole else description.links()
+        if any(".start." in path for path in numbers):
+            description.started()
     except ValueError as error:
         return error
     return None
@@ -101,15 +110,20 @@ def _measures(system: System, values: Mapping[str, Array]) -> Iterator[tuple[tup
             yield from (((path,), m) for m in np.linalg.norm(x, axis=-1).reshape(len(x), -1).T)
             yield from (((path,), m) for m in np.diff(x, axis=-1).reshape(len(x), -1).T)
     for (a, x), (b, y) in combinations(values.items(), 2):
+        if ".start." in a:  # whose numbers are refused one by one
+            continue
         if paths.owner_of(system.description, a) is paths.owner_of(system.description, b) and x.shape == y.shape:
             yield from (((a, b), m) for m in (x - y).reshape(len(x), -1).T)
-    for masses, moments in _mass_properties(system, values):
+    moving = {path: x for path, x in values.items() if _moves_mass(system.description, path)}
+    for masses, moments in _mass_properties(system, moving):
         yield from ((tuple(values), m) for m in (masses, *unphysical(moments)))
 
 
 def _mass_properties(system: System, values: Mapping[str, Array]) -> Iterator[tuple[Array, Array]]:
     """The masses (n,) and moments (n, 3, 3) of the links that the varied numbers change, whatever the way: by a shape,
     by an entry, by what elements add, or what rotors take away. Traced once, and evaluated for all instances."""
+    if not values:
+        return
     count, find = _properties(system, tuple((path, x.shape[1:]) for path, x in values.items()))
     if count:
         n = len(next(iter(values.values())))

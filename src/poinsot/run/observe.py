@@ -11,10 +11,12 @@ from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.environment import AirMass
 from poinsot.environment.airspeed import AIR_QUANTITIES
+from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES, known_around, orbit_quantity
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
 from poinsot.parts.load_factor import load_factor, specific_force
+from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
 from poinsot.world import Motion, System
@@ -67,6 +69,14 @@ def _met(name: str) -> Callable[[Motion], Array]:
     return lambda m: np.stack([getattr(m.scene.air(body), name) for body in m.scene.bodies])
 
 
+def _lying(name: str) -> Callable[[Motion], Array]:
+    return lambda m: np.stack([WHEREABOUTS[name](m.scene, body) for body in m.scene.bodies])
+
+
+def _around(name: str) -> Callable[[Motion], Array]:
+    return lambda m: np.stack([orbit_quantity(name, m.scene, body) for body in m.scene.bodies])
+
+
 def _accelerations(of: Callable[[Motion, str], Array]) -> Callable[[Motion], Array]:
     return lambda m: np.stack([of(m, name) for name in m.scene.bodies])
 
@@ -110,6 +120,13 @@ OBSERVABLES |= {  # in a world with air
     name: Observable(_met(name), ("body",), unit, "of the air at the body frame's origin")
     for name, unit in AIR_QUANTITIES.items()
 }
+OBSERVABLES |= {
+    name: Observable(_lying(name), ("body",), "rad", "against north-east-down, aircraft axes") for name in ATTITUDE
+} | {name: Observable(_lying(name), ("body",), "rad", "of the body frame's origin, geodetic") for name in PLACE}
+OBSERVABLES |= {  # around the Earth
+    name: Observable(_around(name), ("body", "axis") if q.is_vector else ("body",), q.unit, q.meaning)
+    for name, q in ORBIT_QUANTITIES.items()
+}
 DEFAULT = (
     "position", "orientation", "velocity", "angular_velocity", "q", "v", "energy", "kinetic_energy", "momentum",
     "angular_momentum",
@@ -119,7 +136,10 @@ DEFAULT = (
 def of_world(system: System) -> dict[str, Observable]:
     """The quantities of `OBSERVABLES` that a world has."""
     has_air = isinstance(system.description.elements.get("air"), AirMass)
-    return OBSERVABLES if has_air else {name: o for name, o in OBSERVABLES.items() if name not in AIR_QUANTITIES}
+    earth = system.description.earth
+    lacking = {*ORBIT_QUANTITIES} - {*known_around(earth)}
+    lacking |= {*(() if has_air else AIR_QUANTITIES), *(() if earth is not None else PLACE)}
+    return {name: o for name, o in OBSERVABLES.items() if name not in lacking}
 
 
 def observables(system: System, names: Sequence[str] | None) -> dict[str, Observable]:

@@ -39,9 +39,10 @@ def opened(compiled: CompiledSystem, t: float, y: Array, p: Array) -> str | None
         return None
     still = State(state.q, np.zeros(system.nv), state.parts)
     gap = np.abs(plain(system.rows(still, t, compiled.free_numbers(p)).gap))
-    if not gap.max(initial=0.0) > OPEN:
+    relative = gap / system.loop_sizes
+    if not relative.max(initial=0.0) > OPEN:
         return None
-    k, elements = int(np.argmax(gap)), system.description.elements
+    k, elements = int(np.argmax(relative)), system.description.elements
     first = 0
     for name in system.loops:
         count = asked_by(elements[name].relation).count  # type: ignore[attr-defined]

@@ -43,6 +43,8 @@ def first_breakdown(
     y = np.asarray(compiled.from_stepped(ahead, p))
     k = int(np.argmax(~np.isfinite(y)))
     what = f"{compiled.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
+    if compiled.is_adaptive and np.all(np.isnan(y)):
+        what = f"no step, however short, meets the tolerance of {compiled.tolerance:g}"
     what = opened(compiled, t + (step + 1) * h, y, p) or what
     return Breakdown(step + 1, t + (step + 1) * h, what, x, np.asarray(compiled.from_stepped(x, p)))
 

@@ -122,15 +122,18 @@ def results(outputs: Sequence[Output], memory: Array, t: Any, values: Sequence[A
 
 
 def remembering(outputs: Sequence[Output], step: Step, motion_of: MotionOf) -> Step:
-    """The step of a form together with the memory (nm,) of outputs; `motion_of` tells what happens in a form."""
+    """The step of a form together with the memory (nm,) of outputs; `motion_of` tells what happens in a form.
+
+    `new`: the form that the step leads to, if it is known.
+    """
 
     def value_at(output: Output, t: Scalar, form: Any, h: Scalar) -> Array:
         """What an output is of, after a part h of the step from a form at the time t."""
         return output.value(t + h, motion_of(t + h, step(t, form, h)))
 
-    def whole(t: Scalar, now: tuple[Any, Array], h: Scalar) -> tuple[Any, Array]:
+    def whole(t: Scalar, now: tuple[Any, Array], h: Scalar, new: Any = None) -> tuple[Any, Array]:
         form, memory = now
-        new = step(t, form, h)
+        new = step(t, form, h) if new is None else new
         motion, numbers = motion_of(t + h, new), []  # type: Motion, list[Any]
         for output, part in zip(outputs, split(outputs, memory), strict=True):
             value = output.value(t + h, motion) if KINDS[output.kind].size else 0.0

@@ -237,8 +237,13 @@ class Run:
 
     @cached_property
     def table_exits(self) -> TableExits:
-        """The axes of tables that look-ups left, for how long, and how far; judged at the records."""
-        return table_exits(self.compiled, self.time, np.asarray(self.y), self.p)
+        """The axes of tables that look-ups left, for how long, and how far; judged at every step.
+
+        At the records alone if steps were adaptive, or made on a GPU.
+        """
+        steps = not self.compiled.is_adaptive and self.compiled.device == "cpu"
+        step = self.settings["step"] if steps else None
+        return table_exits(self.compiled, (self.time, np.asarray(self.y), self.p), step, self.stop.time)
 
     def __getitem__(self, body: str) -> Any:
         """The records of one body: run["plane"].position."""

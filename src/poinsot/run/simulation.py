@@ -114,6 +114,8 @@ class Simulation:
         """As many steps, up to `most`, as one call of a kernel can make: to the next record, or over several."""
         done, stride = self.done, self.grid.stride
         record = self.grid.next_record(done)
+        if self.compiled.is_adaptive:  # its steps end at records, and not where a call ends
+            most = max(most, record - done)
         end = min(int(self.pauses[np.searchsorted(self.pauses, done, side="right")]), done + most)
         records = (end - done) // stride if self._scans and record - done == stride else 0
         if self.inputs.jump:
@@ -144,32 +146,43 @@ class Simulation:
         self._arrive(x[last], y[last], x[last - 1], stride)
 
     def _advance(self, count: int) -> None:
-        """Advance all that have not ended by this many steps."""
-        compiled, p, h, first, t = self.compiled, self.p, self.grid.step, self.done, self.origin
-        before, running = self.x, self.outcomes.running()
+        """Advance all that have not ended by this many steps; the others take no part."""
+        compiled, h, first, t, before = self.compiled, self.grid.step, self.done, self.origin, self.x
+        at = self._going()
+        x, p = before[at], self.p[at]
         if self._scans:
-            x = compiled.scan_records(before, p, t, first, h, count, 1)[0]
+            x = compiled.scan_records(x, p, t, first, h, count, 1)[0]
         elif compiled.until is None:
-            x = compiled.advance(before, p, t, first, h, count)
-            x = np.where(running[..., None], x, before) if self.outcomes.broken else x
+            x = compiled.advance(x, p, t, first, h, count)
         else:
-            x, made = compiled.advance_until(before, p, t, first, h, count)
-            x, met = np.where(running[..., None], x, before), running & (made < count)
-            x = self._meet(x, t + (first + made) * h, met) if np.any(met) else x
-        self._arrive(x, np.asarray(compiled.from_stepped(x, p)), before, count)
+            x, times, lengths = compiled.advance_until(x, p, t, first, h, count)
+            x, met_at = self._meet(x, p, times, lengths)
+            self.outcomes.met_at = _put(self.outcomes.met_at, at, met_at)
+        y = np.asarray(compiled.from_stepped(x, p))
+        self._arrive(_put(before, at, x), _put(self.y, at, y), before, count)
 
-    def _meet(self, x: Array, t: Array, met: Array) -> Array:
-        """x, with those that `met` their condition at the instant within the step at t [s] when it becomes true."""
-        compiled, p, h = self.compiled, self.p, self.grid.step
+    def _going(self) -> Any:
+        """The index of the instances that have not ended."""
+        running = self.outcomes.running()
+        return ... if np.all(running) else np.flatnonzero(running)
+
+    def _meet(self, x: Array, p: Array, t: Array, h: Array) -> tuple[Array, Array]:
+        """x and when the condition became true [s], infinity if it did not: those with a step of h > 0 from t [s] go to
+        the instant within it."""
+        x, t, h, compiled = *map(np.asarray, (x, t, h)), self.compiled
+        met_at = np.full(h.shape, np.inf)
+        if not np.any(h > 0):
+            return x, met_at
+        at = ... if np.all(h > 0) else np.flatnonzero(h > 0)
+        some, p, t, h = x[at], p[at], t[at], h[at]
 
         def holds(share: Array) -> Array:
-            there = compiled.from_stepped(compiled.advance(x, p, t, 0, share * h, 1), p)
+            there = compiled.from_stepped(compiled.advance(some, p, t, 0, share * h, 1), p)
             true: Array = compiled.condition(t + share * h, there, p) > 0
             return true
 
-        share = onset(holds, np.zeros(met.shape), np.ones(met.shape), 48)
-        self.outcomes.met_at = np.where(met, t + share * h, self.outcomes.met_at)
-        return np.where(met[..., None], compiled.advance(x, p, t, 0, share * h, 1), x)
+        share = onset(holds, np.zeros(h.shape), np.ones(h.shape), 48)
+        return _put(x, at, compiled.advance(some, p, t, 0, share * h, 1)), _put(met_at, at, t + share * h)
 
     def _arrive(self, x: Array, y: Array, before: Array, count: int) -> None:
         """Be at x and y, `count` steps after `before`; instances that broke down stay at their last finite state."""
@@ -217,10 +230,6 @@ class Simulation:
         """Why, and when, the run ended."""
         return self.outcomes.stop(self.time(self.steps_kept[-1]), self.interrupted)
 
-    def arrive_at(self, t: float, y: Array) -> None:
-        """Be at a state that was reached in other steps."""
-        self.origin, self.done, self.y, self.x = t, 0, y, y
-
     def end(self, inputs: Mapping[str, Any]) -> RunState:
         """The state at which the run ended; `inputs` as they were given."""
         outcomes, broken = self.outcomes, self.outcomes.broken
@@ -234,3 +243,12 @@ class Simulation:
         p = self._parameters(self.time(self.done)) if self.inputs.jump else self.p
         layout, h = layout_of(self.compiled), self.grid.step
         return RunState(layout, h, *clock, self.y, self.x, p, times, dict(broken), inputs)
+
+
+def _put(values: Array, at: Any, new: Array) -> Array:
+    """`values` with new ones at an index: a new array, for the old one may be a record."""
+    if at is ...:
+        return np.asarray(new)
+    values = values.copy()
+    values[at] = new
+    return values

@@ -11,7 +11,7 @@ from poinsot.mechanism import Mechanism
 from poinsot.run import ledger
 from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, State, System
-from poinsot.world.system import Values
+from poinsot.world.flat_values import Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,7 @@ class StepContext:
     inputs: Values
     inflow_indices: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
+    tolerance: float = 1e-10  # of methods that choose their steps, relative
 
     def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""
@@ -72,10 +73,13 @@ class StepContext:
         if not self.system.loops:
             return y
         state, lost = self.system.closed(t, y.state, self.parameters)
-        inflow = y.inflow
+        return LedgerState(state, self.without(y.inflow, lost))
+
+    def without(self, inflow: Array, lost: Mapping[str, Array]) -> Array:
+        """The inflow (k,), less the energy [J] that loops take, by their names."""
         for name, energy in lost.items():
             inflow = inflow - np.where(self.inflow_indices == ledger.energy_of(self.system, name), energy, 0.0)
-        return LedgerState(state, inflow)
+        return inflow
 
     def released(self, y: LedgerState) -> LedgerState:
         """With released joints at rest, and the energy that this takes entered in the ledger."""
@@ -94,6 +98,7 @@ class Method:
     """The order, the function that makes a step, and the conversions to and from the form that is stepped.
 
     `converts`: whether that form of a system differs from its state. `unsuited`: why it cannot step a system, or "".
+    `march`: of methods that choose their steps, the function that goes from one time to another; see `adaptive_steps`.
     """
 
     order: int
@@ -102,3 +107,4 @@ class Method:
     from_stepped: Callable[[StepContext, Any], LedgerState] = lambda context, y: y
     converts: Callable[[System], bool] = lambda system: True
     unsuited: Callable[[System], str] = lambda system: ""
+    march: Callable[..., Any] | None = None

@@ -48,10 +48,10 @@ class WorldStepper:
         self.substeps = whole_steps("control_period", period, options.step)
         limit = NEVER if options.duration is None else whole_steps("duration", options.duration, options.step)
         until, method = limits.until(system, options.until), choose_method(options.method, system)
-        self._compiled = compiled_system(system, method, (), False, until, "cpu")
+        self.compiled = compiled_system(system, method, (), False, until, "cpu")
         self.inputs = tuple(system.inputs if options.inputs is None else options.inputs)
-        self.action_labels, places = _places(self._compiled, self.inputs)
-        self._period = control_period(self._compiled, places, options.observed)
+        self.action_labels, places = _places(self.compiled, self.inputs)
+        self._period = control_period(self.compiled, places, options.observed)
         self.observation_labels = self._period.observed.labels
         if not self.observation_labels:
             raise ValueError("nothing is observed; name at least one quantity, observe=['energy'].")
@@ -63,7 +63,7 @@ class WorldStepper:
 
     def _make_room(self) -> None:
         """Arrays for all that changes, twice: a call of the kernel reads one set and writes the other."""
-        c, many = self._compiled, () if self.batch is None else (self.batch,)
+        c, many = self.compiled, () if self.batch is None else (self.batch,)
         sizes = ((c.nx,), (c.np,), (), (max(1, len(self._places)),), ())  # a kernel has no empty arguments
         self._many = many
         self._now, self._spare = (tuple(self._zeros(*core) for core in sizes) for _ in range(2))
@@ -97,7 +97,7 @@ class WorldStepper:
             raise ValueError("a seed is for all instances: reset(seed=...), or reset(where=...).")
         mask = self._mask(where)
         if seed is not None:
-            self._episodes = Episodes(self._compiled.system, self.options.vary, self.batch, int(seed), self._noisy)
+            self._episodes = Episodes(self.compiled.system, self.options.vary, self.batch, int(seed), self._noisy)
             self._episode[...] = 0
         else:
             self._episode[mask] += int(self._begun)
@@ -125,7 +125,7 @@ class WorldStepper:
 
     def _starts(self, episodes: Array, mask: Array) -> tuple[Array, Array, Array]:
         """x, p and what is observed at the start of these episodes, for the instances of a mask."""
-        c = self._compiled
+        c = self.compiled
         p = c.parameters(self._episodes.values(episodes), {}, self._many)[mask]
         with np.errstate(all="ignore"):
             y = np.asarray(c.start(p))
@@ -135,6 +135,16 @@ class WorldStepper:
             k = np.argwhere(~np.isfinite(y))[0][-1]
             raise ValueError(f"an episode cannot start: {c.labels()[k]} is not finite.")
         return (x, p, observed) if self._many else (x[0], p[0], observed[0])
+
+    def start_with(self, numbers: Mapping[str, Any], inputs: Mapping[str, Any]) -> StepperState:
+        """The state of a single world at the start, with these numbers by path, and inputs by name."""
+        c, zero = self.compiled, np.zeros(())
+        p = c.parameters(numbers, inputs)
+        with np.errstate(all="ignore"):
+            x = np.asarray(c.to_stepped(np.asarray(c.start(p)), p))
+        return StepperState(
+            layout_of(c), self.step_length, x, p, zero, zero, zero.astype(int), zero, self._episodes.seed
+        )
 
     # Stepping.
 
@@ -206,10 +216,17 @@ class WorldStepper:
     def _columns(self, name: str) -> list[int]:
         if name not in self.inputs:
             raise ValueError(f"{name!r} is not an input of this stepper{hint(name, self.inputs)}. Nothing was stepped.")
-        return [k for k, label in enumerate(self.action_labels) if label.split("[")[0] == name]
+        before = self.inputs[: self.inputs.index(name)]
+        start = sum(int(np.prod(self._core(other))) for other in before)
+        return list(range(start, start + int(np.prod(self._core(name)))))
+
+    def _core(self, name: str) -> tuple[int, ...]:
+        """The shape of an input, or of a number that is varied."""
+        shapes = self.compiled.parameter_shapes
+        return shapes.get(f"{INPUT}{name}", shapes.get(name, ()))
 
     def _column_values(self, name: str, value: Any) -> Any:
-        core = self._compiled.parameter_shapes[f"{INPUT}{name}"]
+        core = self._core(name)
         value = self._numbers_in(value, f"input {name!r}")
         if value.shape not in (core, (*self._many, *core)):
             raise ValueError(
@@ -299,22 +316,22 @@ class WorldStepper:
         origin, episode = np.array(self._host(self._origin)), self._episode.copy()
         for array in (x, p, origin, first, episode, status):
             array.flags.writeable = False
-        layout, seed = layout_of(self._compiled), self._episodes.seed
+        layout, seed = layout_of(self.compiled), self._episodes.seed
         return StepperState(layout, self.step_length, x, p, origin, first, episode, status, seed)
 
     @state.setter
     def state(self, state: StepperState | RunState) -> None:
         self._require_open()
-        if getattr(state, "layout", None) is not layout_of(self._compiled):
+        if getattr(state, "layout", None) is not layout_of(self.compiled):
             require_own(state, self._world)
         if isinstance(state, RunState):
             state = self._of_run(state)
         if state.x.shape[:-1] not in ((), self._many):
             raise ValueError(f"the state is one of {len(state.x)} instances, but the stepper has {self.batch}.")
-        if state.layout.method != self._compiled.method or state.step != self.step_length:
+        if state.layout.method != self.compiled.method or state.step != self.step_length:
             raise ValueError(
                 f"the state was stepped by {state.layout.method!r} in steps of {state.step:g} s; this stepper uses "
-                f"{self._compiled.method!r} and {self.step_length:g} s."
+                f"{self.compiled.method!r} and {self.step_length:g} s."
             )
         x, p, first, action, status = self._now
         for array, value in ((x, state.x), (p, state.p), (first, state.steps), (status, state.status)):
@@ -323,7 +340,7 @@ class WorldStepper:
         action[..., : len(self._places)] = p[..., self._places]
         if state.seed != self._episodes.seed:
             numbers = self.options.vary, self.batch, state.seed, self._noisy
-            self._episodes = Episodes(self._compiled.system, *numbers)
+            self._episodes = Episodes(self.compiled.system, *numbers)
         if self.options.autoreset:
             everyone = np.ones(self._many, dtype=bool)
             self._next = tuple(map(self._xp.asarray, self._starts(self._episode + 1, everyone)))
@@ -336,12 +353,12 @@ class WorldStepper:
         if np.any(state.time != state.time.flat[0]):
             raise ValueError("the instances are at different times; a batch of runs starts at one time.")
         origin, steps = float(state.origin.flat[0]), int(state.steps.flat[0])
-        y = np.asarray(self._compiled.from_stepped(state.x, state.p))
+        y = np.asarray(self.compiled.from_stepped(state.x, state.p))
         return RunState(state.layout, state.step, origin, steps, y, state.x, state.p, state.time)
 
     def _of_run(self, state: RunState) -> StepperState:
         """The state of a run as one of this stepper."""
-        c = self._compiled
+        c = self.compiled
         p = c.parameters(state.numbers(), state.held_inputs(), () if state.batch is None else (state.batch,))
         x = resumed(state, c, state.batch, p)[1]
         goes_on = state.step == self.step_length
@@ -388,19 +405,19 @@ class WorldStepper:
 
 
 def _places(compiled: CompiledSystem, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The labels of the numbers of these inputs, and where they are in p."""
-    known = compiled.system.inputs
-    labels, places, start = {}, {}, 0  # type: dict[str, list[str]], dict[str, range], int
-    for name, shape in compiled.parameter_shapes.items():
-        size = int(np.prod(shape))
-        if name.startswith(INPUT):
-            name = name.removeprefix(INPUT)
-            entries = np.ndindex(*shape)
-            labels[name] = [name + (f"[{','.join(map(str, k))}]" if k else "") for k in entries]
+    """The labels of the numbers of these inputs, or of numbers that are varied, and where they are in p."""
+    labels: dict[str, list[str]] = {}
+    places: dict[str, range] = {}
+    start = 0
+    for path, shape in compiled.parameter_shapes.items():
+        size, name = int(np.prod(shape)), path.removeprefix(INPUT)
+        if name not in labels or path.startswith(INPUT):
+            labels[name] = [name + (f"[{','.join(map(str, k))}]" if k else "") for k in np.ndindex(*shape)]
             places[name] = range(start, start + size)
         start += size
     for name in names:
-        if name not in known:
+        if name not in labels:
+            known = compiled.system.inputs
             raise ValueError(f"the world has no input {name!r}{hint(name, known)}; add it with world.add_input.")
     if len(set(names)) < len(names):
         raise ValueError(f"an input is named twice: {', '.join(names)}.")

@@ -17,6 +17,7 @@ class StepperOptions:
     batch: how many instances; None for a single one, whose arrays have no axis in front.
     step, control_period [s]: a period is a whole number of steps, by default one.
     inputs: the names of the inputs that actions set, in this order; by default all. Others keep the world's values.
+    Paths of `vary` may stand there, too: then actions set those numbers.
     observe: quantities, by their names in records ("box.position.z", "arm.q"), or functions (t, scene); q and v by
     default.
     vary, seed: paths of numbers with one value per instance, or distributions that are drawn from at every reset.

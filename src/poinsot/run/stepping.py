@@ -1,11 +1,13 @@
 """Time stepping of worlds: a table of methods, each with the function that makes a step."""
 
 from poinsot._hints import hint
-from poinsot.integrate import schemes
+from poinsot.integrate import embedded, schemes
 from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.splitting import free_rotation
+from poinsot.run.adaptive_steps import adaptive
 from poinsot.run.general_steps import runge_kutta, semi_implicit_euler
 from poinsot.run.implicit_steps import implicit
+from poinsot.run.midpoint_steps import implicit_midpoint
 from poinsot.run.momentum_steps import coupled, splitting
 from poinsot.run.step_context import Method
 from poinsot.run.text_schemes import five_step, matrix_rk4, peskin
@@ -17,7 +19,11 @@ METHODS: dict[str, Method] = {
     "midpoint": runge_kutta(schemes.MIDPOINT),
     "rk4": runge_kutta(schemes.RK4),
     "semi-implicit euler": semi_implicit_euler(),
+    "implicit midpoint": implicit_midpoint(),
     "implicit": implicit(),
+    "implicit, one iteration": implicit(1),
+    "adaptive": adaptive(embedded.DOP853),
+    "adaptive5": adaptive(embedded.DOPRI5),
     "splitting": splitting(2, free_rotation),
     "splitting4": splitting(4, free_rotation),
     "poinsot": splitting(2, free_motion),
@@ -38,7 +44,7 @@ def choose_method(name: str | None, system: System) -> str:
     if name is None:
         return "rk4" if coupled(system) else "splitting4"
     if name not in METHODS:
-        raise ValueError(f"method {name!r} is unknown{hint(name, METHODS)}; there are {', '.join(METHODS)}, adaptive.")
+        raise ValueError(f"method {name!r} is unknown{hint(name, METHODS)}; there are {', '.join(METHODS)}.")
     if reason := METHODS[name].unsuited(system):
         raise ValueError(f"method {name!r} {reason}")
     return name

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from poinsot.parts import Element
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.observe import measuring
 from poinsot.world import Motion, System
+
+Records: TypeAlias = tuple[Array, Array, Array]  # time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)
 
 
 @dataclass(frozen=True)
@@ -41,29 +44,81 @@ class TableExits(tuple[TableExit, ...]):
         return "\n".join(map(str, self))
 
 
-def table_exits(compiled: CompiledSystem, time: Array, y: Array, p: Array) -> TableExits:
-    """The axes that were left at the records: time (r,), y (r, ..., ny), p (..., np)."""
+@dataclass(eq=False)
+class Tally:
+    """Of each instance and axis (n, a): the time [s] that was spent beyond it, how far at most, and the value there."""
+
+    axes: list[tuple[str, Table, int]]
+    time: Array
+    beyond: Array
+    farthest: Array
+
+    @classmethod
+    def of(cls, axes: list[tuple[str, Table, int]], n: int) -> "Tally":
+        return cls(axes, *(np.full((n, len(axes)), x) for x in (0.0, -np.inf, np.nan)))
+
+    def add(self, values: Array, spans: Array) -> None:
+        """Count values (m, n, a) at which axes were asked, each for a span (m, n) [s]."""
+        beyond = np.stack([_beyond(table, axis, values[..., k]) for k, (_, table, axis) in enumerate(self.axes)], -1)
+        sizes = np.array([table.axes[axis][-1] - table.axes[axis][0] for _, table, axis in self.axes])
+        out = (beyond > 1e-12 * sizes) & (spans > 0)[..., None]
+        self.time += np.sum(np.where(out, spans[..., None], 0.0), axis=0)
+        beyond = np.where(out, beyond, -np.inf)
+        worst = np.argmax(beyond, axis=0)[None]
+        most = np.take_along_axis(beyond, worst, 0)[0]
+        farther = most > self.beyond
+        self.farthest = np.where(farther, np.take_along_axis(values, worst, 0)[0], self.farthest)
+        self.beyond = np.where(farther, most, self.beyond)
+
+    def exits(self) -> Iterator[TableExit]:
+        """The axes that were left."""
+        left = self.beyond > -np.inf
+        for k, (name, table, axis) in enumerate(self.axes):
+            if np.any(left[:, k]):
+                grid, worst = table.axes[axis], int(np.argmax(self.beyond[:, k]))
+                ends, share = (float(grid[0]), float(grid[-1])), float(np.mean(left[:, k]))
+                longest, farthest = float(np.max(self.time[:, k])), float(self.farthest[worst, k])
+                yield TableExit(name, table.label(axis), longest, farthest, ends, share)
+
+
+def table_exits(compiled: CompiledSystem, records: Records, step: float | None, end: Any) -> TableExits:
+    """The axes that were left in a run: at every step, or at the records if `step` [s] is None.
+
+    The steps between records are made once more, from all records side by side. `end` [s]: when each instance ended.
+    An input that jumps between two records counts from the second.
+    """
     tables = _tables(compiled.system)
     if not tables:
         return TableExits()
-    (values,) = _asked(compiled.original)(time, y, p)
-    spans = np.gradient(time) if len(time) > 1 else np.zeros(1)
-    spans[[0, -1]] *= 0.5
     axes = [(name, table, axis) for name, table in tables.items() for axis in table.open_axes]
-    return TableExits(_found(axes, np.reshape(values, (len(time), -1, len(axes))), spans))
+    tally, ends = Tally.of(axes, max(1, records[1][0, ..., 0].size)), np.reshape(end, -1)
+    for at, values, spans in _looks(compiled, records, step):
+        spans = np.where(at[:, None] <= ends * (1 + 1e-12), spans[:, None], 0.0)
+        tally.add(np.reshape(values, (len(at), -1, len(axes))), np.broadcast_to(spans, (len(at), tally.time.shape[0])))
+    return TableExits(tally.exits())
 
 
-def _found(axes: list[tuple[str, Table, int]], values: Array, spans: Array) -> Iterator[TableExit]:
-    for k, (name, table, axis) in enumerate(axes):
-        grid, x = table.axes[axis], values[..., k]
-        beyond = _beyond(table, axis, x)
-        out = beyond > 1e-12 * (grid[-1] - grid[0])
-        if not np.any(out):
-            continue
-        longest = float(np.max(np.sum(np.where(out, spans[:, None], 0.0), axis=0)))
-        farthest = float(x.flat[np.argmax(np.where(out, beyond, -np.inf))])
-        share = float(np.mean(np.any(out, axis=0)))
-        yield TableExit(name, table.label(axis), longest, farthest, (float(grid[0]), float(grid[-1])), share)
+def _looks(compiled: CompiledSystem, records: Records, step: float | None) -> Iterator[tuple[Array, Array, Array]]:
+    """Times (m,), the points (m, ..., a) at which axes are asked then, and the spans (m,) [s] that they stand for."""
+    asked, (time, y, p) = _asked(compiled.original), records
+    gaps = np.diff(time)
+    h = np.inf if step is None else step
+    steps, near = np.floor(gaps / h * (1 + 1e-9)).astype(int), np.minimum(gaps, h)
+    spans = 0.5 * (np.append(near, 0.0) + np.append(0.0, near))
+    yield time, asked(time, y, p)[0], spans if len(gaps) else np.ones(1)
+    go_on = np.flatnonzero(steps > 1)
+    x = np.asarray(compiled.to_stepped(y[go_on], _among(p, go_on, y)))
+    for k in range(1, steps.max(initial=0)):
+        kept = steps[go_on] > k
+        go_on, x = go_on[kept], x[kept]
+        t, own = time[go_on] + (k - 1) * h, _among(p, go_on, y)
+        x = np.asarray(compiled.advance(x, own, np.reshape(t, (-1,) + (1,) * (y.ndim - 2)), 0, h, 1))
+        yield t + h, asked(t + h, np.asarray(compiled.from_stepped(x, own)), own)[0], np.full(len(t), h)
+
+
+def _among(p: Array, chosen: Array, y: Array) -> Array:
+    """The parameters of some records."""
+    return p[chosen] if p.ndim == y.ndim else p
 
 
 def _beyond(table: Table, axis: int, x: Array) -> Array:

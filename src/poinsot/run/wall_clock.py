@@ -7,6 +7,7 @@ to the same bits.
 
 import time
 import warnings
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,7 +92,8 @@ class LiveRun:
 
     def _begin(self) -> None:
         """An empty record, from the state and the time of now on."""
-        self._start, self._actions, self._read_at = self.sim.state, list[Array](), list[float]()
+        self._start, self._read_at = self.sim.state, array("d")
+        self._changes: list[tuple[int, Array]] = []  # the actions that differ from those before, with their periods
         self.count, self.dropped, self._due = 0, 0.0, 0.0
         self._began = self._looked = self.clock()
 
@@ -135,7 +137,9 @@ class LiveRun:
         """One control period now, whatever the clock says: also while paused, to go on step by step."""
         action = None if self.inputs is None else self.inputs(self._seen)
         self._seen = self.sim.step(action)
-        self._actions.append(self.sim._host(self.sim.action))
+        acted = self.sim._host(self.sim.action)
+        if not self._changes or not np.array_equal(acted, self._changes[-1][1]):
+            self._changes.append((self.count, acted.copy()))
         self._read_at.append(self.clock() - self._began)
         self.count += 1
         return self._seen
@@ -150,7 +154,7 @@ class LiveRun:
             while self.count < last and not self._stopped:
                 done, now = self.advance(last - self.count), self.clock()
                 if self.on_frame is not None and (now - shown) * self.rate >= 1.0 - 1e-9:
-                    shown = now
+                    shown = now if now - shown > 1.5 / self.rate else shown + 1.0 / self.rate  # keeps the rate
                     if self.on_frame(self.frame) is False:
                         break
                 if not done and not self._stopped:
@@ -167,9 +171,17 @@ class LiveRun:
 
     def reset(self, seed: int | None = None) -> Any:
         """Start anew, with a new record: what is observed."""
-        self._seen = self.sim.reset(seed=seed)
+        return self._anew(self.sim.reset(seed=seed))
+
+    def go_on_from(self, state: StepperState) -> Any:
+        """Start from a state, with a new record: what is observed."""
+        self.sim.state = state
+        return self._anew(self.sim.observation)
+
+    def _anew(self, seen: Any) -> Any:
+        self._seen = seen
         self._begin()
-        return self._seen
+        return seen
 
     def stop(self) -> None:
         """End `run` after the period that is being computed; from any thread."""
@@ -184,7 +196,9 @@ class LiveRun:
     def record(self) -> LiveRecord:
         """What happened so far."""
         width = (*np.shape(self.sim.time), len(self.sim.action_labels))
-        actions = np.array(self._actions).reshape((len(self._actions), *width))
+        periods = [period for period, _ in self._changes] + [self.count]
+        actions = np.array([action for _, action in self._changes]).reshape((len(self._changes), *width))
+        actions = np.repeat(actions, np.diff(periods), axis=0)
         return LiveRecord(self._start, actions, np.array(self._read_at), self.dropped)
 
 

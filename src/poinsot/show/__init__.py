@@ -1,5 +1,6 @@
-"""Visualisation of runs: a page in the browser, an offline replay, images and animations, plots, live worlds."""
+"""Visualisation: a page in the browser, an offline replay, images and animations, plots, live worlds, flights."""
 
+from poinsot.show.cockpit import Flight, fly
 from poinsot.show.headless import animate, snapshot
 from poinsot.show.live_world import Live, live
 from poinsot.show.looks import Look
@@ -12,11 +13,13 @@ from poinsot.show.viewer import Viewer, view
 
 __all__ = [
     "LAYERS",
+    "Flight",
     "Live",
     "Look",
     "Picture",
     "Viewer",
     "animate",
+    "fly",
     "html",
     "live",
     "mjcf_looks",

@@ -24,6 +24,7 @@ TURN = 2.0**-20  # the step of quaternions
 EXACT = 8  # bodies whose positions and velocities are kept with all digits, for the display
 SHAPES_ONLY = ("phase", "polhode", "margins")  # pictures of `plot` that are no curves over time
 EARLY = ("broken", "interrupted")  # reasons why a run ended before its time
+MANY = ("ghosts", "dispersion")  # layers of batches alone
 HEADS = ("conserved", "initial", "final", "inflow", "residual")
 
 
@@ -77,14 +78,16 @@ class Sheet:
 
 
 def _surface(s: Sheet, m: Surface) -> dict[str, Any]:
-    style = {"colour": m.colour, "opacity": m.opacity, "shadow": m.shadow, "glows": m.glows}
-    shades = {} if m.shades is None else {"shades": s.packer.exact(m.shades, "uint8")}
-    return {**s.shape(m.triangles), **s.track(m.track), **style, **s.hue(m.hue), **shades}
+    style = {"colour": m.colour, "opacity": m.opacity, "shadow": m.shadow, "glows": m.glows, "haze": m.haze}
+    more: dict[str, Any] = {} if m.shades is None else {"shades": s.packer.exact(m.shades, "uint8")}
+    more |= {} if m.body is None else {"body": m.body}
+    return {**s.shape(m.triangles), **s.track(m.track), **style, **s.hue(m.hue), **more}
 
 
 def _copies(s: Sheet, m: Copies) -> dict[str, Any]:
     moves = {"positions": s.lengths(m.positions), "rotations": s.turns(m.wxyz), "scales": s.over_time(m.scales, 1e-5)}
-    style = {"colours": m.colours.tolist(), "opacity": m.opacity, "shadow": m.shadow, "glows": m.glows}
+    style = {"opacity": m.opacity, "shadow": m.shadow, "glows": m.glows, "over": m.over}
+    style |= {"colours": s.packer.exact(m.colours, "uint8")}
     return {**s.shape(m.triangles), **moves, **style, "colour": m.colours[0].tolist()}
 
 
@@ -97,7 +100,8 @@ def _path(s: Sheet, m: Path) -> dict[str, Any]:
 
 
 def _arrows(s: Sheet, m: Arrows) -> dict[str, Any]:
-    return {"starts": s.lengths(m.starts), "vectors": s.lengths(m.vectors), "colour": m.colour, "width": m.width}
+    style = {"colour": m.colour, "width": m.width, "over": m.over}
+    return {"starts": s.lengths(m.starts), "vectors": s.lengths(m.vectors), **style}
 
 
 def _skin(s: Sheet, m: Skin) -> dict[str, Any]:
@@ -147,12 +151,12 @@ def document(
     offered = LAYERS if served else {name: LAYERS[name] for name in layers}
     content = {
         **_described(run, picture, vehicles, sheet, aimed["body"], plots),
-        "bodies": [_body(name, v) for name, v in zip(records.names, vehicles, strict=True)],
+        "bodies": [body_entry(name, v) for name, v in zip(records.names, vehicles, strict=True)],
         "times": packer.exact(records.time[chosen], "float64"),
         "positions": sheet.lengths(records.positions[:, 0]),
         "rotations": sheet.turns(records.wxyz[:, 0]),
         "layers": [sheet.layer(name, True, around.kind != "orbit") for name in layers],
-        "offered": {name: layer.meaning for name, layer in offered.items() if name != "ghosts" or run.batch},
+        "offered": {name: layer.meaning for name, layer in offered.items() if name not in MANY or run.batch},
         "world": around.content(),
         "cameras": usual_cameras(picture),
         "camera": aimed,
@@ -173,6 +177,7 @@ def _described(
         "curves": curves(run, plots, instance, sheet, main_vehicle(list(vehicles)), names),
         "ledger": ledger_rows(run, instance),
         "events": events(run, instance),
+        "legend": None if picture.ensemble is None else picture.ensemble.legend(),
         "batch": None if run.batch is None else {"count": run.batch, "instance": instance},
     }
 
@@ -183,10 +188,12 @@ def layer_document(picture: Picture, chosen: Array, name: str) -> str:
     return packer.document({"layer": Sheet(picture, chosen, packer).layer(name, True, False)})
 
 
-def _body(name: str, v: Vehicle) -> dict[str, Any]:
+def body_entry(name: str, v: Vehicle) -> dict[str, Any]:
+    """A body for the page."""
     return {
         "name": name,
         "radius": v.radius,
+        "distance": v.distance,
         "middle": v.middle.tolist(),
         "eye": v.eye.tolist(),
         "top": v.top,

@@ -6,8 +6,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.parts import WORLD, Element, Jet, Limit, Rotor, SolidMotor, Spring, Tank, Thruster
+from poinsot.parts import (
+    Aero,
+    Element,
+    Gear,
+    Jet,
+    JointStop,
+    Limit,
+    Parachute,
+    Propeller,
+    Rotor,
+    SolidMotor,
+    Spring,
+    Strip,
+    Tank,
+    Thruster,
+    Wing,
+)
+from poinsot.show import flying_parts, ranges
 from poinsot.show import triangles as draw
+from poinsot.show.flying_parts import blades, spun
 from poinsot.show.marks import INK, STEEL, Copies, Lines, Mark, Surface, Track, aimed
 from poinsot.spatial import Pose, quaternion
 
@@ -18,9 +36,9 @@ Drawing = Callable[[Sequence[Any], "Picture"], Iterator[Mark]]
 
 MOST_COILS = 60  # more springs than this are drawn as straight lines
 TURNS = 9
-FASTEST = 15.0  # rad/s, the largest speed at which a rotor is drawn
 GLASS, LIQUID = (196, 211, 228), (240, 172, 48)
 FLAME, CORE = (246, 132, 36), (255, 224, 150)
+ATMOSPHERE = 1e5  # Pa
 HULL = 0.42  # the opacity of a body that something is inside of
 PLUME = draw.revolved(
     [(0.0, 0.0), (0.8, 0.0)], [(0.8, 0.0), (1.0, 0.14), (0.8, 0.4), (0.42, 0.75), (0.0, 1.0)], around=32
@@ -30,8 +48,8 @@ SLACK, PULLED, PUSHED = np.array([150, 158, 170]), np.array([205, 52, 66]), np.a
 
 def springs(springs: Sequence[Spring], picture: "Picture") -> Iterator[Mark]:
     """Coils that stretch; lines if there are many springs, red in tension and blue in compression."""
-    a = np.stack([point_of(picture, s.a, s.point_a) for s in springs], axis=1)
-    b = np.stack([point_of(picture, s.b, s.point_b) for s in springs], axis=1)
+    a = np.stack([picture.records.point(s.a, s.point_a) for s in springs], axis=1)
+    b = np.stack([picture.records.point(s.b, s.point_b) for s in springs], axis=1)
     lengths = np.linalg.norm(b - a, axis=-1)
     if len(springs) > MOST_COILS:
         rest = np.array([s.rest_length for s in springs], dtype=float)
@@ -55,15 +73,12 @@ def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
         k = records.index(rotor.body)
         axis = np.asarray(rotor.axis, dtype=float)
         axis = axis / np.linalg.norm(axis)
-        speed = np.clip(_state(picture, rotor, "speed", rotor.speed), -FASTEST, FASTEST)
-        steps = np.diff(records.time) * (speed[1:] + speed[:-1]) / 2
-        angle = np.concatenate([[0.0], np.cumsum(steps)])
-        spin = np.stack([np.cos(angle / 2), 0 * angle, 0 * angle, np.sin(angle / 2)], axis=-1)
+        spin = spun(records.time, records.state(rotor, "speed", rotor.speed))
         wxyz = quaternion.product(records.wxyz[:, 0, k], quaternion.product(aimed(axis), spin))
         ahead, radius = _on_hull(picture, k, axis)
         look, place = _wheel(radius), records.centres[:, 0, k]
         if is_propeller(rotor, picture):
-            look = _propeller(0.24 * (picture.reaches[k] or picture.unit))
+            look = blades(0.24 * (picture.reaches[k] or picture.unit))
             place = place + quaternion.rotate(records.wxyz[:, 0, k], ahead * axis)
         yield Surface(rotor.name, look, Track(place, wxyz), INK, body=rotor.body)
 
@@ -71,12 +86,6 @@ def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
 def is_propeller(rotor: Rotor, picture: "Picture") -> bool:
     """Whether a rotor is drawn as a propeller: it is kept at a speed, in a uniform gravity."""
     return rotor.torque is None and bool(np.any(picture.records.mechanism.gravity))
-
-
-def _propeller(radius: float) -> draw.Triangles:
-    """Two blades and a spinner, unit lengths times the radius."""
-    back, spinner = [(0.0, -0.12), (0.13, -0.12)], [(0.13, -0.12), (0.11, 0.06), (0.0, 0.24)]
-    return draw.joined([draw.box((2.0, 0.13, 0.03)), draw.revolved(back, spinner)]).scaled(radius)
 
 
 def _wheel(radius: float) -> draw.Triangles:
@@ -155,7 +164,9 @@ def thrusters(thrusters: Sequence[Thruster | Jet | SolidMotor], picture: "Pictur
         share = np.linalg.norm(f, axis=-1) / most
         radius = _nozzle(picture, k, np.asarray(thruster.point, dtype=float), f[np.argmax(share)])
         lit = np.maximum(share, 1e-6)
-        at = point_of(picture, thruster.body, thruster.point)
+        at = records.point(
+            thruster.body, _mouth(picture, k, np.asarray(thruster.point, dtype=float), f[np.argmax(share)])
+        )
         for name, colour, wide, long in (("", FLAME, 1.0, 11.0), (" core", CORE, 0.55, 6.0)):
             scales = radius * np.stack([wide * np.sqrt(lit), wide * np.sqrt(lit), long * lit], axis=-1)
             yield Copies(
@@ -164,9 +175,25 @@ def thrusters(thrusters: Sequence[Thruster | Jet | SolidMotor], picture: "Pictur
             )  # fmt: skip
 
 
+def _mouth(picture: "Picture", k: int, point: Array, force: Array) -> Array:
+    """Where the flame of a nozzle starts: a point that lies inside the hull is moved back to its end."""
+    looks = [look.triangles.vertices for look in picture.looks[picture.records.names[k]]]
+    size = float(np.linalg.norm(force))
+    if not looks or not size > 0:
+        return point
+    back = -force / size
+    v = np.concatenate(looks) - point
+    along = v @ back
+    aside = np.linalg.norm(v - np.outer(along, back), axis=1)
+    close = along[aside < 0.12 * (picture.reaches[k] or picture.unit)]
+    inside = close.size > 0 and along.min() < 0 < close.max()
+    return np.asarray(point + float(close.max()) * back if inside else point)
+
+
 def _nozzle(picture: "Picture", k: int, point: Array, force: Array) -> float:
-    """The radius [m] of a nozzle: most of that of the hull around its point, at most an eighth of its reach."""
-    reach = picture.reaches[k] or picture.unit
+    """The radius [m] of a nozzle: that of an exit with the thrust per area of one atmosphere; at most that of the hull
+    around its point, and an eighth of its reach."""
+    reach = min(picture.reaches[k] or picture.unit, np.sqrt(np.linalg.norm(force) / (np.pi * ATMOSPHERE)) / 0.12)
     looks = [look.triangles.vertices for look in picture.looks[picture.records.names[k]]]
     axis = force / max(float(np.linalg.norm(force)), 1e-300)
     if not looks or not np.any(axis):
@@ -174,15 +201,8 @@ def _nozzle(picture: "Picture", k: int, point: Array, force: Array) -> float:
     v = np.concatenate(looks) - point
     along = v @ axis
     aside = np.linalg.norm(v - np.outer(along, axis), axis=1)
-    close = aside[np.abs(along) < 0.2 * reach]
+    close = aside[np.abs(along) < 0.2 * picture.reaches[k]]
     return float(min(0.75 * close.max() if close.size else np.inf, 0.12 * reach))
-
-
-def _state(picture: "Picture", element: Element, key: str, otherwise: Any) -> Array:
-    """A state of an element over the records (r,), or the constant `otherwise`."""
-    if key in element.states():
-        return picture.records.of(element.name, key)[:, 0]
-    return np.full(len(picture.records.time), float(otherwise))
 
 
 # How each kind of element is drawn, all of that kind at once. A new part is one row.
@@ -193,6 +213,13 @@ DRAWN: dict[type[Element], Drawing] = {
     Thruster: thrusters,
     Jet: thrusters,
     SolidMotor: thrusters,
+    Strip: flying_parts.surfaces,
+    Wing: flying_parts.surfaces,
+    Aero: flying_parts.of_coefficients,
+    Propeller: flying_parts.propellers,
+    Parachute: flying_parts.parachutes,
+    Gear: flying_parts.gears,
+    JointStop: ranges.stops,
 }
 
 
@@ -216,15 +243,6 @@ def broken(picture: "Picture", body: str) -> Array | None:
                 latched = picture.records.of(element.name, "latched")[:, 0] > 0.5
                 broken = latched if broken is None else broken | latched
     return broken
-
-
-def point_of(picture: "Picture", body: str, point: Any) -> Array:
-    """The position of a point of a body, or of the world, at each record, (r, 3)."""
-    records, p = picture.records, np.asarray(point, dtype=float)
-    if body == WORLD:
-        return np.broadcast_to(p, (len(records.time), 3))
-    k = records.index(body)
-    return records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], p)
 
 
 def _tinted(tension: Array) -> Array:

@@ -1,46 +1,41 @@
 """Who may open a page: only requests with its token, for this machine by name, and not from pages of other sites."""
 
-import contextlib
+import errno
 import ipaddress
+import os
 import secrets
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field
 from hmac import compare_digest
-from typing import Any
 from urllib.parse import urlsplit
 
+HOST = "127.0.0.1"
+PORT = 8080
+TRIES = 100  # ports, from the one that was asked for
 WILDCARDS = ("", "0.0.0.0", "::")  # hosts that mean every address of this machine
-_starting = threading.Lock()
 
 
-class Gate(str):
-    """The host of a server, with the token that opens it.
+@dataclass(frozen=True)
+class Gate:
+    """The host of a server, with the token that opens it: the first part of every path."""
 
-    It is a string so that viser hands it on to `websockets`, where `guarding` recognises it. The token is the first
-    part of the path: viser's page opens its websocket at its own address without the query.
-    """
-
-    token: str
-    closed: bool  # whether it stands before a server: nothing passes unseen
-
-    def __new__(cls, host: str) -> "Gate":
-        gate = super().__new__(cls, host)
-        gate.token, gate.closed = secrets.token_urlsafe(24), False
-        return gate
+    host: str
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
     def address(self, port: int) -> str:
         """The address of the page, with the token."""
-        host = "localhost" if self in WILDCARDS else f"[{self}]" if ":" in self else str(self)
+        host = "localhost" if self.host in WILDCARDS else f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{port}/{self.token}/"
 
-    def refusal(self, path: str, host: str, origin: str | None) -> str:
-        """Why a request is refused; an empty text if it is not."""
+    def refusal(self, path: str, hosts: list[str], origins: list[str]) -> str:
+        """Why a request with these headers Host and Origin is refused; an empty text if it is not."""
+        if len(hosts) != 1 or len(origins) > 1:
+            return "a request has one Host, and one Origin at most."
+        (host,) = hosts
         if not self._is_own(host):
             return f"this page is not served for the host {host!r}."
-        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            return f"this page is not served for pages of {origin!r}."
+        if origins and origins[0] not in (f"http://{host}", f"https://{host}"):
+            return f"this page is not served for pages of {origins[0]!r}."
         first = path.partition("?")[0].removeprefix("/").partition("/")[0]
         if not compare_digest(first.encode(errors="replace"), self.token.encode()):
             return "the address lacks the token of this page: use the whole address that the program prints."
@@ -53,29 +48,12 @@ class Gate(str):
             name = (urlsplit(f"//{host}").hostname or "").lower()
         except ValueError:
             return False
-        if name == self.lower() or (name == "localhost" and (self in WILDCARDS or _is_loopback(self))):
+        own = self.host
+        if name == own.lower() or (name == "localhost" and (own in WILDCARDS or _is_loopback(own))):
             return True
-        if self in WILDCARDS:
+        if own in WILDCARDS:
             return _is_address(name) or name in (socket.gethostname().lower(), socket.getfqdn().lower())
-        return _is_loopback(self) and _is_loopback(name)
-
-    def guard(self, serve: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], Any]:
-        """The `process_request` of websockets that refuses, or hands on to `serve` with the token taken off."""
-        self.closed = True
-
-        def process_request(connection: Any, request: Any) -> Any:
-            headers = request.headers
-            hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
-            several = "a request has one Host, and one Origin at most." if len(hosts) != 1 or len(origins) > 1 else ""
-            why = several or self.refusal(request.path, hosts[0], origins[0] if origins else None)
-            if why:
-                return connection.respond(403, f"Refused: {why}\n")
-            response = serve and serve(connection, replace(request, path=request.path[1 + len(self.token) :] or "/"))
-            if response is not None:
-                response.headers["Referrer-Policy"] = "no-referrer"  # the address is a secret
-            return response
-
-        return process_request
+        return _is_loopback(own) and _is_loopback(name)
 
 
 def _is_address(name: str) -> bool:
@@ -90,25 +68,25 @@ def _is_loopback(name: str) -> bool:
     return name == "localhost" or (_is_address(name) and ipaddress.ip_address(name).is_loopback)
 
 
-@contextlib.contextmanager
-def guarding() -> Iterator[None]:
-    """While a viser server starts inside this block, its gate is put before it; other servers are left alone.
-
-    Viser has no option for this: it calls `websockets.asyncio.server.serve(handler, host, port, process_request=...)`
-    from a thread of its own before its constructor returns.
-    """
-    from websockets.asyncio import server as websockets
-
-    with _starting:
-        serve = websockets.serve
-
-        def guarded(handler: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
-            if isinstance(host, Gate):
-                options["process_request"] = host.guard(options.get("process_request"))
-            return serve(handler, host, port, **options)
-
-        websockets.serve = guarded  # type: ignore[assignment,misc]
+def free_port(host: str, port: int) -> int:
+    """The first port from this one on that is free on a host; 0 leaves the choice to the system."""
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        raise ValueError(f"port must be a whole number from 0 to 65535, not {port!r}.")
+    last = min(port + TRIES, 65536)
+    for candidate in range(port, last):
         try:
-            yield
-        finally:
-            websockets.serve = serve  # type: ignore[misc]
+            family, kind, protocol, _, place = socket.getaddrinfo(
+                host or None, candidate, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            with socket.socket(family, kind, protocol) as probe:
+                if os.name == "posix":
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+                return candidate
+        except (OSError, UnicodeError) as error:
+            if getattr(error, "errno", None) not in (errno.EADDRINUSE, errno.EACCES):
+                raise ValueError(
+                    f"a page cannot be served on the host {host!r} ({error}); use '127.0.0.1' for this machine alone, "
+                    "or '0.0.0.0' for the network."
+                ) from error
+    raise OSError(f"no port from {port} to {last - 1} can be used on {host}; choose another one, or 0 for any.")

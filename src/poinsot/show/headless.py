@@ -66,7 +66,9 @@ def snapshot(
     show: str | Iterable[str] | None = None,
     size: tuple[int, int] = (1280, 800),
     instance: int = 0,
-    ghosts: int = 0,
+    ghosts: int | None = None,
+    colour: str | None = None,
+    side_by_side: float = 0.0,
     follow: str | None = None,
     attached: bool = False,
     surroundings: str | None = None,
@@ -75,7 +77,7 @@ def snapshot(
 ) -> Path:
     """A PNG of the run at a time [s], by default the end; it shows the nearest record."""
     path = _suffix(path, ".png")
-    picture = picture_of(run, instance, ghosts, looks, trails)
+    picture = picture_of(run, instance, ghosts, looks, trails, colour, side_by_side)
     times = picture.records.time
     if time is not None and not times[0] - 1e-9 <= time <= times[-1] + 1e-9:
         raise ValueError(f"time must be within the run, {times[0]:g} to {times[-1]:g} s, not {time!r}.")
@@ -98,7 +100,9 @@ def animate(
     show: str | Iterable[str] | None = None,
     size: tuple[int, int] = (640, 400),
     instance: int = 0,
-    ghosts: int = 0,
+    ghosts: int | None = None,
+    colour: str | None = None,
+    side_by_side: float = 0.0,
     follow: str | None = None,
     attached: bool = False,
     surroundings: str | None = None,
@@ -110,8 +114,7 @@ def animate(
 
     progress: whether to print how far it is; by default for long films, if there is a terminal.
     """
-    path = _film_path(path)
-    picture = picture_of(run, instance, ghosts, looks, trails)
+    path, picture = _film_path(path), picture_of(run, instance, ghosts, looks, trails, colour, side_by_side)
     times = picture.records.time
     within = np.flatnonzero((times >= (start or 0.0) - 1e-9) & (times <= (times[-1] if end is None else end) + 1e-9))
     if len(within) < 2:

@@ -10,8 +10,10 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot._types import Array
+from poinsot.contact.colliders import Collider
 from poinsot.mechanism import Link
 from poinsot.show import triangles as draw
+from poinsot.show.airframes import airframe
 from poinsot.show.marks import Colour, aimed
 from poinsot.show.triangles import Triangles, triangles_of
 from poinsot.spatial import Inertia, Pose
@@ -38,7 +40,7 @@ def look_of(source: Any) -> list[Look]:
         return [source]
     if isinstance(source, Shape):
         return [Look(triangles_of(source))]
-    if isinstance(source, Solid):
+    if isinstance(source, (Solid, Collider)):
         return [Look(triangles_of(source.shape).moved(source.pose))]
     if isinstance(source, (str, os.PathLike)):
         return from_file(Path(source))
@@ -50,7 +52,8 @@ def look_of(source: Any) -> list[Look]:
 
 
 def looks_of(description: Description, chosen: Mapping[str, Any]) -> dict[str, list[Look]]:
-    """The looks of every body, an empty list for those without any. Parts of a body are drawn separately."""
+    """The looks of every body, an empty list for those without any: the user's choice, or the shapes that it is made of
+    and its airframe. Parts of a body are drawn separately."""
     mech = description.mechanism(parts=False)
     for name in chosen:
         mech.index(name)  # an error if there is none
@@ -62,10 +65,11 @@ def looks_of(description: Description, chosen: Mapping[str, Any]) -> dict[str, l
     for link in mech.links:
         if link.name in chosen:
             looks[link.name] = look_of(chosen[link.name])
-        elif (inertia := description.bodies[link.name].inertia) is not None and inertia.solids:
-            looks[link.name] = look_of(inertia.solids)
         else:
-            looks[link.name] = _suggested(link, children[link.name])
+            inertia = description.bodies[link.name].inertia
+            worn = [Look(surface, colour) for surface, colour in airframe(description, link.name)]
+            solids = look_of(inertia.solids) if inertia is not None else []
+            looks[link.name] = solids + worn or _suggested(link, children[link.name])
     return looks
 
 
@@ -107,9 +111,16 @@ def from_file(path: Path) -> list[Look]:
     trimesh = require("trimesh", "mesh", "reading a mesh file")
     if not path.is_file():
         raise FileNotFoundError(f"mesh file '{path}' does not exist.")
-    loaded = trimesh.load(path, force="scene")
+    try:
+        loaded = trimesh.load(path, force="scene")
+    except (OSError, ImportError, ValueError):
+        raise
+    except Exception as error:  # the readers of file formats fail in their own ways
+        raise ValueError(f"mesh file '{path}' cannot be read: {type(error).__name__}: {error}") from error
     parts = [mesh for mesh in loaded.dump() if hasattr(mesh, "faces")]
     faces = sum(len(mesh.faces) for mesh in parts)
+    if not faces:
+        raise ValueError(f"mesh file '{path}' has no triangles.")
     if faces > MOST_FACES:
         raise ValueError(f"mesh file '{path}' has {faces:,} triangles, too many to draw: simplify it.")
     return [Look(Triangles(np.asarray(m.vertices), np.asarray(m.faces)), _painted(m)) for m in parts]

@@ -47,7 +47,8 @@ class Mark:
 class Surface(Mark):
     """A rigid moving surface; `body`: the body it belongs to, for the mouse. `hue` (r, 3): a colour that changes.
 
-    shades (n, 3): colours of its vertices, instead of `colour`. glows: it shines by itself.
+    shades (n, 3): colours of its vertices, instead of `colour`. glows: it shines by itself. haze: it fades into the
+    distance.
     """
 
     triangles: Triangles
@@ -59,6 +60,7 @@ class Surface(Mark):
     hue: Array | None = None
     shades: Array | None = None
     glows: bool = False
+    haze: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,10 @@ class Skin(Mark):
 
 @dataclass(frozen=True, eq=False)
 class Copies(Mark):
-    """Many copies of one surface: positions (r, n, 3), orientations (r, n, 4), and scales (r, n, 3) or (1, n, 3)."""
+    """Many copies of one surface: positions (r, n, 3), orientations (r, n, 4), and scales (r, n, 3) or (1, n, 3).
+
+    over: nothing hides them.
+    """
 
     triangles: Triangles
     positions: Array
@@ -93,6 +98,7 @@ class Copies(Mark):
     opacity: float = 1.0
     shadow: bool = True
     glows: bool = False
+    over: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +125,7 @@ class Path(Mark):
 class Arrows(Mark):
     """Arrows from (r, n, 3) along (r, n, 3) [m]; those of zero length are invisible.
 
-    full_scale: the magnitude of the quantity that is drawn at full length.
+    full_scale: the magnitude of the quantity that is drawn at full length. over: nothing hides them.
     """
 
     starts: Array
@@ -127,6 +133,7 @@ class Arrows(Mark):
     colour: Colour
     width: float
     full_scale: float = 1.0
+    over: bool = False
 
 
 @dataclass(frozen=True, eq=False)

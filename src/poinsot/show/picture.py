@@ -1,6 +1,6 @@
 """A picture of a run: layers of marks, each made on first use, independent of how they are displayed."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -11,8 +11,9 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
-from poinsot.show import construction, elements, scenery, vectors
+from poinsot.show import construction, elements, ensembles, relief, scenery, touches, vectors
 from poinsot.show.beams import chains
+from poinsot.show.ensembles import Ensemble
 from poinsot.show.looks import Look, looks_of
 from poinsot.show.marks import Arrows, Mark
 from poinsot.show.records import Records
@@ -27,17 +28,22 @@ class Picture:
 
     chosen_looks: the looks of bodies, where they are not the shapes they were made of. trails: points [m] of bodies, in
     their own frames, whose paths are drawn; by default the centres of mass of free bodies and of the ends of trees.
-    base: a picture whose sizes and scales this one takes over.
+    base: a picture whose sizes and scales this one takes over. robots: the files that bodies were loaded from, with the
+    prefixes of their names. ensemble: the batch that the instances belong to.
     """
 
     records: Records
     chosen_looks: Mapping[str, Any] = field(default_factory=dict)
     trails: Mapping[str, ArrayLike] | None = None
     base: "Picture | None" = None
+    robots: Sequence[tuple[str, str]] = ()
+    ensemble: Ensemble | None = None
 
     @cached_property
     def looks(self) -> dict[str, list[Look]]:
         """The looks of every body."""
+        if self.base is not None and self.base.chosen_looks is self.chosen_looks:
+            return self.base.looks
         return looks_of(self.records.description, self.chosen_looks)
 
     @cached_property
@@ -70,9 +76,23 @@ class Picture:
         for k, name in enumerate(records.names):
             points = np.concatenate([np.zeros((1, 3)), *(look.triangles.vertices for look in self.looks[name])])
             box = np.array(list(product(*zip(points.min(axis=0), points.max(axis=0), strict=True))))  # (8, 3)
-            x = records.positions[some, :, k, None] + quaternion.rotate(records.wxyz[some, :, k, None], box)
+            x = (records.positions[some, :, k] + self.offsets)[:, :, None] + quaternion.rotate(
+                records.wxyz[some, :, k, None], box
+            )
             low, high = np.minimum(low, x.min(axis=(0, 1, 2))), np.maximum(high, x.max(axis=(0, 1, 2)))
         return low, high
+
+    @cached_property
+    def offsets(self) -> Array:
+        """How far (n, 3) [m] instances are drawn from where they are: side by side, or not at all."""
+        count = len(self.records.numbers)
+        return np.zeros((count, 3)) if self.ensemble is None else self.ensemble.places(count, self.up)
+
+    @property
+    def tints(self) -> Array | None:
+        """The colours (n, 3) of the instances; None if they have those of their bodies."""
+        colours = None if self.ensemble is None else self.ensemble.colours
+        return None if colours is None else colours[list(self.records.numbers)]
 
     @property
     def centre(self) -> Array:
@@ -136,8 +156,9 @@ LAYERS: dict[str, Layer] = {
     "bodies": Layer(scenery.bodies, "bodies", True),
     "joints": Layer(scenery.joints, "joint axes", True),
     "ghosts": Layer(scenery.ghosts, "other instances of a batch", True),
+    "dispersion": Layer(ensembles.dispersion, "where the instances of a batch end, and ellipses around them", True),
     "parts": Layer(elements.parts, "springs and other parts", True),
-    "ground": Layer(scenery.ground, "the ground of contacts, or a grid below all bodies", True),
+    "ground": Layer(relief.ground, "the ground of contacts, terrain, or a grid below all bodies", True),
     "trails": Layer(scenery.trails, "paths of bodies", True),
     "exposures": Layer(scenery.exposures, "bodies at earlier and later times"),
     "frames": Layer(scenery.frames, "body frames: x red, y green, z blue"),
@@ -145,6 +166,8 @@ LAYERS: dict[str, Layer] = {
     "names": Layer(scenery.names, "names of the bodies"),
     "forces": Layer(vectors.forces, "forces on bodies"),
     "torques": Layer(vectors.torques, "torques on bodies"),
+    "contacts": Layer(touches.contacts, "points that touch, their forces, and cones of friction"),
+    "collisions": Layer(scenery.collisions, "the shapes that may touch"),
     "weights": Layer(vectors.weights, "weights"),
     "reactions": Layer(vectors.reactions, "reaction forces in joints"),
     "angular_momentum": Layer(vectors.spins, "angular momenta about the centres of mass"),

@@ -15,17 +15,13 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.parts import Limit
 from poinsot.run.result import Run
+from poinsot.show import flight_pictures
+from poinsot.show.flight_pictures import Panel
 from poinsot.show.history import History, history, quantities, spelled
+from poinsot.show.plot_style import COLOURS, INK, PALE, STYLE
 from poinsot.spatial import rotation
 
-COLOURS = ("#2a6f97", "#d1495b", "#5b8e7d", "#e09f3e", "#7d5a94", "#3d5a80")
-INK, GREY, PALE = "#30475e", "#8d99ae", "#a9bccf"
-STYLE = {
-    "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left",
-    "text.parse_math": False, "text.usetex": False,  # names are text, also with a $ in them
-}  # fmt: skip
 BAND = (0.05, 0.95)  # the quantiles of a batch that are drawn
-Panel = Callable[[Any], None]  # draws into the axes of matplotlib
 
 
 def plot(
@@ -34,31 +30,63 @@ def plot(
     body: str | Sequence[str] | None = None,
     instance: int | None = None,
     path: str | os.PathLike[str] | None = None,
+    ax: Any = None,
 ) -> Any:
     """A figure of a run.
 
     what: quantities such as "position" or "spring.tension", one panel each over time; or the name of a picture:
     "energy", "momentum", "phase" (joint velocities over coordinates), "polhode" (the angular momentum in body axes, on
-    the unit sphere), "margins" (of the limits of the structure). By default: energy, momentum, and the motion.
+    the unit sphere), "margins" (of the limits of the structure), "path" (in three dimensions), "ground_track" (on
+    a map), "height_and_speed", "mach_altitude", "elements" (of an orbit), "eclipse", "dispersion" (of the ends of a
+    batch). By default: energy, momentum, and the motion.
     body: which ones; by default the first, and for "polhode" the first that rotates freely. instance: of a batch; by
     default the median and the band of 90 %. path: where to write it, as .png, .pdf, .svg ...
+    ax: axes of matplotlib to draw into, or a list of them, one per panel, instead of a new figure.
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
     bodies = [body] if isinstance(body, str) or body is None else list(body)
     names = what or ("energy", "momentum", *_motion(run))
     panels = [panel for name in names for panel in _panels(run, name, bodies, instance)]
-    over_time = not any(name in ("polhode", "phase") for name in names)
-    width, height = (7.0, 2.3) if over_time else (5.4, 4.6)
+    over_time = not any(name in NOT_OVER_TIME for name in names)
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            len(panels), 1, figsize=(width, 0.5 + height * len(panels)), squeeze=False, layout="constrained",
-            sharex=over_time,
-        )  # fmt: skip
-        for panel, ax in zip(panels, axes[:, 0], strict=True):
-            panel(ax)
+        axes = _axes(plt, panels, over_time) if ax is None else _given(panels, ax)
+        for panel, place in zip(panels, axes, strict=True):
+            panel(place)
         if over_time:
-            axes[-1, 0].set_xlabel("time [s]")
-    return saved(figure, path)
+            axes[-1].set_xlabel("time [s]")
+    return saved(axes[0].figure, path)
+
+
+def _axes(plt: Any, panels: Sequence[Panel], over_time: bool) -> list[Any]:
+    """The axes of a new figure, one below the other."""
+    width, height = (7.0, 2.3) if over_time else (6.4, 4.6)
+    figure = plt.figure(figsize=(width, 0.5 + height * len(panels)), layout="constrained")
+    axes: list[Any] = []
+    for k, panel in enumerate(panels):
+        shared = {"sharex": axes[0]} if over_time and axes else {}
+        axes.append(figure.add_subplot(len(panels), 1, k + 1, projection=_projection(panel), **shared))
+        if over_time and k + 1 < len(panels):
+            axes[-1].tick_params(labelbottom=False)
+    return axes
+
+
+def _given(panels: Sequence[Panel], ax: Any) -> list[Any]:
+    """The axes of the user, checked."""
+    axes = list(np.ravel(np.array(ax, dtype=object)))
+    if len(axes) != len(panels):
+        raise ValueError(f"ax: {len(axes)} axes are given for {len(panels)} panels; give one for each.")
+    for panel, place in zip(panels, axes, strict=True):
+        if not hasattr(place, "plot"):
+            raise ValueError(f"ax: {place!r} is not an axes of matplotlib.")
+        if _projection(panel) == "3d" and not hasattr(place, "get_zlim"):
+            raise ValueError("ax: 'path' needs axes in three dimensions: plt.subplot(projection='3d').")
+    return axes
+
+
+def _projection(panel: Panel) -> str | None:
+    """The kind of axes that a panel draws into: "3d", or None for plain ones."""
+    kind: str | None = getattr(panel, "projection", None)
+    return kind
 
 
 def _panels(run: Run, name: str, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
@@ -280,4 +308,6 @@ def polhodes(moments: Array, count: int = 7) -> list[Array]:
 
 PICTURES: dict[str, Callable[[Run, Sequence[str | None], int | None], list[Panel]]] = {
     "energy": _energy, "momentum": _momentum, "phase": _phase, "polhode": _polhode, "margins": _margins,
+    **flight_pictures.PICTURES_OF_FLIGHT,
 }  # fmt: skip
+NOT_OVER_TIME = ("polhode", "phase", *flight_pictures.NOT_OVER_TIME)

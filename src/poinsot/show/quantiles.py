@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from poinsot._optional import require
-from poinsot.show.plots import COLOURS, INK, STYLE, saved
+from poinsot.show.flight_pictures import draw_dispersion
+from poinsot.show.plot_style import COLOURS, INK, STYLE
+from poinsot.show.plots import saved
 from poinsot.study.quantities import names, pick, unit_of
 from poinsot.study.swept import QUANTILES, Sweep, columns
 
@@ -18,11 +20,14 @@ PANELS = 4
 def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None) -> Any:
     """A matplotlib figure: the median and bands of each quantity over time, and final values over varied parameters.
 
-    Of an output, a histogram, and its values over varied parameters.
+    Of an output, a histogram, and its values over varied parameters. A pair, "north:west", is drawn as points with the
+    ellipses that hold 50, 90 and 99 % of them.
 
     path: where to write it, as .png, .pdf, .svg ...
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
+    if what and any(":" in name for name in what):
+        return _dispersions(plt, sweep, what, path)
     known = names(sweep.data)
     usual = sweep.outputs or [name for name in known if ".position." in name or name.endswith(".q")]
     chosen = list(what or usual or known)[:PANELS]
@@ -42,6 +47,28 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
             ax.tick_params(labelbottom=False)
             ax.set_xlabel("")
     return saved(figure, path)
+
+
+def _dispersions(plt: Any, sweep: Sweep, what: Sequence[str], path: str | os.PathLike[str] | None) -> Any:
+    """A panel per pair of outputs, or of quantities at the end."""
+    pairs = [tuple(name.split(":", 1)) for name in what]
+    if not all(len(pair) == 2 for pair in pairs):
+        raise ValueError(f"{', '.join(what)}: pairs, such as north:west, are drawn by themselves.")
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            1, len(pairs), figsize=(0.6 + 5.0 * len(pairs), 4.8), squeeze=False, layout="constrained"
+        )
+        for ax, (a, b) in zip(axes[0], pairs, strict=True):
+            draw_dispersion(ax, sweep.at_end(a), sweep.at_end(b), (_named(sweep, a), _named(sweep, b)), f"{b} over {a}")
+    return saved(figure, path)
+
+
+def _named(sweep: Sweep, name: str) -> str:
+    """A name with its unit, or what an output is of."""
+    if name in sweep.outputs:
+        return f"{name} = {sweep.data[name].attrs.get('description', '')}"
+    unit = unit_of(pick(sweep.data, name), name)
+    return f"{name} [{unit}]" if unit else name
 
 
 def _bands(ax: Any, sweep: Sweep, name: str) -> None:

@@ -10,10 +10,12 @@ import numpy as np
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.mechanism import Mechanism
+from poinsot.parts import WORLD, Element
+from poinsot.parts.element import value_of
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.observe import measuring
 from poinsot.run.result import Run
-from poinsot.spatial import motion
+from poinsot.spatial import motion, quaternion
 from poinsot.world import Description, Motion
 
 Measure = Callable[[Array, Array, Array], tuple[Array, ...]]
@@ -46,6 +48,33 @@ class Measures:
     def shown(self, element: str, key: str) -> Measure:
         """A shown quantity of an element."""
         return measuring(self.compiled, [lambda m: m.effects[element].shown[key]])
+
+    @memo
+    def asked(self, element: str, key: str, entry: str = "") -> Measure:
+        """What an element is told: a number, input, signal or function among its fields, or an entry of one."""
+
+        def told(m: Motion) -> Array:
+            own = getattr(m.scene.elements[element], key)
+            value = own[entry] if entry else own
+            if isinstance(value, str):
+                return m.scene.signal(value)
+            return value_of(value, m.scene, (), key, repr(element))
+
+        return measuring(self.compiled, [told])
+
+    @memo
+    def touches(self, element: str) -> Measure:
+        """Points, normals and depths of a contact."""
+
+        def place(k: int) -> Callable[[Motion], Array]:
+            return lambda m: m.scene.elements[element].meeting(m.scene).places(m.scene)[k]  # type: ignore[attr-defined]
+
+        return measuring(self.compiled, [place(k) for k in range(3)])
+
+    @memo
+    def flow(self, body: str, point: tuple[float, ...]) -> Measure:
+        """The velocity (3,) [m/s] of a point of a body through the air, in world axes."""
+        return measuring(self.compiled, [lambda m: m.scene[body].pose.R @ m.scene.air(body, np.array(point)).velocity])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +154,34 @@ class Records:
                 return self.y[..., start : start + np.size(value)].reshape(*self.y.shape[:-1], *np.shape(value))
             start += np.size(value)
         return self.measures.shown(element, key)(self.time, self.y, self.p)[0]
+
+    def state(self, element: Element, key: str, otherwise: Any) -> Array:
+        """A state of an element of the first instance, (r,), or the constant `otherwise`."""
+        if key in element.states():
+            return self.of(element.name, key)[:, 0]
+        return np.full(len(self.time), float(otherwise))
+
+    def point(self, body: str, point: Any) -> Array:
+        """The position (r, 3) [m] of a point of a body of the first instance, or of the world."""
+        p = np.asarray(point, dtype=float)
+        if body == WORLD:
+            return np.broadcast_to(p, (len(self.time), 3))
+        k = self.index(body)
+        return self.positions[:, 0, k] + quaternion.rotate(self.wxyz[:, 0, k], p)
+
+    def touches(self, element: str) -> tuple[Array, Array, Array]:
+        """Where a contact of the first instance may touch: points (r, m, 3) [m], normals (r, m, 3), depths (r, m)."""
+        points, normals, depths = self.measures.touches(element)(self.time, self.y, self.p)
+        return points[:, 0], normals[:, 0], depths[:, 0]
+
+    def told(self, element: str, key: str, entry: str = "") -> Array:
+        """What the first instance of an element is told, (r,): records.told("wing", "deflection")."""
+        return self.measures.asked(element, key, entry)(self.time, self.y, self.p)[0][:, 0]
+
+    def flow(self, body: str, point: Any) -> Array:
+        """The velocity (r, 3) [m/s] of a point of a body of the first instance through the air, in world axes."""
+        measure = self.measures.flow(body, tuple(float(x) for x in point))
+        return measure(self.time, self.y, self.p)[0][:, 0]
 
     def index(self, body: str) -> int:
         """The index of a body."""

@@ -2,7 +2,7 @@
 
 import base64
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib import resources
@@ -15,6 +15,7 @@ from poinsot._atomic import write_text
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
+from poinsot.show import ensembles
 from poinsot.show.document import document
 from poinsot.show.picture import DEFAULT, LAYERS, Picture
 from poinsot.show.records import records_of
@@ -22,9 +23,10 @@ from poinsot.show.robots import own_looks
 
 FPS = 30
 MOST = 400_000  # poses in one file; beyond that there are fewer records, down to FPS of them per second
+FEWEST = 8  # records per second of a replay with very many instances
 SHORT, LONG = 2.0, 120.0  # s: shorter and longer runs are not played in real time,
 USUAL = 20.0  # s: but within this time
-SCRIPTS = ("unpack", "algebra", "backdrop", "things", "cameras", "stage", "hud", "panels", "player")
+SCRIPTS = ("unpack", "algebra", "backdrop", "things", "cameras", "stage", "hud", "panels", "legend", "player")
 
 
 def pace(duration: float, speed: float | None) -> float:
@@ -50,23 +52,34 @@ def kept(picture: Picture, rate: float, fps: float | None = None) -> Array:
     time = picture.records.time
     if fps is not None and not 0 < fps < np.inf:
         raise ValueError(f"fps must be a positive number of records per second, not {fps!r}.")
-    if fps is None and len(time) * len(picture.records.names) <= MOST / 10:
+    poses = len(picture.records.names) * len(picture.records.numbers)
+    if fps is None and len(time) * poses <= MOST / 10:
         return np.arange(len(time))
-    return frames(time, rate, fps or FPS)
+    seconds = max(float(np.ptp(time)) / rate, 1e-9)
+    return frames(time, rate, fps or min(FPS, max(FEWEST, 4 * MOST / (poses * seconds))))
 
 
 def picture_of(
     run: Run,
     instance: int = 0,
-    ghosts: int = 0,
+    ghosts: int | None = None,
     looks: Mapping[str, Any] | None = None,
     trails: Mapping[str, ArrayLike] | None = None,
+    colour: str | None = None,
+    side_by_side: float = 0.0,
 ) -> Picture:
-    """The picture of a run: of one instance of a batch, with up to `ghosts` others."""
+    """The picture of a run: of one instance of a batch, with up to `ghosts` others, some by default."""
     others = [i for i in range(run.batch or 1) if i != instance]
+    if ghosts is None:
+        light = MOST // (len(run.time) * max(len(run.world.description.bodies), 1))
+        ghosts = min(ensembles.USUAL, light)
+    if isinstance(ghosts, bool) or not isinstance(ghosts, (int, np.integer)) or ghosts < 0:
+        raise ValueError(f"ghosts must be a number of other instances, 0 or more, not {ghosts!r}.")
     chosen = np.linspace(0, len(others) - 1, min(ghosts, len(others))).astype(int)
+    ensemble = None if run.batch is None else ensembles.Ensemble(run, colour, side_by_side)
     all_looks = {**own_looks(run.world), **(looks or {})}
-    return Picture(records_of(run, (instance, *(others[i] for i in chosen))), all_looks, trails)
+    records = records_of(run, (instance, *(others[i] for i in chosen)))
+    return Picture(records, all_looks, trails, robots=tuple(run.world.robots), ensemble=ensemble)
 
 
 def html(
@@ -76,7 +89,9 @@ def html(
     speed: float | None = None,
     fps: float | None = None,
     instance: int = 0,
-    ghosts: int = 0,
+    ghosts: int | None = None,
+    colour: str | None = None,
+    side_by_side: float = 0.0,
     camera: Any = None,
     follow: str | None = None,
     attached: bool = False,
@@ -90,7 +105,7 @@ def html(
     fps: records per second of the replay; by default all records of a small run, 30 per second of a larger one. The
     page moves between them.
     """
-    picture = picture_of(run, instance, ghosts, looks, trails)
+    picture = picture_of(run, instance, ghosts, looks, trails, colour, side_by_side)
     rate = pace(float(np.ptp(picture.records.time)), speed)
     content = document(
         run, picture, kept(picture, rate, fps), rate, layers_of(show), camera=camera, follow=follow,
@@ -99,26 +114,26 @@ def html(
     return page_of(content, title_of(run, rate))
 
 
-def page_of(content: str, title: str) -> str:
-    """The page of a document."""
+def page_of(content: str, title: str, more: Sequence[str] = (), starts: str = "start") -> str:
+    """The page of a document; more: further scripts; starts: the function that starts it."""
     load = (
         "const text = id => document.getElementById(id).textContent;"
         ' const code = await inflated(text("three"), "gzip");'
         ' globalThis.THREE = new Function(new TextDecoder().decode(code) + "; return THREE;")();'
-        ' await start(JSON.parse(text("run")));'
+        f' await {starts}(JSON.parse(text("run")));'
     )
     head = f'<meta charset="utf-8"><link rel="icon" href="data:,"><title>{escape(title)}</title>'
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}<style>{_file("page.css")}</style></head><body>'
         f'<script id="three" type="text/plain">{_library()}</script>'
         f'<script id="run" type="application/json">{content}</script>'
-        f'<script>"use strict"; (async () => {{\n{_player()}\n{load}\n}})();</script></body></html>\n'
+        f'<script>"use strict"; (async () => {{\n{_player(tuple(more))}\n{load}\n}})();</script></body></html>\n'
     )
 
 
 @cache
-def _player() -> str:
-    return "\n".join(_file(f"{name}.js") for name in SCRIPTS)
+def _player(more: tuple[str, ...]) -> str:
+    return "\n".join(_file(f"{name}.js") for name in (*SCRIPTS, *more))
 
 
 @cache

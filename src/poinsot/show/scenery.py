@@ -1,4 +1,4 @@
-"""Layers of positions: bodies, joints, ghosts, ground, trails, frames, centres of mass, names."""
+"""Layers of positions: bodies, joints, ghosts, trails, frames, centres of mass, names."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.environment import Contact
 from poinsot.parts import Element
 from poinsot.show import triangles as draw
 from poinsot.show.beams import skins
 from poinsot.show.elements import broken, hollow
+from poinsot.show.ensembles import FEW_FACES, coarser, paths
 from poinsot.show.looks import is_point
 from poinsot.show.marks import (
     BODIES,
@@ -22,11 +22,11 @@ from poinsot.show.marks import (
     Label,
     Mark,
     Path,
-    Plane,
     Surface,
     Track,
     aimed,
 )
+from poinsot.show.robots import collision_looks
 from poinsot.show.triangles import Triangles, joined
 from poinsot.spatial import Pose, quaternion
 
@@ -38,6 +38,7 @@ POINT = 0.018  # the radius of the heaviest point mass, relative to the size of 
 GHOST = 0.16  # opacity
 FLASHES = 16
 BROKEN = (220, 38, 38)
+COLLIDES = (52, 168, 110)
 IN_SPACE = (255, 214, 102)  # trails before a dark sky
 
 
@@ -56,6 +57,17 @@ def bodies(picture: "Picture") -> Iterator[Mark]:
             name, opacity = f"{link.name}/{part}" if part else link.name, hulls.get(link.name, 1.0)
             yield Surface(name, surface, track, colour, opacity, body=link.name, hue=hue)
     yield from _points(picture)
+
+
+def collisions(picture: "Picture") -> Iterator[Mark]:
+    """The shapes that may touch, translucent: of contacts, and those of the files of robots."""
+    records = picture.records
+    shapes = collision_looks(picture.robots, records.description)
+    for k, name in enumerate(records.names):
+        found = [look.triangles for look in shapes.get(name, [])]
+        if found:
+            track = Track(records.positions[:, 0, k], records.wxyz[:, 0, k])
+            yield Surface(name, joined(found), track, COLLIDES, 0.4, body=name, shadow=False)
 
 
 def joints(picture: "Picture") -> Iterator[Mark]:
@@ -90,17 +102,23 @@ def exposures(picture: "Picture") -> Iterator[Mark]:
 
 
 def ghosts(picture: "Picture") -> Iterator[Mark]:
-    """The other instances, translucent."""
+    """The other instances: translucent, or solid where they are side by side; in the colours of the ensemble."""
     records = picture.records
-    if len(records.numbers) < 2:
+    n = len(records.numbers) - 1
+    if n < 1:
         return
-    for k, link in enumerate(records.mechanism.links):
-        positions, wxyz = records.positions[:, 1:, k], records.wxyz[:, 1:, k]
-        n = positions.shape[1]
-        for part, (colour, surface) in enumerate(_surfaces(picture, k)):
-            name = f"{link.name}/{part}" if part else link.name
-            colours = np.tile(np.array(colour), (n, 1))
-            yield Copies(name, surface, positions, wxyz, np.ones((1, n, 3)), colours, GHOST, shadow=False)
+    yield from paths(picture)
+    apart, tints = picture.offsets[1:], picture.tints
+    solid = picture.ensemble is not None and picture.ensemble.gap > 0
+    surfaces = [(k, *part) for k in range(len(records.names)) for part in _surfaces(picture, k)]
+    most = FEW_FACES // (n * max(len(surfaces), 1))
+    for part, (k, colour, surface) in enumerate(surfaces):
+        positions, wxyz = records.positions[:, 1:, k] + apart, records.wxyz[:, 1:, k]
+        colours = np.tile(np.array(colour), (n, 1)) if tints is None else tints[1:]
+        yield Copies(
+            f"{records.names[k]}/{part}", coarser(surface, max(most, 24)), positions, wxyz, np.ones((1, n, 3)), colours,
+            1.0 if solid else GHOST, shadow=False,
+        )  # fmt: skip
 
 
 def _surfaces(picture: "Picture", k: int) -> list[tuple[Colour, Triangles]]:
@@ -125,49 +143,33 @@ def _points(picture: "Picture") -> Iterator[Mark]:
     yield Copies("points", draw.ball(around=24), positions, wxyz, scales, colours)
 
 
-def ground(picture: "Picture") -> Iterator[Mark]:
-    """The ground planes of contacts; without any, if there is gravity, a grid below all bodies."""
-    planes: dict[tuple[float, ...], tuple[Array, float]] = {}
-    for element in picture.records.description.elements.values():
-        if isinstance(element, Contact):
-            n = np.asarray(element.normal, dtype=float)
-            n = n / np.linalg.norm(n)
-            planes[(*np.round(n, 9), round(float(element.height), 9))] = (n, float(element.height))
-    cell = _nice(picture.size / 3)
-    for k, (n, height) in enumerate(planes.values()):
-        foot = picture.centre + (height - n @ picture.centre) * n
-        yield Plane(f"ground {k}" if k else "ground", Track.at(foot, aimed(n)), 40 * cell, cell)
-    if not planes and np.any(picture.records.mechanism.gravity):
-        up, (low, high) = picture.up, picture.bounds
-        lowest = float(up @ np.where(up > 0, low, high))
-        stands = abs(lowest) < 0.01 * picture.size  # on the plane through the world's origin
-        lowest -= 0.0 if stands else 0.04 * picture.size
-        foot = picture.centre + (lowest - up @ picture.centre) * up
-        yield Plane("grid", Track.at(foot, aimed(up)), 40 * cell, cell, solid=False)
+def tracked_points(picture: "Picture") -> dict[str, Array]:
+    """The points (3,) [m] of bodies whose paths are drawn: by default the centres of mass of the ends of trees."""
+    if picture.trails is not None:
+        return {name: np.asarray(point, dtype=float) for name, point in picture.trails.items()}
+    links = picture.records.mechanism.links
+    parents = {link.parent for link in links}
+    ends = [link for link in links if link.name not in parents and link.inertia is not None]
+    ends = [] if len(ends) > MOST_TRAILS else ends
+    return {link.name: np.asarray(link.inertia.com) for link in ends}  # type: ignore[union-attr]
 
 
-def _nice(length: float) -> float:
-    """A round number near a length: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(power * min((1, 2, 5, 10), key=lambda d: abs(np.log(d * power / length))))
+def trail_style(picture: "Picture", body: str) -> tuple[Colour, float]:
+    """The colour and the width [m] of the path of a body."""
+    records = picture.records
+    in_space = isinstance(records.description.gravity, Element)
+    colour = IN_SPACE if in_space else _darker(_colour_of(picture, records.index(body)))
+    return colour, min(0.004 * picture.size, 0.012 * picture.unit)
 
 
 def trails(picture: "Picture") -> Iterator[Mark]:
     """Paths of points of bodies."""
     records = picture.records
-    tracked = picture.trails
-    if tracked is None:
-        parents = {link.parent for link in records.mechanism.links}
-        ends = [link for link in records.mechanism.links if link.name not in parents and link.inertia is not None]
-        ends = [] if len(ends) > MOST_TRAILS else ends
-        tracked = {link.name: link.inertia.com for link in ends}  # type: ignore[union-attr]
-    for name, point in tracked.items():
+    for name, point in tracked_points(picture).items():
         k = records.index(name)
-        points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], np.asarray(point, dtype=float))
+        points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], point)
         if np.ptp(points, axis=0).max() > 1e-6 * picture.size:
-            still = Track.at(np.zeros(3))
-            colour = IN_SPACE if isinstance(records.description.gravity, Element) else _darker(_colour_of(picture, k))
-            yield Path(name, points, colour, min(0.004 * picture.size, 0.02 * picture.unit), still)
+            yield Path(name, points, *trail_style(picture, name), Track.at(np.zeros(3)))
 
 
 def _colour_of(picture: "Picture", k: int) -> Colour:

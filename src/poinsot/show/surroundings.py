@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.environment import CentralGravity, Contact, EarthGravity
+from poinsot.environment import CentralGravity, EarthGravity
 from poinsot.environment.earth import RADIUS
+from poinsot.show.marks import Surface
 from poinsot.show.picture import Picture
+from poinsot.show.relief import planes_of, terrain_of
 from poinsot.show.vehicles import Vehicle
 from poinsot.spatial import rotation
 
@@ -61,18 +63,22 @@ def surroundings_of(picture: Picture, vehicle: Vehicle, kind: str | None = None)
     up = picture.up
     first = _unit(np.array([1.0, 0, 0]) - up[0] * up) if abs(up[0]) < 0.9 else rotation.perpendicular(up)
     ground = _ground(picture, vehicle, kind)
+    paved = kind == "field" and ground is not None and terrain_of(description) is None
     sun = _unit(0.45 * first - 0.75 * np.cross(up, first) + (1.5 if kind == "studio" else 0.95) * up)
-    runway = _runway(picture, vehicle, up, first, ground) if kind == "field" and ground is not None else None
+    runway = _runway(picture, vehicle, up, first, ground or 0.0) if paved else None
     return Surroundings(kind, up, first, ground, ground if ground is not None and ground >= 0 else 0.0, sun, runway)
 
 
 def _ground(picture: Picture, vehicle: Vehicle, kind: str) -> float | None:
-    """The height [m] of the ground: of level contacts, else of the plane through the origin if all is above it, else
-    below everything; None without gravity."""
-    up, elements = picture.up, picture.records.description.elements.values()
-    for element in elements:
-        if isinstance(element, Contact) and np.allclose(_unit(np.asarray(element.normal, dtype=float)), up):
-            return float(element.height)
+    """The height [m] of the ground: of level planes, below terrain, else of the plane through the origin if all is
+    above it, else below everything; None without gravity."""
+    up, description = picture.up, picture.records.description
+    for normal, height in planes_of(description):
+        if np.allclose(normal, up):
+            return height
+    if terrain_of(description) is not None:
+        hills = next(m for m in picture.layer("ground") if isinstance(m, Surface))
+        return float(hills.track.position[0] @ up) - 1e-3 * picture.size
     if not np.any(picture.records.mechanism.gravity):
         return None
     low, high = picture.bounds
@@ -98,9 +104,11 @@ def _runway(picture: Picture, vehicle: Vehicle, up: Array, first: Array, ground:
 
 
 def _globe(gravity: Any) -> dict[str, Any] | None:
-    """The Earth of a world's gravity: centre [m], radius [m], rate [rad/s] of its rotation, coast."""
+    """The Earth of a world's gravity: centre [m], radius [m], angle [rad] at t = 0 and rate [rad/s], coast."""
     if isinstance(gravity, EarthGravity):
-        return {"centre": [0.0, 0.0, 0.0], "radius": RADIUS, "rate": float(gravity.earth.rate), "coast": coast()}
+        earth = gravity.earth
+        turning = {"rate": float(earth.rate), "angle": earth.angle}
+        return {"centre": [0.0, 0.0, 0.0], "radius": RADIUS, **turning, "coast": coast()}
     if isinstance(gravity, CentralGravity):
         centre = np.asarray(gravity.centre, dtype=float)
         return {"centre": centre.tolist(), "radius": RADIUS, "rate": 0.0, "coast": coast()}

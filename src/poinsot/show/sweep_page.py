@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._optional import require
-from poinsot.show.plots import COLOURS, INK, STYLE
+from poinsot.show.plot_style import COLOURS, INK, STYLE
 from poinsot.show.quantiles import PANELS, quantile_plot
 from poinsot.study.quantities import names, pick, unit_of
 from poinsot.study.swept import Sweep

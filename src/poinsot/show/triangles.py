@@ -62,6 +62,21 @@ def revolved(*profiles: Sequence[tuple[float, float]], around: int = AROUND) -> 
     return joined(parts)
 
 
+def lofted(rings: Array) -> Triangles:
+    """The surface through closed rings (n, m, 3) [m], one after the other, with flat ends."""
+    n, m, _ = rings.shape
+    return Triangles(rings.reshape(-1, 3), loft_faces(n, m))
+
+
+def loft_faces(n: int, m: int) -> Array:
+    """The faces (k, 3) between n closed rings of m points each, and of the flat ends."""
+    i, j = np.meshgrid(np.arange(n - 1), np.arange(m), indexing="ij")
+    a, b = i * m + j, i * m + (j + 1) % m
+    sides = np.stack([np.stack([a, b, b + m], -1), np.stack([a, b + m, a + m], -1)], -2).reshape(-1, 3)
+    fan = np.stack([np.zeros(m - 2, int), np.arange(1, m - 1), np.arange(2, m)], -1)
+    return np.concatenate([sides, fan[:, ::-1], fan + (n - 1) * m])
+
+
 def box(size: Any) -> Triangles:
     """A cuboid with sides `size` [m]."""
     corners, faces = [], []  # type: list[Array], list[Array]

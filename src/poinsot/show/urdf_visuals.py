@@ -20,21 +20,23 @@ def urdf_looks(
     path: str | os.PathLike[str],
     folders: Mapping[str, str | os.PathLike[str]] | None = None,
     missing: Literal["error", "warn"] = "error",
+    kind: Literal["visual", "collision"] = "visual",
 ) -> dict[str, list[Look]]:
     """The <visual> elements of a URDF file: the boxes, cylinders, spheres and meshes of each link, with their colours.
 
     `folders`: the folders of the packages in "package://name/..."; by default they are searched for above the file.
     Meshes are read with trimesh, in the colours of their materials where the file gives none. missing: whether a mesh
-    that cannot be read, or is too large to draw, is an error or a warning. A world with a robot from `load_urdf` has
-    these looks by default; for a run from elsewhere use run.view(looks=urdf_looks("robot.urdf")).
+    that cannot be read, or is too large to draw, is an error or a warning; a link that has nothing else is left out. A
+    world with a robot from `load_urdf` has these looks by default; for a run from elsewhere use
+    run.view(looks=urdf_looks("robot.urdf")). kind: the shapes of <collision> instead.
     """
     path = Path(path)
     robot = ElementTree.fromstring(path.read_bytes())
     named = {m.get("name"): m for m in robot.findall("material")}
     by_link = {}
     for link in robot.findall("link"):
-        looks = []
-        for visual in link.findall("visual"):
+        looks, lost = [], False
+        for visual in link.findall(kind):
             colour = _colour(visual.find("material"), named)
             try:
                 found = _geometry(visual.find("geometry"), path, folders or {})
@@ -42,10 +44,12 @@ def urdf_looks(
                 if missing == "error":
                     raise
                 warnings.warn(f"link {link.get('name')!r} is drawn without a part: {error}", stacklevel=2)
+                lost = True
                 continue
             X = _origin(visual.find("origin"))
             looks += [Look(look.triangles.moved(X), colour or look.colour) for look in found]
-        by_link[str(link.get("name"))] = looks
+        if looks or not lost:
+            by_link[str(link.get("name"))] = looks
     return by_link
 
 

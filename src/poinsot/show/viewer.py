@@ -1,6 +1,5 @@
 """A run in the browser: the same page as a saved replay, served by the program, which can move it."""
 
-import time as clock
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -9,14 +8,11 @@ import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
-from poinsot.show import server as web
 from poinsot.show.document import document, layer_document
-from poinsot.show.page import offer
+from poinsot.show.gate import HOST, PORT
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.replay import kept, layers_of, pace, page_of, picture_of, title_of
-from poinsot.show.web_server import PageServer
-
-GRACE = 3.0  # s that a page may be disconnected, as for a reload, before a waiting program continues
+from poinsot.show.web_server import PageServer, offer
 
 
 class Viewer:
@@ -28,15 +24,22 @@ class Viewer:
         layers: Iterable[str],
         speed: float | None,
         instance: int,
-        ghosts: int,
+        ghosts: int | None,
         host: str,
         port: int,
         looks: Mapping[str, Any] | None,
         trails: Mapping[str, ArrayLike] | None,
+        colour: str | None = None,
+        side_by_side: float = 0.0,
         **options: Any,
     ) -> None:
         self.run, self.layers, self.instance, self.ghosts, self.options = run, tuple(layers), instance, ghosts, options
-        self.drawing = {"looks": looks, "trails": trails}
+        self.drawing: dict[str, Any] = {
+            "looks": looks,
+            "trails": trails,
+            "colour": colour,
+            "side_by_side": side_by_side,
+        }
         self.rate = pace(float(np.ptp(run.time)), speed)
         self._drawn = lru_cache(maxsize=4)(self._make)  # by instance
         self._drawn(instance)  # all errors come now
@@ -89,15 +92,7 @@ class Viewer:
     def wait(self) -> None:
         """Wait until the page has been opened and closed again, or Ctrl-C is pressed; then close."""
         try:
-            away = clock.monotonic()
-            while not self.server.over.is_set():
-                if self.server.pages or not self.server.seen.is_set():
-                    away = clock.monotonic()
-                if clock.monotonic() - away > GRACE:
-                    break
-                clock.sleep(0.1)
-        except KeyboardInterrupt:
-            pass
+            self.server.wait()
         finally:
             self.close()
 
@@ -121,7 +116,9 @@ def view(
     show: str | Iterable[str] | None = None,
     speed: float | None = None,
     instance: int = 0,
-    ghosts: int = 0,
+    ghosts: int | None = None,
+    colour: str | None = None,
+    side_by_side: float = 0.0,
     camera: Any = None,
     follow: str | None = None,
     attached: bool = False,
@@ -129,25 +126,26 @@ def view(
     surroundings: str | None = None,
     looks: Mapping[str, Any] | None = None,
     trails: Mapping[str, ArrayLike] | None = None,
-    host: str = web.HOST,
-    port: int = web.PORT,
+    host: str = HOST,
+    port: int = PORT,
     browser: bool | None = None,
     block: bool | None = None,
 ) -> Viewer:
     """Show a run in the browser.
 
     show: layers, by their names in `LAYERS`; "+forces" adds one to the default ones. speed: seconds of the run per
-    second. instance, ghosts: the instance of a batch, and the number of others, translucent. camera: "chase", "orbit",
-    "cockpit", "fixed", "chase plane", "wing from fuselage", a direction or a table, see `cameras.camera_of`; follow:
-    the body that stays in the centre, in its own axes if `attached`. plots: quantities, or (quantity, body).
-    surroundings: "studio", "field" or "orbit". looks: of bodies, by name: shapes, mesh files, `urdf_looks(path)`.
-    trails: points of bodies, by name. host, port: where the page is served; a port in use is skipped. browser: open it.
-    block: wait until the page is closed; by default in a program, but not at a prompt.
+    second. instance, ghosts: the instance of a batch, and the number of others, translucent, up to 24 by default;
+    colour: what these are coloured by, "outcome" or the name of an output; side_by_side: their distance [m] on a grid.
+    camera: "chase", "orbit", "cockpit", "fixed", "chase plane", "wing from fuselage", a direction or a table, see
+    `cameras.camera_of`; follow: the body that stays in the centre, in its own axes if `attached`. plots: quantities, or
+    (quantity, body). surroundings: "studio", "field" or "orbit". looks: of bodies, by name: shapes, mesh files,
+    `urdf_looks(path)`. trails: points of bodies, by name. host, port: where the page is served; a port in use is
+    skipped. browser: open it. block: wait until the page is closed; by default in a program, but not at a prompt.
     """
     plots = None if plots is None else list(plots)
     viewer = Viewer(
-        run, layers_of(show), speed, instance, ghosts, host, port, looks, trails, camera=camera, follow=follow,
-        attached=attached, plots=plots, surroundings=surroundings,
+        run, layers_of(show), speed, instance, ghosts, host, port, looks, trails, colour, side_by_side, camera=camera,
+        follow=follow, attached=attached, plots=plots, surroundings=surroundings,
     )  # fmt: skip
     offer(viewer, browser, block)
     return viewer

@@ -1,31 +1,40 @@
-"""The server of a run's page: plain HTTP on this machine, behind the gate; it tells the page where to go."""
+"""The server of a page: plain HTTP on this machine, behind the gate; it tells the page where to go."""
 
+import contextlib
 import json
 import queue
 import socket
+import sys
 import threading
 import time as clock
+import webbrowser
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from poinsot.show.gate import Gate
-from poinsot.show.server import HOST, PORT, free_port
+from poinsot.show.gate import HOST, PORT, Gate, free_port
+from poinsot.show.web_socket import ProtocolError, Socket, acceptance
 
 BEAT = 0.5  # s between signs of life to a page: its end is noticed by then
+GRACE = 3.0  # s that a page may be disconnected, as for a reload, before a waiting program continues
 LARGEST = 4096  # bytes that a page may send
 Answer = Callable[[Mapping[str, str]], tuple[str, str]]
+Talk = Callable[[Socket], None]
 
 
 class PageServer:
     """Answers `answers[path](query) -> (kind, text)` for the whole address alone, and pushes orders to all pages.
 
-    state: what the page told last; pages: how many are open; seen: whether there ever was one.
+    talk: handles the websocket of a page, in a thread of its own, until it returns. state: what the page told last;
+    pages: how many are open; seen: whether there ever was one.
     """
 
-    def __init__(self, answers: Mapping[str, Answer], host: str = HOST, port: int = PORT) -> None:
-        self.answers = answers
+    def __init__(
+        self, answers: Mapping[str, Answer], host: str = HOST, port: int = PORT, talk: Talk | None = None
+    ) -> None:
+        self.answers, self.talk = answers, talk
+        self._sockets: dict[Socket, socket.socket] = {}
         self.state: dict[str, Any] = {}
         self.gate, self.over, self.seen = Gate(host), threading.Event(), threading.Event()
         self._queues: list[queue.SimpleQueue[str]] = []
@@ -50,7 +59,7 @@ class PageServer:
     @property
     def pages(self) -> int:
         """The number of open pages."""
-        return len(self._queues)
+        return len(self._queues) + len(self._sockets)
 
     def order(self, **what: Any) -> None:
         """Send an order to all pages, and to those that open later."""
@@ -67,12 +76,43 @@ class PageServer:
         with self._lock:
             for waiting in self._queues:
                 waiting.put("")
+            for page, plain in self._sockets.items():
+                with contextlib.suppress(OSError):
+                    page.close()
+                    plain.shutdown(socket.SHUT_RD)  # ends the thread that waits for its messages
         until = clock.monotonic() + BEAT
         while self.pages and clock.monotonic() < until:  # they are told that it ends
             clock.sleep(0.02)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def speak(self, page: Socket, plain: socket.socket) -> None:
+        """Talk with one page, until it is closed or the server is."""
+        assert self.talk is not None
+        with self._lock:
+            if self.over.is_set():
+                return
+            self._sockets[page] = plain
+        self.seen.set()
+        try:
+            self.talk(page)
+        except (OSError, ProtocolError):
+            pass  # the page was closed, or is no page of ours
+        finally:
+            with self._lock:
+                del self._sockets[page]
+
+    def wait(self) -> None:
+        """Wait until the page has been opened and closed again, or Ctrl-C is pressed."""
+        away = clock.monotonic()
+        with contextlib.suppress(KeyboardInterrupt):
+            while not self.over.is_set():
+                if self.pages or not self.seen.is_set():
+                    away = clock.monotonic()
+                if clock.monotonic() - away > GRACE:
+                    break
+                clock.sleep(0.1)
 
     def stream(self, write: Callable[[str], None]) -> None:
         """Orders for one page, until it is closed or the server is."""
@@ -109,8 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _allowed(self) -> str | None:
         """The path below the token; None if the request was refused, which it was told."""
         hosts, origins = self.headers.get_all("Host") or [], self.headers.get_all("Origin") or []
-        several = "a request has one Host, and one Origin at most." if len(hosts) != 1 or len(origins) > 1 else ""
-        why = several or self.page.gate.refusal(self.path, hosts[0], origins[0] if origins else None)
+        why = self.page.gate.refusal(self.path, hosts, origins)
         if why:
             self._send(403, "text/plain", f"Refused: {why}\n")
             return None
@@ -135,6 +174,8 @@ class _Handler(BaseHTTPRequestHandler):
         name, query = parts.path.strip("/"), {k: v[-1] for k, v in parse_qs(parts.query).items()}
         if name == "events":
             self._stream()
+        elif name == "socket" and self.page.talk is not None:
+            self._socket()
         elif name in self.page.answers:
             try:
                 self._send(200, *self.page.answers[name](query))
@@ -157,6 +198,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.page.state.update(time=time, playing=playing)
         self._send(200, "text/plain", "")
 
+    def _socket(self) -> None:
+        key = self.headers.get("Sec-WebSocket-Key", "")
+        if self.headers.get("Upgrade", "").lower() != "websocket" or not key:
+            self._send(400, "text/plain", "This address is for the websocket of a page.\n")
+            return
+        self.close_connection = True
+        self.connection.settimeout(None)
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.wfile.write(f"{head}Sec-WebSocket-Accept: {acceptance(key)}\r\n\r\n".encode())
+        self.page.speak(Socket(self.rfile.read, self.connection.sendall), self.connection)
+
     def _stream(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -168,3 +221,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
 
         self.page.stream(write)
+
+
+def offer(page: Any, browser: bool | None, block: bool | None) -> None:
+    """Open the browser and wait, if asked to; by default both in a program, and neither at a prompt."""
+    at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
+    block = not at_prompt if block is None else block
+    if browser or (browser is None and block):
+        opened = webbrowser.open(page.url)
+        if not opened and not block:
+            print(f"No browser could be opened: open {page.url} in one.", flush=True)
+    if block:
+        print(f"Watch it at {page.url} (end with Ctrl-C, or by closing the page).", flush=True)
+        page.wait()

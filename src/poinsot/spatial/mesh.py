@@ -28,6 +28,9 @@ class Mesh(Shape):
     vertices: Array
     faces: Array
 
+    __eq__ = object.__eq__  # a shape is equal to one with the same lengths; a mesh has none
+    __hash__ = object.__hash__
+
     def __post_init__(self) -> None:
         vertices, faces = np.array(self.vertices, dtype=float), np.array(self.faces)
         _check_arrays(vertices, faces)
@@ -98,6 +101,18 @@ def _load(path: Path) -> Mesh:
         raise
     except Exception as error:  # the readers of trimesh raise errors of many kinds on files that are broken
         raise ValueError(f"mesh file '{path}': {error or type(error).__name__}") from error
+
+
+def points_of_file(path: Path) -> Array:
+    """All vertices (n, 3) [m] in a mesh file, of one body or several, closed or not."""
+    trimesh = require("trimesh", "mesh", "reading a mesh file")
+    if not path.is_file():
+        raise ValueError(f"mesh file '{path}' does not exist.")
+    try:
+        bodies = trimesh.load(path, force="scene", process=False).dump()
+    except Exception as error:  # the readers of trimesh raise errors of many kinds on files that are broken
+        raise ValueError(f"mesh file '{path}': {error or type(error).__name__}") from error
+    return np.concatenate([np.zeros((0, 3)), *(np.asarray(b.vertices) for b in bodies if hasattr(b, "vertices"))])
 
 
 def _only_body(name: str, scene: Any) -> Mesh:

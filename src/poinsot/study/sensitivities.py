@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import UnknownNameError
 from poinsot._types import Array
 from poinsot.fuse import Kernel, jacobian
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.inputs import read_inputs
-from poinsot.run.observe import observables
+from poinsot.run.observe import observables, of_world
 from poinsot.run.output_kinds import Output, results
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import TimeGrid, time_grid
@@ -52,7 +53,7 @@ def sensitivity(
     kept = _differentiable(world.read_outputs(system, outputs)) if isinstance(outputs, Mapping) else ()
     compiled = CompiledSystem(system, choose_method(method, system), signals.functions, False, outputs=kept)
     grid = time_grid(duration, step, None, True)
-    pick: dict[str, Any] = {name: None if kept else _picked(system, name) for name in outputs}
+    pick: dict[str, Any] = {name: None if kept else picked(system, name) for name in outputs}
 
     def outcome(p: Array) -> tuple[Array, ...]:
         if kept:
@@ -89,13 +90,20 @@ def _differentiable(outputs: tuple[Output, ...]) -> tuple[Output, ...]:
     return outputs
 
 
-def _picked(system: System, name: str) -> Any:
-    """The function of a motion that gives this quantity, of all bodies or of one."""
+def picked(system: System, name: str) -> Any:
+    """The function of a motion that gives this quantity, of all bodies or of one, or a signal."""
     names = [link.name for link in system.bodies.links]
     body, _, quantity = name.partition(".")
-    if body in names:
-        observable = observables(system, [quantity])[quantity]
-        if observable.dims[:1] == ("body",):
-            k = names.index(body)
-            return lambda m: observable.of(m)[k]
-    return observables(system, [name])[name].of
+    known = of_world(system)
+    if body in names and quantity in known and known[quantity].dims[:1] == ("body",):
+        k = names.index(body)
+        return lambda m: known[quantity].of(m)[k]
+    try:
+        return observables(system, [name])[name].of
+    except ValueError:
+        try:
+            system.motion(0.0, system.start()).scene.signal(name)
+        except (UnknownNameError, ValueError):
+            observables(system, [quantity if body in names else name])  # its error knows the names
+            raise
+        return lambda m: m.scene.signal(name)

@@ -12,6 +12,8 @@ from poinsot.run.stepping import METHODS, choose_method
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
 
+BOUNCE = 0.02  # the part of the speed of an elastic blow that an implicit step may take without being told
+
 
 @dataclass(frozen=True)
 class StepCheck:
@@ -19,6 +21,7 @@ class StepCheck:
 
     `worst`: the quantity with the largest error. `advised`: the step that would meet the tolerance [s].
     `decay`: the fastest rate [1/s] at which friction and dampers slow something down, the joint of the body `slowed`.
+    `contact`: the stiffest touch, and `swing`: its sqrt(k/m) [rad/s].
     """
 
     step: float
@@ -30,6 +33,14 @@ class StepCheck:
     advised: float
     decay: float = 0.0
     slowed: str = ""
+    contact: str = ""
+    swing: float = 0.0
+
+    @property
+    def lost(self) -> float:
+        """The part of its speed that an elastic blow on the stiffest contact loses to an implicit step h: half a swing
+        of implicit Euler, 1 - exp(-pi h w/2)."""
+        return float(-np.expm1(-0.5 * np.pi * self.step * self.swing))
 
     @property
     def fine(self) -> bool:
@@ -53,6 +64,11 @@ class StepCheck:
             text += (
                 f". Friction or dampers slow {self.slowed!r} down within {1 / self.decay:.2g} s, and the step jumps "
                 "over that: take a shorter one, or smooth the friction of a contact over a larger slip."
+            )
+        if self.lost > BOUNCE:
+            text += (
+                f". An elastic blow on {self.contact!r} is over in {np.pi / self.swing:.2g} s, and loses "
+                f"{100 * self.lost:.0f} % of its speed to the step: if bounces matter, take {BOUNCE / self.swing:.2g} s"
             )
         return text
 
@@ -83,7 +99,20 @@ def check_step(
     decay, slowed = _decay(compiled, system, stride * h * np.arange(1, count + 1), fine, p)
     if grid.step * decay > 2.0:
         advised = min(advised, 1 / decay)
-    return StepCheck(grid.step, duration, name, error, worst, tolerance, min(advised, duration), decay, slowed)
+    advised = min(advised, duration)
+    touch = _stiffest(system)
+    return StepCheck(grid.step, duration, name, error, worst, tolerance, advised, decay, slowed, *touch)
+
+
+def _stiffest(system: System) -> tuple[str, float]:
+    """The touch that swings fastest, and sqrt(k/m) [rad/s], m being the mass of the lighter body alone."""
+    swings = {"": 0.0}
+    for name, element in system.description.acting():
+        bodies = [system.mechanism.link(body).inertia for body in element.bodies()]
+        masses = [body.mass for body in bodies if body is not None and body.mass > 0]
+        if element.needs_implicit and masses:
+            swings[name] = float(np.sqrt(getattr(element, "stiffness", 0.0) / min(masses)))
+    return max(swings.items(), key=lambda item: item[1])
 
 
 def _decay(compiled: CompiledSystem, system: System, t: Array, y: Array, p: Array) -> tuple[float, str]:

@@ -353,8 +353,8 @@ def _dask(job: Job, waiting: list[int], scheduler: str | None, report: Report) -
     distributed = require("distributed", "cluster", "The engine 'dask'")
     if not waiting:
         return
-    with _client(distributed, scheduler) as client:
-        [sent] = client.scatter([job], broadcast=True)
+    with client_of(distributed, scheduler) as client:
+        sent = client.submit(given, job, pure=False)  # a task, which is done again if its worker is lost
         left = {client.submit(_on_worker, sent, k, pure=False, retries=3) for k in waiting}
         count = len(left)
         for future in distributed.as_completed(left):
@@ -364,7 +364,12 @@ def _dask(job: Job, waiting: list[int], scheduler: str | None, report: Report) -
             report(count)
 
 
-def _client(distributed: Any, scheduler: str | None) -> Any:
+def given(job: Any) -> Any:
+    """A job as the result of a task: data that are merely sent to a worker are lost with it."""
+    return job
+
+
+def client_of(distributed: Any, scheduler: str | None) -> Any:
     if scheduler is not None:
         return distributed.Client(scheduler)
     cores = fuse.threads()

@@ -4,6 +4,7 @@ from poinsot.world.builder import World
 from poinsot.world.description import Body, Description
 from poinsot.world.flight_start import Start
 from poinsot.world.handles import BodyHandle
+from poinsot.world.orbit import Orbit
 from poinsot.world.system import Motion, State, System
 
-__all__ = ["Body", "BodyHandle", "Description", "Motion", "Start", "State", "System", "World"]
+__all__ = ["Body", "BodyHandle", "Description", "Motion", "Orbit", "Start", "State", "System", "World"]

@@ -16,8 +16,9 @@ from poinsot.environment import AirMass, Atmosphere, CentralGravity, Contact, Ea
 from poinsot.environment.air_mass import winds_of
 from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
-from poinsot.mechanism.closures import Relation, prefixed
+from poinsot.mechanism.closures import Relation
 from poinsot.mechanism.constrained import Mobility
+from poinsot.mechanism.equipment import Equipment
 from poinsot.mechanism.relations import Driven
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Tank, Torque
@@ -25,17 +26,19 @@ from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
 from poinsot.parts.slosh import slosh_parts
 from poinsot.spatial import Inertia, Pose
-from poinsot.world import paths
+from poinsot.world import paths, studying, watching
 from poinsot.world.description import Body, Description, check_name
+from poinsot.world.equipped import add_robot, equipped
+from poinsot.world.flat_values import Values
 from poinsot.world.handles import BodyHandle
-from poinsot.world.model_stops import following, stops_of, within_limits
-from poinsot.world.system import Motion, State, System, Values, system_of
-from poinsot.world.touching import colliding, ignoring, material_of, new_touches, without_terrain
+from poinsot.world.networks import add_network
+from poinsot.world.start_checks import checked_limits
+from poinsot.world.system import Motion, State, System, system_of
+from poinsot.world.touching import collided, grounds, ignoring, material_of, new_touches, without_terrain
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
     from poinsot.run.output_kinds import Output
-    from poinsot.study import Linear, Sensitivity, StepCheck
 
 
 class World:
@@ -62,6 +65,9 @@ class World:
         self.robots: list[tuple[str, str]] = []  # files of robots, with the prefix of their bodies: they have the looks
         self.description = Description(gravity=gravity_of(gravity, earth))
         self._surfaces: dict[str, Material] = {}
+        self._apart: set[frozenset[str]] = set()
+        self.input_limits: dict[str, tuple[float, float]] = {}
+        self._equipped: list[tuple[Equipment, str]] = []  # robots whose shapes have not been read
         if ground is not None:
             self.add(ground if isinstance(ground, Terrain) else Terrain(heights=ground))
         if air is not None:
@@ -103,7 +109,9 @@ class World:
 
         inertia: in the body's own frame. placement: X_PJ, the pose of the joint's frame in the parent's, or its
         position. Its initial state: position (3,) [m], orientation (4,) wxyz, velocity (3,) [m/s] in world axes,
-        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint; or start, a `pt.Start`, as a pilot says it.
+        angular_velocity (3,) [rad/s] in body axes; or q and v of its joint; or start, a `pt.Start`,
+        as a pilot says it, or a `pt.Orbit`.
+        shapes: what it touches others by, each a `pt.Collider` or a shape; by default those of its inertia.
         """
         if inertia is not None and not isinstance(inertia, Inertia):
             raise TypeError(f"the inertia of body {name!r} must be a pt.Inertia, not {inertia!r}.")
@@ -138,54 +146,28 @@ class World:
         The code is straight-line for each mass and spring, which suits some hundreds of them. `pt.particles.simulate`
         steps networks of any size.
         """
-        if particles.positions.ndim != 2:
-            raise ValueError(f"one object, with positions (n, 3), can be added; got {particles.positions.shape}.")
-        masses = zip(particles.masses, particles.positions, particles.velocities, strict=True)
         with self._all_or_nothing():
-            added = [self.add_particle(f"{name}{k}", float(m), x, v) for k, (m, x, v) in enumerate(masses)]
-            if springs is not None:
-                for k, ((i, j), *numbers) in enumerate(zip(springs.pairs, *springs.parameters, strict=True)):
-                    stiffness, rest_length, damping = map(float, numbers)
-                    ends = (f"{name}{i}", f"{name}{j}")
-                    law = springs.tension
-                    self.add(Spring(f"{name}_spring{k}", *ends, stiffness, rest_length, damping, tension=law))
-        return added
+            return add_network(self, name, particles, springs)
 
     def add_mechanism(
         self,
         mechanism: Mechanism,
-        q: ArrayLike | None = None,
+        q: ArrayLike | str | None = None,
         v: ArrayLike | None = None,
         prefix: str = "",
         parent: "str | BodyHandle | None" = None,
         placement: Pose | None = None,
         limits: bool = True,
+        motors: bool = True,
     ) -> list[BodyHandle]:
-        """Add the links of a mechanism as bodies, with their joints at q (nq,) and v (nv,).
+        """Add the links of a mechanism as bodies, with their joints at q (nq,) and v (nv,), or as in the keyframe q.
 
         Its roots hang on `parent`, the world by default, at `placement`; the world's gravity counts, not its own.
         `limits`: joints with limits get stops, called "link.stop"; without q, they then start within their limits.
+        `motors`: those of its file come with it, called "name.motor", with an input of its name each.
         """
-        neutral = within_limits(mechanism) if limits else mechanism.neutral()
-        q = following(mechanism, neutral) if q is None else np.asarray(q, dtype=float)
-        v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
-        for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
-            if array.shape != (n,):
-                raise FieldError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.", what)
-        added = []
         with self._all_or_nothing():
-            for link, sq, sv in zip(mechanism.links, mechanism.q_slices, mechanism.v_slices, strict=True):
-                root = link.parent is None
-                on = (None if parent is None else str(parent)) if root else prefix + str(link.parent)
-                X = (placement or Pose()) @ link.placement if root else link.placement
-                added.append(self.add_body(prefix + link.name, link.inertia, on, link.joint, X, q=q[sq], v=v[sv]))
-            for stop in stops_of(mechanism, q, prefix) if limits else ():
-                self.add(stop)
-            for closure in mechanism.closures:
-                self.add(ClosedLoop.of(prefixed(closure, prefix)))
-        if mechanism.source:
-            self.robots.append((mechanism.source, prefix))
-        return added
+            return add_robot(self, mechanism, q, v, prefix, parent, placement or Pose(), limits, motors)
 
     def add_beam(
         self, beam: Beam, parent: "str | BodyHandle | None" = None, placement: Pose | ArrayLike | None = None
@@ -248,8 +230,10 @@ class World:
         return self.add(Contact(name, str(body), points, **data))
 
     def add_surface(self, name: str, **numbers: float) -> Material:
-        """A material for contacts by name: stiffness [N/m], damping [s/m], friction; see `Material`."""
-        self._surfaces[name] = material = Material(**numbers)
+        """A material for contacts by name: stiffness [N/m], damping [s/m], friction, torsion, rolling [m]; or, instead
+        of the damping, restitution at a speed [m/s]; see `Material`."""
+        made = Material.bouncing if "restitution" in numbers else Material
+        self._surfaces[name] = material = made(**numbers)
         return material
 
     def add_ground(self, name: str = "ground", surface: Material | str | None = None, **data: Any) -> Element:
@@ -262,16 +246,35 @@ class World:
             self._add_touches()
         return ground
 
-    def collide(self, a: str | BodyHandle, b: str | BodyHandle, surface: Material | str | None = None) -> None:
-        """Let two bodies touch each other, or a body and a ground, with a material of their own; see `PairTouch`."""
+    def collide(self, a: Any = None, b: Any = None, surface: Material | str | None = None) -> None:
+        """Let two bodies touch each other, or a body and a ground, with a material of their own; see `PairTouch`.
+
+        Lists of names: all of the one and all of the other; one list: all of it; nothing: all bodies there are now.
+        Of lists, bodies that one joint connects do not touch, nor do those that are ignored.
+        """
         law = None if surface is None else material_of(surface, self._surfaces)
-        self.description = colliding(self.description, str(a), str(b), law)
+        self._equip()
+        self.description = collided(self.description, a, b, law, self._apart)
 
     def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
         """Let two bodies, or a body and a ground, pass through each other."""
         self.description = ignoring(self.description, str(a), str(b))
+        self._apart.add(frozenset((str(a), str(b))))
+
+    def equip(self, equipment: Equipment, prefix: str = "") -> None:
+        """Keep what a robot's file says for when it is needed, or take it now."""
+        self._equipped.append((equipment, prefix))
+        self._add_touches()
+
+    def _equip(self) -> None:
+        """Read the shapes of robots, now that there is something to touch."""
+        while self._equipped:
+            equipment, prefix = self._equipped.pop()
+            self.description = equipped(self.description, equipment, prefix, self._apart)
 
     def _add_touches(self) -> None:
+        if grounds(self.description):
+            self._equip()
         for touch in new_touches(self.description):
             self.add(touch)
 
@@ -318,9 +321,15 @@ class World:
         """Degrees of freedom, rows of the loops, which of them are redundant, and how near a singular position is."""
         return self.system().mobility(state)
 
-    def add_input(self, name: str, value: ArrayLike = 0.0) -> None:
-        """A number or array that is supplied when the world is simulated; `value` by default."""
-        self._take("inputs", name, read_only(np.array(value, dtype=float)))
+    def add_input(self, name: str, value: ArrayLike = 0.0, limits: tuple[float, float] | None = None) -> None:
+        """A number or array that is supplied when the world is simulated; `value` by default.
+
+        limits: between which `world.trim` looks for it.
+        """
+        with self._all_or_nothing():
+            self._take("inputs", name, read_only(np.array(value, dtype=float)))
+            if limits is not None:
+                self.input_limits[name] = checked_limits(name, limits)
 
     # Reading it.
 
@@ -363,11 +372,7 @@ class World:
         return self.system().start()
 
     def derivative(
-        self,
-        t: Scalar,
-        state: State,
-        parameters: Values | None = None,
-        inputs: Values | None = None,
+        self, t: Scalar, state: State, parameters: Values | None = None, inputs: Values | None = None
     ) -> State:
         """The rate of change of the state at the time t [s]. Plain NumPy; this is what gets compiled."""
         return self.system().derivative(t, state, parameters, inputs)
@@ -385,6 +390,8 @@ class World:
         return f"<World of {len(d.bodies)} bodies and {len(d.elements)} elements>"
 
     # Running and studying it, by the rooms below.
+
+    live, fly = watching.live, watching.fly
 
     def simulate(self, duration: float, step: float | None = None, **options: Any) -> "Run":
         """Let it move for a duration [s]; see `poinsot.run.driver` for all options."""
@@ -405,27 +412,12 @@ class World:
 
         return WorldStepper(self, StepperOptions(**options))
 
-    def check_step(
-        self, step: float = 1e-3, duration: float = 1.0, tolerance: float = 1e-6, **options: Any
-    ) -> "StepCheck":
-        """Whether a step [s] is short enough, by halving it, and which one would be; see `poinsot.study.check_step`."""
-        from poinsot.study import check_step
-
-        return check_step(self, step, duration, tolerance, **options)
-
-    def linearise(self, state: State | None = None, **about: Any) -> "Linear":
-        """Small motions about a state: the matrices A and B; see `poinsot.study.linearise`."""
-        from poinsot.study import linearise
-
-        return linearise(self, state, **about)
-
-    def sensitivity(
-        self, outputs: Sequence[str], parameters: Sequence[str], duration: float, step: float = 1e-3, **options: Any
-    ) -> "Sensitivity":
-        """The derivatives of outputs after a duration [s] by numbers; see `poinsot.study.sensitivities`."""
-        from poinsot.study import sensitivity
-
-        return sensitivity(self, outputs, parameters, duration, step, **options)
+    check_step = studying.check_step
+    trim = studying.trim
+    linearise = studying.linearise
+    fit = studying.fit
+    sensitivity = studying.sensitivity
+    equations = studying.equations
 
     def _take(self, kind: str, name: str, item: Any) -> None:
         d = self.description

@@ -1,12 +1,16 @@
-"""The loops of a world as closures of its tree, and the start that closes them."""
+"""The loops of a world as closures of its tree, the start that closes them, and their forces among the others."""
 
 from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
 
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Closure, Mechanism
+from poinsot.mechanism.closures import count_of
 from poinsot.mechanism.constrained import assembled, nearest, projected
-from poinsot.parts import ClosedLoop, Element
+from poinsot.mechanism.loop_frames import Rows
+from poinsot.parts import ClosedLoop, Effect, Element, Scene
 from poinsot.parts.closed_loop import NUMBERS
 
 
@@ -35,3 +39,31 @@ def _is_open(closure: Closure) -> bool:
     numbers = [getattr(closure.relation, name, 0.0) for name in (*NUMBERS, "axes")]
     placements = [x for X in (closure.placement_a, closure.placement_b) for x in (X.R, X.p)]
     return is_traced(*numbers, *placements)
+
+
+def gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
+    """tau (nv,) with the joint forces of an effect; its wrenches are added to those by body."""
+    for body, F in effect.wrenches.items():
+        wrenches[body] = wrenches[body] + F if body in wrenches else F
+    for joint, tau_J in effect.joint_forces.items():
+        sv = mech.v_slices[mech.index(joint)]
+        tau = np.concatenate([tau[: sv.start], tau[sv] + tau_J, tau[sv.stop :]])
+    return tau
+
+
+def closing(
+    loops: Iterable[str],
+    scene: Scene,
+    effects: dict[str, Effect],
+    wrenches: dict[str, Array],
+    tau: Array,
+    f: Array,
+    rows: Rows,
+) -> Array:
+    """Enter the closing forces f (m,) of the rows of all loops among effects and wrenches; tau (nv,) with them."""
+    start = 0
+    for name, loop in loops_of((name, scene.elements[name]) for name in loops).items():
+        end = start + count_of(loop.relation)
+        effects[name] = loop.closing_effect(scene, f[start:end], rows.part(start, end))
+        start, tau = end, gathered(scene.mechanism, effects[name], wrenches, tau)
+    return tau

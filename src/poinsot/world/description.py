@@ -10,6 +10,8 @@ import numpy as np
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._types import Array, ArrayLike
+from poinsot.contact.colliders import Collider, as_collider
+from poinsot.control.events import require_released_once
 from poinsot.environment import AirMass, CentralGravity, Earth, EarthGravity
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint, Link, Mechanism, fixed, free
@@ -19,6 +21,7 @@ from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.spatial.arrays import as_array
 from poinsot.world.flight_start import Start
+from poinsot.world.orbit import Orbit
 
 HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; the acceleration that remains is below rounding
 STATE = ("position", "orientation", "velocity", "angular_velocity", "q", "v")
@@ -33,7 +36,7 @@ class Body:
     if it has one. It starts at `position` (3,) [m] of its frame's origin, with `orientation` (4,) wxyz, the `velocity`
     (3,) [m/s] of that origin, in world axes, and the `angular_velocity` (3,) [rad/s] in body axes; or with the
     coordinates `q` and velocities `v` of its joint; or as a `start` says. By default it is at rest in the joint's
-    neutral position.
+    neutral position. `shapes`: what it touches others by; by default the shapes that its inertia is made of.
     """
 
     name: str
@@ -47,10 +50,15 @@ class Body:
     angular_velocity: ArrayLike | None = None
     q: ArrayLike | None = None
     v: ArrayLike | None = None
-    start: Start | None = field(default=None, metadata={"described": "if given"})
+    start: Start | Orbit | None = field(default=None, metadata={"described": "if given"})
+    shapes: tuple[Collider, ...] | None = field(default=None, metadata={"described": "if given"})
 
     def __post_init__(self) -> None:
         check_name("a body", self.name)
+        if self.shapes is not None:
+            with about(self.name, "shapes"):
+                given = self.shapes if isinstance(self.shapes, list | tuple) else (self.shapes,)
+                object.__setattr__(self, "shapes", tuple(as_collider(shape) for shape in given))
         self._check_start()
         if self.joint is None:
             object.__setattr__(self, "joint", free() if self.parent is None else fixed())
@@ -85,9 +93,10 @@ class Body:
             object.__setattr__(self, name, array if is_traced(array) else read_only(array))
 
     def _check_start(self) -> None:
-        """An error if there is something else than a `Start`, or anything else beside it."""
-        if self.start is not None and not isinstance(self.start, Start):
-            raise FieldError(f"start of body {self.name!r} must be a pt.Start, not {self.start!r}.", "start", self.name)
+        """An error if there is something else than a `Start` or an `Orbit`, or anything else beside it."""
+        if self.start is not None and not isinstance(self.start, (Start, Orbit)):
+            words = f"start of body {self.name!r} must be a pt.Start or a pt.Orbit"
+            raise FieldError(f"{words}, not {self.start!r}.", "start", self.name)
         for key in STATE if self.start is not None else ():
             if getattr(self, key) is not None:
                 raise FieldError(f"body {self.name!r}: give either start or {key}, not both.", key, self.name)
@@ -170,7 +179,7 @@ class Description:
         return self.gravity.earth if isinstance(self.gravity, EarthGravity) else None
 
     def started(self) -> dict[str, Body]:
-        """The bodies by name, those with a `Start` with the initial state that it means in the world's axes."""
+        """The bodies by name, those with a start with the initial state that it means in the world's axes."""
         return {name: body.started(self.earth, self.elements.get("air")) for name, body in self.bodies.items()}
 
     def acting(self) -> Iterator[tuple[str, Element]]:
@@ -213,6 +222,7 @@ class Description:
         """An error if something refers to a name that does not exist."""
         if not self.bodies:
             raise ValueError("the world is empty: add a body with world.add_body(name, inertia).")
+        require_released_once(self.elements)
         for name, element in self.elements.items():
             loops = {k for k in element.holds(element.states()) if k in self.elements and self.elements[k].follows}
             for body in (*element.bodies(), *element.joints()):

@@ -17,6 +17,10 @@ from poinsot.spatial.arrays import as_array, vector
 
 RatesTo = Literal["ned", "earth", "inertial"]
 VECTORS = ("position", "velocity_ned", "rates")
+LARGEST = {  # [rad]: half a turn, or a whole one
+    **dict.fromkeys(("pitch", "alpha", "beta", "flight_path"), np.pi + 1e-9),
+    **dict.fromkeys(("heading", "roll"), 2 * np.pi + 1e-9),
+}
 FASTEST = 0.1  # [rad/s] of north-east-down; only next to a pole is it faster
 
 
@@ -53,7 +57,8 @@ class Start:
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if value is not None and name != "rates_to":
-                _require_numbers(name, value, (3,) if name in VECTORS else ())
+                require_numbers("a start", name, value, (3,) if name in VECTORS else ())
+                _require_angle(name, value)
         if self.rates_to not in get_args(RatesTo):
             raise FieldError(f"rates_to={self.rates_to!r} of a start must be one of {get_args(RatesTo)}.", "rates_to")
         self._one_of("position", "latitude", "longitude", "altitude")
@@ -80,7 +85,7 @@ class Start:
         """position, orientation, velocity and angular_velocity of a body, in the axes of a world with this Earth."""
         p = self._place(earth, air)
         R_WN = level(earth, p)
-        R_WB = R_WN @ euler.to_matrix([self.roll, self._pitch(), self.heading])
+        R_WB = R_WN @ euler.to_matrix([self.roll, self.pitch_angle(), self.heading])
         ground = ground_velocity(earth, p)
         v = ground if self.velocity_ned is None else ground + R_WN @ as_array(self.velocity_ned)
         if (V := self._airspeed(earth, air, p)) is not None:
@@ -108,13 +113,13 @@ class Start:
         elif missing := [name for name, value in place.items() if value is None]:
             raise FieldError(f"a start around the Earth needs {missing[0]}, or a position.", missing[0])
         else:
-            p = earth.ecef(self.latitude, self.longitude, self.altitude)  # type: ignore[arg-type]
+            p = earth.rotation(0.0) @ earth.ecef(self.latitude, self.longitude, self.altitude)  # type: ignore[arg-type]
         top = np.inf if air is None else air.atmosphere.top
         latitude, longitude, altitude = map(_or_0, place.values())
         require_place(latitude, longitude, altitude, top=top)
         return p
 
-    def _pitch(self) -> Any:
+    def pitch_angle(self) -> Any:
         """The pitch [rad]: that given, or that of the flight path gamma, from sin(gamma) = a sin(pitch) - b cos(pitch).
 
         Stevens, Lewis & Johnson, Aircraft Control and Simulation, section 3.6.
@@ -147,7 +152,8 @@ def _transport_rate(earth: Earth, p: Array, v_N: Array) -> Array:
     return rate
 
 
-def _require_numbers(name: str, value: Any, shape: tuple[int, ...]) -> None:
+def require_numbers(owner: str, name: str, value: Any, shape: tuple[int, ...]) -> None:
+    """An error that names a value that is not finite numbers of this shape."""
     if is_traced(value):
         return
     try:
@@ -156,7 +162,15 @@ def _require_numbers(name: str, value: Any, shape: tuple[int, ...]) -> None:
         array = np.full(shape, np.nan)
     if array.shape != shape or not np.all(np.isfinite(array)):
         what = "three finite numbers" if shape else "a finite number"
-        raise FieldError(f"{name}={value!r} of a start must be {what}.", name)
+        raise FieldError(f"{name}={value!r} of {owner} must be {what}.", name)
+
+
+def _require_angle(name: str, value: Any) -> None:
+    """An error if an angle is so large that it was meant in degrees."""
+    most = LARGEST.get(name, np.inf)
+    if not is_traced(value) and np.any(np.abs(value) > most):
+        words = f"{name}={value!r} rad of a start is beyond {most:.4g} rad"
+        raise FieldError(f'{words}; for degrees write np.radians(...), or "{value:g} deg" in a scenario.', name)
 
 
 def _or_0(value: Any) -> Any:

@@ -6,32 +6,32 @@ Collect all forces with their acting points, sum them, accelerate: de Nivelle, s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from poinsot._errors import FieldError, about
 from poinsot._hints import hint
 from poinsot._memo import is_known, memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_conditions, require_inputs
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism import Mechanism, floating, kinematics
-from poinsot.mechanism.closures import closing_rows, count_of
+from poinsot.mechanism.closures import Closure, closing_rows, count_of, sizes_of
 from poinsot.mechanism.constrained import Mobility, constrained_dynamics, is_closed, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.mechanism.loop_frames import Rows
+from poinsot.mechanism.model import plain
 from poinsot.parts import BodyState, Effect, Element, Scene
+from poinsot.parts.element import within_range
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
 from poinsot.world import initial, paths, sampling
-from poinsot.world.closing_loops import assembled_start, closures_of, loops_of
+from poinsot.world.closing_loops import assembled_start, closing, closures_of, gathered, loops_of
 from poinsot.world.description import Description, initial_states, own_states
-from poinsot.world.start_checks import check_effect, require_places
+from poinsot.world.flat_values import Values, pack, unpack
+from poinsot.world.start_checks import check_effects, require_latches, require_mass_apart, require_places
 
-OPEN = 1e-3  # [m, rad]: a gap that is left after a step, and with which a run does not go on
-
-Values: TypeAlias = Mapping[str, Any]  # parameters by path, or inputs by name
+OPEN = 1e-3  # of the size of a loop, or rad: a gap that is left after a step, and with which a run does not go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,17 +121,18 @@ class System:
         require_inputs(description.elements, self.inputs)
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
         if self.letting_go:
-            self._require_mass_apart()
+            require_mass_apart(self.letting_go, self.states, description)
         self.independent = self._are_independent()
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), within_range("the world"):
             scene, _ = self.scene(0.0, self.start())
             require_places(scene, description)
-            for name, element in description.acting():
-                with about(name):
-                    check_effect(f"{type(element).__name__} {name!r}", scene.effect(name), scene)
+            check_effects(scene, description)
             sampling.require_one_writer(scene)
             self.sampled = sampling.order(scene)
             require_conditions(scene)
+            others = (*self.sampled, *self.events)
+            self.latching = tuple(k for k, e in description.acting() if e.latches and k not in others)
+            require_latches(self.latching, self.states, lambda: self.motion(0.0, self.start()))
 
     def _are_independent(self) -> bool:
         """Whether no row of the loops follows from the others at the start, or nearly."""
@@ -242,47 +243,64 @@ class System:
         motion = Motion(scene, effects, wrenches, tau, vdot, wdot)
         return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
+    def open_accelerations(self, motion: Motion) -> Array:
+        """vdot (nv,) under all forces but those in the loops."""
+        if not self.loops:
+            return motion.vdot
+        mech, q, v = motion.scene.mechanism, motion.scene.q, motion.scene.v
+        tau, wrenches = joint_forces(mech, q, v), dict[str, Array]()
+        for name, effect in motion.effects.items():
+            tau = tau if name in self.loops else gathered(mech, effect, wrenches, tau)
+        return floating.accelerations(mech, q, v, tau, wrenches or None)[0]
+
     def _close(
         self, scene: Scene, effects: dict[str, Effect], wrenches: dict[str, Array], tau: Array
     ) -> tuple[Array, Array]:
         """Enter the forces that keep all loops closed among the effects and wrenches; tau (nv,) with them, and vdot."""
-        loops = {name: scene.elements[name] for name in self.loops}
-        closures = closures_of(scene.elements, self._held(scene.states))
-        mech, q, v, start = scene.mechanism, scene.q, scene.v, 0
-        vdot, f, rows = constrained_dynamics(mech, closures, q, v, tau, wrenches or None, self.independent, scene.t)
-        for (name, loop), closure in zip(loops.items(), closures, strict=True):
-            end = start + count_of(closure.relation)
-            effects[name] = loop.closing_effect(scene, f[start:end], rows.part(start, end))  # type: ignore[attr-defined]
-            start = end
-            tau = gathered(mech, effects[name], wrenches, tau)
-        return tau, vdot
+        closures, mech = self.closures(scene), scene.mechanism
+        vdot, f, rows = constrained_dynamics(
+            mech, closures, scene.q, scene.v, tau, wrenches or None, self.independent, scene.t
+        )
+        return closing(self.loops, scene, effects, wrenches, tau, f, rows), vdot
+
+    def closures(self, scene: Scene) -> list[Closure]:
+        """The loops of a scene as closures of its mechanism."""
+        return closures_of(scene.elements, self._held(scene.states))
 
     def closed(self, t: Scalar, state: State, parameters: Values | None = None) -> tuple[State, dict[str, Array]]:
         """The state with all loops closed at the time t, and the kinetic energy [J] that each loop takes for that.
 
         Where they cannot be closed, the velocities are NaN.
         """
-        description = self.described(parameters)
-        mech = self._mechanism(description, self.named_states(state.parts))
-        closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
+        mech, closures = self._loops(state, parameters)
         q, v, lost, gap = projected(mech, closures, state.q, state.v, independent=self.independent, t=t)
-        v = np.where(gap <= OPEN, v, np.nan)
-        ends = np.cumsum([count_of(closure.relation) for closure in closures])[:-1]
-        energy = {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
-        return State(q, v, state.parts), energy
+        v = np.where(np.all(np.abs(gap) <= OPEN * self.loop_sizes), v, np.nan)
+        return State(q, v, state.parts), self.by_loop(lost)
+
+    def by_loop(self, lost: Array) -> dict[str, Array]:
+        """The energy [J] that each loop takes, from that of all rows (m,)."""
+        loops = loops_of(self.description.elements.items())
+        ends = np.cumsum([count_of(loop.relation) for loop in loops.values()])[:-1]
+        return {name: np.sum(part) for name, part in zip(self.loops, np.split(lost, ends), strict=True)}
+
+    @cached_property
+    def loop_sizes(self) -> Array:
+        """How large a gap of each row of the loops would be of the order of its loop: [m], or 1 rad."""
+        closures = closures_of(self.description.elements)
+        return np.concatenate([np.zeros(0), *(plain(sizes_of(self.mechanism, closure)) for closure in closures)])
 
     def is_closed(self, state: State, parameters: Values | None = None) -> Any:
         """Whether all loops are closed in a state."""
-        description = self.described(parameters)
-        mech = self._mechanism(description, self.named_states(state.parts))
-        closures = closures_of(description.elements, self._held(self.named_states(state.parts)))
-        return is_closed(mech, closures, state.q)
+        return is_closed(*self._loops(state, parameters), state.q)
 
     def rows(self, state: State, t: Scalar = 0.0, parameters: Values | None = None) -> Rows:
         """The rows of all loops in a state."""
+        return closing_rows(*self._loops(state, parameters), state.q, state.v, t)
+
+    def _loops(self, state: State, parameters: Values | None) -> tuple[Mechanism, list[Closure]]:
+        """The mechanism and its loops in a state."""
         description, states = self.described(parameters), self.named_states(state.parts)
-        closures = closures_of(description.elements, self._held(states))
-        return closing_rows(self._mechanism(description, states), closures, state.q, state.v, t)
+        return self._mechanism(description, states), closures_of(description.elements, self._held(states))
 
     def _held(self, states: Mapping[str, Array]) -> dict[str, Array]:
         """The loops that may part, by name: 1 while they hold, 0 after."""
@@ -322,14 +340,11 @@ class System:
         """The state after a step, with the latches of elements updated."""
         if self.sampled or self.events:
             state = State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
-        owners = [
-            name for name, e in self.description.acting() if e.latches and name not in (*self.sampled, *self.events)
-        ]
-        if not owners:
+        if not self.latching:
             return state
         motion = self.motion(t, state, parameters, inputs)
         states = dict(motion.scene.states)
-        for name in owners:
+        for name in self.latching:
             own = motion.scene.elements[name].settle(motion, own_states(states, name))
             states |= {f"{name}.{key}": value for key, value in own.items()}
         return State(state.q, state.v, pack(states))
@@ -339,20 +354,6 @@ class System:
         """The elements that may release something."""
         known = {name: own_states(self.states, name) for name, _ in self.description.acting()}
         return {k: e for k, e in self.description.acting() if e.lets_go(known[k], known[k]) is not None}
-
-    def _require_mass_apart(self) -> None:
-        """An error if something that may be released has no mass to move on its own."""
-        gone: dict[str, Array] = {}
-        for name, element in self.letting_go.items():
-            own = own_states(self.states, name)
-            _, sets = element.lets_go(own, own) or (None, {})
-            gone |= {f"{name}.{key}": value for key, value in sets.items()}
-        try:
-            self.description.mechanism(self.states | gone)
-        except FieldError as error:
-            raise FieldError(
-                f"once everything has parted that may, {error}", error.field, error.owner.removesuffix(MOUNT)
-            ) from error
 
     def switch(self, before: State, after: State) -> Switch:
         """The first release between two states, a step apart."""
@@ -413,31 +414,6 @@ class System:
 def system_of(description: Description, free: tuple[str, ...]) -> System:
     """The equations of motion of a description, with these numbers left free."""
     return System(description, free)
-
-
-def pack(values: Values) -> Array:
-    """All arrays in one flat array."""
-    return np.concatenate([np.zeros(0), *(np.ravel(as_array(value)) for value in values.values())])
-
-
-def unpack(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """The arrays of these shapes that `pack` put into one flat array."""
-    values, start = {}, 0
-    for name, shape in shapes.items():
-        size = int(np.prod(shape))
-        values[name] = np.reshape(flat[start : start + size], shape)
-        start += size
-    return values
-
-
-def gathered(mech: Mechanism, effect: Effect, wrenches: dict[str, Array], tau: Array) -> Array:
-    """tau (nv,) with the joint forces of an effect; its wrenches are added to those by body."""
-    for body, F in effect.wrenches.items():
-        wrenches[body] = wrenches[body] + F if body in wrenches else F
-    for joint, tau_J in effect.joint_forces.items():
-        sv = mech.v_slices[mech.index(joint)]
-        tau = _with(tau, sv, tau[sv] + tau_J)
-    return tau
 
 
 def _with(x: Array, where: slice, part: Array) -> Array:

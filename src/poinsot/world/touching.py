@@ -1,28 +1,84 @@
 """Which bodies of a world touch which: made as bodies and grounds are added, in any order."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from typing import Any, TypeAlias
 
-from poinsot._errors import FieldError
+from poinsot._errors import FieldError, about
 from poinsot._hints import hint
-from poinsot.contact.law import Material
+from poinsot.contact.colliders import Collider, joined, numbers_key, touching_shape
+from poinsot.contact.distances import DistanceShape
+from poinsot.contact.law import Material, numbers_of
+from poinsot.contact.spots import SPOTS
 from poinsot.environment import Ground, PairTouch, Terrain, Touch
 from poinsot.environment.pair_touch import meetings
 from poinsot.parts import Element
-from poinsot.spatial.inertia import Solid
-from poinsot.world.description import Description
+from poinsot.world.description import Body, Description
+from poinsot.world.handles import BodyHandle
+
+Apart: TypeAlias = Set[frozenset[str]]  # pairs of names that pass through each other
+MOST_PAIRS = 500  # of bodies that one call lets touch: each is code of its own
 
 
-def new_touches(description: Description) -> list[Touch]:
+def new_touches(description: Description) -> list[Element]:
     """The touches between bodies and grounds that are neither there nor ignored."""
-    touches = []
+    touches: list[Element] = []
     for ground in grounds(description).values():
         for name, body in description.bodies.items():
-            solids = () if body.inertia is None else body.inertia.solids
-            if solids and name not in ground.ignored and _moves(description, name):
-                touch = ground.touched_by(name, solids, None)
-                if touch.name not in description.elements:
-                    touches.append(touch)
+            if name in ground.ignored or f"{name}-{ground.name}" in description.elements:
+                continue
+            if colliders_of(body) and _moves(description, name):
+                touches += _on_ground(ground, body, None)
+    return touches
+
+
+def colliders_of(body: Body) -> tuple[Collider, ...]:
+    """The shapes that a body touches others by: its own, or those that its inertia is made of."""
+    if body.shapes is not None:
+        return body.shapes
+    solids = () if body.inertia is None else body.inertia.solids
+    with about(body.name, "shapes"):
+        return tuple(Collider(touching_shape(solid.shape), solid.pose) for solid in solids)
+
+
+def _on_ground(ground: Ground, body: Body, surface: Material | None) -> list[Element]:
+    """The touches of a body and a ground: one for all shapes whose surfaces are alike."""
+    solid = Collider(DistanceShape(abs), surface=ground.surface)
+    alike: dict[Any, list[Collider]] = {}
+    for one in colliders_of(body):
+        if type(one.shape) in SPOTS and one.may_touch(solid):
+            law = surface or (joined(one, solid) if one.surface is not None else ground.surface)
+            alike.setdefault(numbers_key(law), []).append(replace(one, surface=law))
+    touches: list[Element] = []
+    for k, group in enumerate(alike.values()):
+        touch = ground.touched_by(body.name, tuple(group), group[0].surface)
+        name = touch.name if k == 0 else f"{touch.name}-{k + 1}"
+        touches.append(replace(touch, name=name, shapes=None if body.shapes is None else tuple(group)))
+    return touches
+
+
+def _between(a: Body, b: Body, surface: Material | None, by_groups: bool = False) -> list[Element]:
+    """The touches of two bodies: one for all pairs of shapes whose surfaces are alike, as sets of shapes of which
+    every one meets every other."""
+    ones, others = colliders_of(a), colliders_of(b)
+    laws: dict[Any, Material | None] = {}
+    partners: dict[tuple[int, Any], list[int]] = {}
+    for i, one in enumerate(ones):
+        for j, other in enumerate(others):
+            if not by_groups or one.may_touch(other):
+                law = surface or joined(one, other)
+                laws[numbers_key(law)] = law
+                partners.setdefault((i, numbers_key(law)), []).append(j)
+    sets: dict[tuple[Any, tuple[int, ...]], list[int]] = {}
+    for (i, key), some in partners.items():
+        sets.setdefault((key, tuple(some)), []).append(i)
+    own, touches = a.shapes is not None or b.shapes is not None, []  # type: bool, list[Element]
+    for (key, met), group in sets.items():
+        first, second = tuple(ones[i] for i in group), tuple(others[j] for j in met)
+        name = f"{a.name}-{b.name}" + (f"-{len(touches) + 1}" if touches else "")
+        count = len(meetings(first, second, f"touch '{a.name}-{b.name}'"))
+        touch = PairTouch(name, a=a.name, b=b.name, count=count, **numbers_of(laws[key] or Material()))
+        touches.append(replace(touch, shapes_a=first, shapes_b=second) if own else touch)
     return touches
 
 
@@ -52,17 +108,94 @@ def without_terrain(description: Description, name: str) -> tuple[Description, T
 
 def colliding(description: Description, a: str, b: str, surface: Material | None) -> Description:
     """With a touch between two bodies, or a body and a ground, in place of one that is there."""
-    known, elements = grounds(description), dict(description.elements)
+    known = grounds(description)
     if a in known or b in known:
         body, ground = (a, known[b]) if b in known else (b, known[a])
         heard = replace(ground, ignored=tuple(name for name in ground.ignored if name != body))
-        touch: Element = ground.touched_by(body, _solids(description, body), surface)
-        return replace(description, elements={**elements, ground.name: heard, touch.name: touch})
-    law = surface or Material()
-    count = len(meetings(_solids(description, a), _solids(description, b), f"touch '{a}-{b}'"))
-    touch = PairTouch(f"{a}-{b}", a, b, count, law.stiffness, law.damping, law.friction)
-    elements.pop(f"{b}-{a}", None)
-    return replace(description, elements={**elements, touch.name: touch})
+        touches = _on_ground(ground, _shaped(description, body), surface)
+        elements = _without(description, body, ground.name)
+        return replace(description, elements={**elements, ground.name: heard, **{e.name: e for e in touches}})
+    if a == b:
+        raise FieldError(f"body {a!r} cannot touch itself.", "b")
+    touches = _between(_shaped(description, a), _shaped(description, b), surface)
+    return replace(description, elements=_without(description, a, b) | {e.name: e for e in touches})
+
+
+def _without(description: Description, a: str, b: str) -> dict[str, Element]:
+    """The elements without the touches between two."""
+    ends = {frozenset((a, b))}
+    return {
+        name: e
+        for name, e in description.elements.items()
+        if not (isinstance(e, Touch) and frozenset((e.body, e.ground)) in ends)
+        and not (isinstance(e, PairTouch) and frozenset((e.a, e.b)) in ends)
+    }
+
+
+def collided(
+    description: Description, a: Any, b: Any, surface: Material | None, apart: set[frozenset[str]]
+) -> Description:
+    """With touches between two bodies, or those of lists of them, or all; see `World.collide`."""
+    single = (str, BodyHandle)
+    if isinstance(a, single) and isinstance(b, single):
+        apart.discard(frozenset((str(a), str(b))))
+        return colliding(description, str(a), str(b), surface)
+    if isinstance(a, single) and b is None:
+        raise FieldError(f"collide needs two bodies, or a list of them; got only {str(a)!r}.", "b")
+    names, others = (None if x is None else [str(k) for k in ([x] if isinstance(x, single) else x)] for x in (a, b))
+    return all_colliding(description, names, others, surface, apart)
+
+
+def all_colliding(
+    description: Description,
+    some: Sequence[str] | None,
+    others: Sequence[str] | None,
+    surface: Material | None,
+    apart: Apart,
+) -> Description:
+    """With touches between all bodies of a group, or of two groups, that have shapes and are not neighbours."""
+    for name in (*(some or ()), *(others or ())):
+        if name not in description.bodies:
+            raise FieldError(f"there is no body {name!r}{hint(name, description.bodies)}.", "a")
+    names = list(description.bodies) if some is None else some
+    found = [(a, b) for k, a in enumerate(names) for b in (names[k + 1 :] if others is None else others) if a != b]
+    touches: dict[str, Element] = {}
+    for a, b in dict.fromkeys(found):
+        one, other = description.bodies[a], description.bodies[b]
+        fixed = not _moves(description, a) and not _moves(description, b)
+        if fixed or frozenset((a, b)) in apart or are_neighbours(description, a, b):
+            continue
+        if not any(frozenset((a, b)) == frozenset(e.bodies()) for e in description.elements.values()):
+            touches |= {e.name: e for e in _between(one, other, surface, by_groups=True)}
+    if len(touches) > MOST_PAIRS:
+        raise FieldError(
+            f"collide would make {len(touches):,} pairs of bodies; {MOST_PAIRS} is the limit. Name those that may "
+            "meet: world.collide(a, b), or lists of them.",
+            "a",
+        )
+    return replace(description, elements={**description.elements, **touches})
+
+
+def are_neighbours(description: Description, a: str, b: str) -> bool:
+    """Whether two bodies are fixed to each other, or joined by one joint; massless links between do not count."""
+    A, B = _carrier(description, a), _carrier(description, b)
+    return A == B or _before(description, A) == B or _before(description, B) == A
+
+
+def _carrier(description: Description, name: str) -> str:
+    """The body that it is fixed to and that moves on a joint, or the last one before the world."""
+    body = description.bodies[name]
+    while body.parent is not None and not body.hinge.nv:
+        body = description.bodies[body.parent]
+    return body.name
+
+
+def _before(description: Description, name: str) -> str | None:
+    """The body with mass that a body is joined to, by what it is fixed to; None for the world."""
+    parent = description.bodies[name].parent
+    while parent is not None and description.bodies[parent].inertia is None:
+        parent = description.bodies[parent].parent
+    return None if parent is None else _carrier(description, parent)
 
 
 def ignoring(description: Description, a: str, b: str) -> Description:
@@ -70,24 +203,21 @@ def ignoring(description: Description, a: str, b: str) -> Description:
     known, elements = grounds(description), dict(description.elements)
     if a in known or b in known:
         body, ground = (a, known[b]) if b in known else (b, known[a])
-        _solids(description, body)
+        _shaped(description, body)
         ignored = tuple(dict.fromkeys((*ground.ignored, body)))
         elements |= {ground.name: replace(ground, ignored=ignored)}
-    for name in (f"{a}-{b}", f"{b}-{a}"):
-        if isinstance(elements.get(name), Touch | PairTouch):
-            del elements[name]
-    return replace(description, elements=elements)
+    description = replace(description, elements=elements)
+    return replace(description, elements=_without(description, a, b))
 
 
-def _solids(description: Description, body: str) -> tuple[Solid, ...]:
-    """The shapes of a body; an error if there are none."""
+def _shaped(description: Description, body: str) -> Body:
+    """A body; an error if it has no shapes."""
     if body not in description.bodies:
         known = [*description.bodies, *grounds(description)]
         raise FieldError(f"there is no body or ground {body!r}{hint(body, known)}.", "a")
-    inertia = description.bodies[body].inertia
-    if inertia is None or not inertia.solids:
+    if not colliders_of(description.bodies[body]):
         raise FieldError(f"body {body!r} has no shapes to touch anything with: make its inertia of shapes.", "a")
-    return inertia.solids
+    return description.bodies[body]
 
 
 def _moves(description: Description, name: str | None) -> bool:

@@ -24,7 +24,10 @@ def write_loop(
     counter, *params = body.params
     inside = dict(zip(body.captures.values(), (refs[a] for a in node.args[1 + len(body.outputs) :]), strict=True))
     carried = [p for p in params if p not in inside]
-    fused = followers(graph, node, plan, refs)
+    goes_on = body.condition
+    fused = (
+        followers(graph, node, plan, refs) if goes_on is None else []
+    )  # a loop that may stop early writes no array whole
     written = written_in_order(node) if fused else {}
     unused = {result: end for result, end in written.items() if _is_only_for_fused(body, result, end, plan, fused)}
     text.skipped |= {*unused.values(), *_made_at_the_end(body)}
@@ -34,7 +37,8 @@ def write_loop(
     reads = _far(body, inside) | {a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near}
     prefetch = _Prefetch(text, reads, counter, inside, count)
     text.line(f"#pragma unroll {prefetch.most}")
-    text.line(f"for (int {i} = 0; {i} < {count}; {i}++) {{")
+    more = f"{i} < {count}" if goes_on is None else f"{i} < {count} && {places[goes_on]}"
+    text.line(f"for (int {i} = 0; {more}; {i}++) {{")
     text.depth += 1
     now = prefetch.iteration(i)
     within = {**inside, **places, **now, counter: i}

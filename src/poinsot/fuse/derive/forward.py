@@ -190,7 +190,7 @@ def _loop(node: Node, args: Sequence[Dual], zero: Tangent) -> list[Dual]:
             pairs = zip(active, _activity(ends), strict=True)
             wider = tuple(tuple(a or b for a, b in zip(*pair, strict=True)) for pair in pairs)
             if wider == active:
-                graph.outputs = _flat(_lifted(ends, types), active)
+                graph.outputs, graph.goes_on = _flat(_lifted(ends, types), active), body.goes_on
                 break
             active = wider
     count = lift(args[0].value, "i")

@@ -169,14 +169,18 @@ def _loop(node: Node, cotangents: dict[int, Value], adjoints: _Adjoints, masked:
     body: Graph = node.data
     _, initial, captured = node.loop_args()
     count, types = _trip_count(node, adjoints), [output.type for output in body.outputs]
+    if count == 0:
+        for k, arg in enumerate(initial):
+            adjoints.add(arg, cotangents.get(k, 0.0), masked)
+        return
     start = [lift(adjoints.values[arg], type_) for arg, type_ in zip(initial, types, strict=True)]
     outside = {p: adjoints.values[arg] for p, arg in zip(body.captures.values(), captured, strict=True)}
-    records = _record(body, count, start, outside)
+    records, done = _record(body, count, start, outside)
     moving = {k: initial[k] for k, type_ in enumerate(types) if _scalar(type_) == "f"}
     shared = {p: arg for p, arg in zip(outside, captured, strict=True) if tangent_type(p.type) == p.type}
-    graph = _backward(body, count, records, outside, list(moving), list(shared), masked)
+    graph = _backward(body, count, done, records, outside, list(moving), list(shared), masked)
     begin = [as_node(cotangents.get(k, 0.0), types[k]) for k in moving] + [as_node(0.0, p.type) for p in shared]
-    loop = current().node("loop", (lift(count, "i"), *begin, *graph.captures), "t", graph)
+    loop = current().node("loop", (lift(done, "i"), *begin, *graph.captures), "t", graph)
     for arg, result in zip((*moving.values(), *shared.values()), loop.results(), strict=True):
         adjoints.add(arg, result, masked)
 
@@ -194,13 +198,14 @@ def _trip_count(node: Node, adjoints: _Adjoints) -> int:
 def _backward(
     body: Graph,
     count: int,
+    done: Value,
     records: Sequence[Node],
     outside: dict[Node, Value],
     moving: Sequence[int],
     shared: Sequence[Node],
     masked: bool,
 ) -> Graph:
-    """The body of the backward loop.
+    """The body of the backward loop over those iterations that were done, of at most `count`.
 
     It carries the adjoints of the carried values number `moving`, and sums up those of the captured values `shared`.
     """
@@ -209,7 +214,9 @@ def _backward(
         counter = _counter(graph, count)
         weights = {k: graph.param(tangent_type(types[k])) for k in moving}
         sums = {p: graph.param(tangent_type(p.type)) for p in shared}
-        step = build("sub", count - 1, counter)
+        step = build("sub", build("sub", done, 1), counter)
+        if isinstance(done, Node):
+            step = build("maximum", step, 0)  # instances that have no more to do read their record as well
         carry = [_recall(record, step, type_) for record, type_ in zip(records, types, strict=True)]
         inputs = _body_inputs(body, step, carry, outside)
         _, shares = pull(body, inputs, [weights.get(k, 0.0) for k in range(len(types))], masked)
@@ -241,8 +248,9 @@ def _scalar(type_: Type) -> Scalar:
     return scalar
 
 
-def _record(body: Graph, count: int, start: Sequence[Node], outside: dict[Node, Value]) -> list[Node]:
-    """The carry before each iteration: for each carried value one array, iterations by elements."""
+def _record(body: Graph, count: int, start: Sequence[Node], outside: dict[Node, Value]) -> tuple[list[Node], Value]:
+    """The carry before each iteration, for each carried value one array, iterations by elements; and how many
+    iterations were done."""
     graph, types = Graph(current(), name=f"record_{body.name}"), [output.type for output in body.outputs]
     sizes = [type_[1] if isinstance(type_, tuple) else 1 for type_ in types]
     stored: list[Scalar] = ["i" if _scalar(type_) == "b" else _scalar(type_) for type_ in types]
@@ -250,6 +258,7 @@ def _record(body: Graph, count: int, start: Sequence[Node], outside: dict[Node, 
         counter = _counter(graph, count)
         carried = [graph.param(type_) for type_ in types]
         arrays = [graph.param((s, count * size)) for s, size in zip(stored, sizes, strict=True)]
+        done = [] if body.goes_on is None else [graph.param("i")]
         kept = []
         for value, array, size in zip(carried, arrays, sizes, strict=True):
             for k in range(size):
@@ -257,13 +266,17 @@ def _record(body: Graph, count: int, start: Sequence[Node], outside: dict[Node, 
                 array = memory.set_(array, build("add", build("mul", counter, size), k), element)
             kept.append(array)
         ends = replay(body, _body_inputs(body, counter, carried, outside))
-        graph.outputs = [*(lift(end, type_) for end, type_ in zip(ends, types, strict=True)), *kept]
+        following = [lift(build("add", n, 1), "i") for n in done]
+        graph.outputs = [*(lift(end, type_) for end, type_ in zip(ends, types, strict=True)), *kept, *following]
+        graph.goes_on = body.goes_on
     blank = [
         current().node("table", (), (s, count * size), (PYTHON[s](0),) * (count * size))
         for s, size in zip(stored, sizes, strict=True)
     ]
-    loop = current().node("loop", (lift(count, "i"), *start, *blank, *graph.captures), "t", graph)
-    return loop.results()[len(types) :]
+    none = [lift(0, "i") for _ in done]
+    loop = current().node("loop", (lift(count, "i"), *start, *blank, *none, *graph.captures), "t", graph)
+    results = loop.results()[len(types) :]
+    return results[: len(types)], results[-1] if done else count
 
 
 def _recall(record: Node, step: Value, type_: Type) -> Value:

@@ -90,6 +90,7 @@ class Graph:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.captures: dict[Node, Node] = {}  # a node of the parent -> the parameter that stands for it
         self.counters: dict[Node, float] = {}  # parameters that count 0, 1, ... below a bound
+        self.goes_on: int | None = None  # of a loop's body: the number of the carried truth value while it goes on
         self.indexed: set[Node] = set()  # nodes that were gathered into an array in memory
         self.uses: dict[Node, int] = {}  # how often nodes are used by others than observers, if there are any
         self._memo: dict[Any, Node] = {}
@@ -149,6 +150,11 @@ class Graph:
         return [param for param in self.params[1:] if param not in captured]
 
     @property
+    def condition(self) -> Node | None:
+        """The parameter of a loop's body that tells, at the start of an iteration, whether the loop goes on."""
+        return None if self.goes_on is None else self.carried[self.goes_on]
+
+    @property
     def outputs(self) -> list[Node]:
         """The results of the graph. An outer value that is returned as it is, is captured like any other."""
         return self._outputs
@@ -204,6 +210,7 @@ class Graph:
             "outputs": [place[n] for n in self.outputs],
             "captures": [place[n] for n in self.captures.values()],
             "counters": {place[n]: bound for n, bound in self.counters.items()},
+            "goes_on": self.goes_on,
             "uses": {place[n]: count for n, count in self.uses.items() if n in place},
         }
 
@@ -218,6 +225,7 @@ class Graph:
         self.captures = {self.nodes[k]: self.nodes[k] for k in state["captures"]}
         self.counters = {self.nodes[k]: bound for k, bound in state["counters"].items()}
         self.uses = {self.nodes[k]: count for k, count in state["uses"].items()}
+        self.goes_on = state["goes_on"]
 
 
 _local = threading.local()

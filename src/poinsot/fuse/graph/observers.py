@@ -48,8 +48,10 @@ class _Demand:
                 nodes.update(self.arguments(node))
 
     def _find_in_loop(self, body: Graph) -> None:
-        """The outputs that the next iteration needs are wanted as well."""
+        """The outputs that the next iteration needs are wanted as well, and that which tells whether there is one."""
         before = -1
+        if body.goes_on is not None:
+            self.wanted[body].add(body.goes_on)
         while before != (before := len(self.wanted[body])):
             self._find(body)
             self.wanted[body].update(k for k, param in enumerate(body.carried) if param in self.needed[body])
@@ -58,6 +60,7 @@ class _Demand:
         """The arguments that a node needs: of a loop, its count, and of a loop or call those that are needed inside."""
         if node.op not in ("loop", "call"):
             return list(node.args)
-        inside, first = self.needed[node.data], node.data.params[:1] if node.op == "loop" else []
+        inside = self.needed[node.data]
+        always = (node.data.params[0], node.data.condition) if node.op == "loop" else ()
         pairs = zip(node.args, node.data.params, strict=True)
-        return [arg for arg, param in pairs if param in inside or param in first]
+        return [arg for arg, param in pairs if param in inside or param in always]

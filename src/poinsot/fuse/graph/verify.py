@@ -50,6 +50,8 @@ def _structure(node: Node) -> None:
         captured = [param.type for param in node.data.captures.values()]
         _require(types == ["i", *carried, *captured], node, "starts with a count, the carried and the captured values")
         _require([p.type for p in node.data.params] == types, node, "has a body with these parameters")
+        goes_on = node.data.condition
+        _require(goes_on is None or goes_on.type == "b", node, "goes on while a truth value says so")
     elif node.op == "call":
         _require([p.type for p in node.data.params] == types, node, "passes its callee arguments of the right types")
     elif node.op == "slow_path":

@@ -6,6 +6,7 @@ old array is dead, and otherwise into a copy.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -199,22 +200,23 @@ def _slow_function(f: Function, graph: Graph) -> tuple[str, str]:
 
 
 def _loop(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
-    """Where trip counts differ between lanes, all lanes iterate as often as the largest needs, and a mask tells which
-    are still active."""
+    """Where trip counts differ between lanes, or lanes stop by a condition, all iterate until the last has done, and a
+    mask tells which are still active."""
     carried, t, outer_mask, counter = _Carried(f, node, refs, last), f.target, f.mask, node.data.params[0]
-    bound, lanes = _trip_count(f, refs[node.args[0]])
+    bound, lanes = _trip_count(f, f.value(node.args[0], refs))
     number = f.number()
     head = LoopHead(f, f"head{number}")
     i = head.carry(t.scalar("i"), 0)
     carried.enter(head)
-    f.branch(f.icmp("slt", i, bound, t.scalar("i")), f"body{number}", f"done{number}")
-    f.label(f"body{number}")
     inside = carried.inside
     inside[counter] = Ref(i, "i", True)
-    if lanes is not None:
-        mask = f.icmp("slt", f.vector(inside[counter]), lanes, t.vector("i"))
-        f.mask = mask if outer_mask is None else f.and_(mask, outer_mask, t.vector("b"))
-    active = f.mask if lanes is not None else None
+    active, more = _active(f, node.data, inside, lanes), f.icmp("slt", i, bound, t.scalar("i"))
+    if node.data.condition is not None:
+        assert active is not None
+        more = f.and_(more, f.reduce("or", active, "b"))
+    f.branch(more, f"body{number}", f"done{number}")
+    f.label(f"body{number}")
+    f.mask = active or outer_mask
     f.graph(node.data, inside, carried.state.storing(carried.ends, inside, active) if carried.state.numbers else None)
     carried.return_arrays()
     following = carried.following(active)
@@ -225,6 +227,18 @@ def _loop(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
     f.label(f"done{number}")
     for user in node.used_results():
         carried.leave(user, refs)
+
+
+def _active(f: Function, body: Graph, inside: Refs, lanes: str | None) -> str | None:
+    """The lanes that take part in an iteration, or nothing if all lanes do that take part in the loop."""
+    masks = []
+    if lanes is not None:
+        masks.append(f.icmp("slt", f.vector(inside[body.params[0]]), lanes, f.target.vector("i")))
+    if body.condition is not None:
+        masks.append(f.vector(inside[body.condition]))
+    if masks and f.mask is not None:
+        masks.append(f.mask)
+    return functools.reduce(lambda a, b: f.and_(a, b, f.target.vector("b")), masks) if masks else None
 
 
 def _trip_count(f: Function, count: Ref) -> tuple[str, str | None]:

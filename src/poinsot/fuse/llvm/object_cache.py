@@ -11,13 +11,16 @@ import tempfile
 from pathlib import Path
 
 LIMIT = 512 * 2**20  # bytes; beyond that the oldest files are removed
+OFF = ("0", "off")  # values of POINSOT_CACHE: no cache
 SCAN_EVERY = 64  # files that a process writes between two looks at the size of the cache
 _written = 0
 
 
-def cache_folder() -> Path:
-    """POINSOT_CACHE, or `poinsot` in the user's folder of caches."""
+def cache_folder() -> Path | None:
+    """POINSOT_CACHE, or `poinsot` in the user's folder of caches; None, and no cache, if it is 0 or off."""
     chosen = os.environ.get("POINSOT_CACHE")
+    if chosen in OFF:
+        return None
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
@@ -28,7 +31,7 @@ def read(key: str) -> bytes | None:
     """The object with this key, if it is there and undamaged."""
     try:
         folder = cache_folder()
-        content = (folder / f"{key}.o").read_bytes() if _is_private(folder) else b""
+        content = (folder / f"{key}.o").read_bytes() if folder and is_private(folder) else b""
     except (OSError, RuntimeError):
         return None
     checksum, code = content[:32], content[32:]
@@ -40,9 +43,11 @@ def write(key: str, code: bytes) -> None:
     global _written
     try:
         folder = cache_folder()
+        if not folder:
+            return
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        if not _is_private(folder):
+        if not is_private(folder):
             return
         handle, temporary = tempfile.mkstemp(dir=folder)
         try:
@@ -59,7 +64,7 @@ def write(key: str, code: bytes) -> None:
         return
 
 
-def _is_private(folder: Path) -> bool:
+def is_private(folder: Path) -> bool:
     """Whether the folder belongs to this user, and nobody else can write to it."""
     if not hasattr(os, "geteuid"):
         return True

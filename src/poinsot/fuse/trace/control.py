@@ -29,9 +29,64 @@ def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
         for i in range(int(n)):
             carry = body(i, carry)
         return carry
+    return _loop(n, _with_traced_constants(body), carry)
+
+
+def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any, most: int) -> Any:
+    """carry = body(carry) while condition(carry) holds, but not more than `most` times; in a kernel, one loop in the
+    machine code.
+
+    In a batch, an instance whose condition no longer holds keeps its carry; the loop ends when none is left. Whether
+    it ended for the sake of `most`, condition(carry) of the result tells. `carry` is as in `fori_loop`. It can be
+    differentiated in forward mode and in reverse; reverse mode keeps the carry of `most` iterations.
+    """
+    if isinstance(most, Traced) or not (float(most).is_integer() and most >= 0):
+        raise ValueError(f"while_loop takes at most {most!r} iterations; give a whole number that is not negative.")
+    if not tracing():
+        for _ in range(int(most)):
+            if not _truth(condition(carry)):
+                break
+            carry = body(carry)
+        return carry
+    condition, body = _with_traced_constants(condition), _with_traced_constants(body)
+
+    def step(_: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
+        following = body(now[1])
+        return _truth(condition(following)), following
+
+    return _loop(int(most), step, (_truth(condition(carry)), carry), goes_on=0)[1]
+
+
+def when(condition: Any, body: Callable[[Any], Any], carry: Any) -> Any:
+    """body(carry) where the condition holds, else the carry; in a kernel, the body is skipped if no instance that is
+    computed side by side needs it.
+
+    The value is that of `np.where`, but work that is rarely needed costs little. The body returns arrays of the same
+    structure and shapes as the carry.
+    """
+    if not tracing():
+        return body(carry) if _truth(condition) else carry
+    body = _with_traced_constants(body)
+    return _loop(1, lambda _, now: (False, body(now[1])), (_truth(condition), carry), goes_on=0)[1]
+
+
+def _truth(x: Any) -> Any:
+    """The value of a condition: one truth value."""
+    if np.shape(x) != ():
+        raise TraceError(
+            f"a condition has shape {np.shape(x)}", "give one truth value, for example by np.all or np.any"
+        )
+    if not isinstance(x, Traced):
+        return bool(x)
+    return x if common_type(x.data.ravel()) == "b" else x != 0
+
+
+def _loop(n: Any, body: Callable[[Any, Any], Any], carry: Any, goes_on: int | None = None) -> Any:
+    """The results of a loop; `goes_on`: the number of the carried truth value while which it goes on."""
     leaves, rebuild = pytree.flatten(carry)
     start = [Traced(as_objects(leaf)) for leaf in leaves]
-    graph, specs = _trace_body(n, _with_traced_constants(body), carry, start)
+    graph, specs = _trace_body(n, body, carry, start)
+    graph.goes_on = goes_on
     init = [node for leaf, spec in zip(start, specs, strict=True) for node in spec.enter(leaf)]
     count = lift(as_objects(n).item(), "i")
     loop = current().node("loop", (count, *init, *graph.captures), "t", graph)
@@ -130,11 +185,18 @@ def _with_traced_constants(body: Callable[..., Any]) -> Callable[..., Any]:
         return body
     arrays = {name: body.__globals__[name] for name in body.__code__.co_names if name in body.__globals__}
     arrays = {name: _as_traced(x) for name, x in arrays.items() if _as_traced(x) is not x}
-    cells = [types.CellType(_as_traced(cell.cell_contents)) for cell in body.__closure__ or ()]
+    cells = [_traced_cell(cell) for cell in body.__closure__ or ()]
     names = {**body.__globals__, **arrays} if arrays else body.__globals__
     same = types.FunctionType(body.__code__, names, body.__name__, body.__defaults__, tuple(cells))
     same.__kwdefaults__ = body.__kwdefaults__
     return same
+
+
+def _traced_cell(cell: types.CellType) -> types.CellType:
+    try:
+        return types.CellType(_as_traced(cell.cell_contents))
+    except ValueError:  # a name that is not set yet
+        return cell
 
 
 def _as_traced(x: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.mechanism.form import screws, visits
+from poinsot.mechanism.form import screws, sparse, visits
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.form.tree import Here, Tree, still
 from poinsot.spatial import rotation
@@ -53,7 +53,7 @@ def forward_dynamics(T: Tree, q: Array, v: Array, tau: Array, wrenches: Sequence
         left[body.v] = list(tau[body.v] - here[i].S.T @ F[i])
         if body.parent >= 0:
             F[body.parent] = F[body.parent] + screws.force(here[i].moves, F[i])
-    return solve(_carriers(T), inertia_matrix(T, here), left)
+    return sparse.factorised(_carriers(T), inertia_matrix(T, here))(np.stack(left))
 
 
 def _carriers(T: Tree) -> list[list[int]]:
@@ -67,22 +67,3 @@ def _carriers(T: Tree) -> list[list[int]]:
             carriers[k] = inherited
             inherited = [k, *inherited]
     return carriers
-
-
-def solve(carriers: Sequence[Sequence[int]], M: Array, b: Sequence[Array]) -> Array:
-    """x (n,) with M x = b, by M = L^T D L, which has zeros where M has. Section 6.5."""
-    n = len(carriers)
-    L, x, D = {(k, i): M[k, i] for k in range(n) for i in (k, *carriers[k])}, list(b), {}
-    for k in reversed(range(n)):
-        D[k] = 1 / L[k, k]
-        for i in carriers[k]:
-            a = L[k, i] * D[k]
-            for j in (i, *carriers[i]):
-                L[i, j] = L[i, j] - a * L[k, j]
-            x[i] = x[i] - a * x[k]
-            L[k, i] = a
-        x[k] = D[k] * x[k]
-    for k in range(n):
-        for i in carriers[k]:
-            x[k] = x[k] - L[k, i] * x[i]
-    return np.stack(x)

@@ -106,13 +106,57 @@ class Loop:
                 F[p] = F[p] + x
         return self._by_body(tau)
 
+    def respond(self, columns: Array, IA: dict[int, Array], pA: dict[int, Array]) -> Array:
+        """Columns C (nv, m) of joint forces, inwards, at rest and without gravity: what they add to the inertias and
+        bias forces (6, m) of the bodies outside, and Y^T Z (m, m) of the bodies in the loop (`response`)."""
+        forces, m, nv = self._of_joints(columns), columns.shape[1], self.model.nv
+
+        def stand(i: Array, places: Array) -> Array:
+            self.model.enter(i, places)
+            return places
+
+        def through(moves: Sequence[Move], Ia: Array, pa: Array) -> Array:
+            return np.concatenate([packed(screws.inertia(moves, Ia)), screws.force(moves, pa).ravel()])
+
+        def visit(i: Array, total: Array, carry: Array, memory: tuple[Array, Array]) -> Any:
+            here, C, (gains, product) = self.model.at(i, self.places), forces(i), memory
+            p = total[21:].reshape(6, m)
+            W, u, Ia, pa = visits.inward(here, C, here.G + unpacked(total[:21]), p)
+            u = u.reshape(nv, m)
+            gains[i] = np.concatenate([W.ravel(), u.ravel()])
+            return through(here.moves, Ia, pa), carry, (gains, product + (C - here.S.T @ p).T @ u)
+
+        def leave(moves: Sequence[Move], total: Array) -> Array:
+            return through(moves, unpacked(total[:21]), total[21:].reshape(6, m))
+
+        self.places = fori_loop(len(self.bodies), stand, self.model.places)
+        memory = np.empty((len(self.bodies), (6 + m) * nv)), np.zeros((m, m))
+        totals, (self.gains, product) = self._back(visit, leave, 21 + 6 * m, lambda c: np.zeros(0), memory)
+        for p, x in totals.items():
+            if p >= 0:
+                IA[p], pA[p] = IA[p] + unpacked(x[:21]), pA[p] + x[21:].reshape(6, m)
+        return product
+
+    def responding(self, f: Array, A: dict[int, Array]) -> dict[int, Array]:
+        """vdot of each body under forces f (m,) of the columns of `respond`."""
+        nv = self.model.nv
+
+        def visit(i: Array, A: Array, vdot: Array) -> tuple[Array, Array]:
+            gains = self.gains[i]
+            W, u = gains[: 6 * nv].reshape(6, nv), gains[6 * nv :].reshape(nv, len(f)) @ f
+            A, vdot[i] = visits.onward(self.model.at(i, self.places), A, W, u)
+            return A, vdot
+
+        return self._by_body(self._along(visit, screws.motion, A, np.empty((len(self.bodies), nv)))[1])
+
     def _of_joints(self, x: Array) -> Callable[[Array], Array]:
-        """The entries of a vector (nv,) that belong to a body, (k,), with zeros where its joint has fewer."""
+        """The entries of a vector (nv,), or rows of a matrix, that belong to a body, (k,), with zeros where its joint
+        has fewer."""
         k = self.model.nv
         if all(len(dofs) == k for dofs in self.dofs):
             places = np.array(self.dofs, dtype=int)
             return lambda i: np.stack([x[entry(column, i)] for column in places.T])
-        blank = [np.zeros(())] * k
+        blank = [np.zeros(x.shape[1:])] * k
         copy = np.stack([np.stack([*(x[k] for k in dofs), *blank][:k]) for dofs in self.dofs])
         return lambda i: copy[i]
 
@@ -147,29 +191,41 @@ class Loop:
         Contributions of several chains are added up. Returns the totals of the bodies outside, and the memory: that of
         the wrenches, if they were kept, in which each visit may overwrite its own.
         """
+        kept = bool(self.wrenches.size)
+
+        def with_wrench(i: Array, total: Array, K: Array, memory: Any) -> tuple[Array, Array, Any]:
+            here = self.model.at(i, self.places)
+            if kept:
+                F = memory[i, :6]
+            else:
+                rates = Rates.of(*K)
+                F = visits.wrench(here, rates) - row(self.F, i)
+                K = visits.unwound(here, self.v(i), rates, self.vdot(i)).packed()
+            total, memory = visit(i, total, F, here, memory)
+            return total, K, memory
+
+        def rates_at_end(c: Array) -> Array:
+            return np.zeros(0) if kept else self.K[len(self.chains.outside) + c]
+
+        memory = self.wrenches if kept else np.empty((len(self.bodies), width))
+        return self._back(with_wrench, out, size, rates_at_end, memory)
+
+    def _back(
+        self, visit: Callable[..., Any], out: Transform, size: int, begin: Callable[[Array], Array], memory: Any
+    ) -> tuple[dict[int, Array], Any]:
+        """Body after body, inwards: total, carry, memory = visit(i, total, carry, memory), the carry from `begin` (c)
+        at the end of each chain."""
         rows = np.zeros((self.chains.rows, size))
-        memory = self.wrenches if self.wrenches.size else np.empty((len(self.bodies), width))
 
         def chain(k: Array, carry: tuple[Array, Any]) -> tuple[Array, Any]:
             rows, memory = carry
             c = len(self.chains) - 1 - k
             last = entry(self.chains.lasts, c)
 
-            def body(k: Array, carry: tuple[Array, Array, Any]) -> tuple[Array, Array, Any]:
-                total, K, memory = carry
-                i = last - k
-                here = self.model.at(i, self.places)
-                if self.wrenches.size:
-                    F = memory[i, :6]
-                else:
-                    rates = Rates.of(*K)
-                    F = visits.wrench(here, rates) - row(self.F, i)
-                    K = visits.unwound(here, self.v(i), rates, self.vdot(i)).packed()
-                total, memory = visit(i, total, F, here, memory)
-                return total, K, memory
+            def body(k: Array, carry: tuple[Array, Array, Any]) -> Any:
+                return visit(last - k, *carry)
 
-            K = np.zeros(0) if self.wrenches.size else self.K[len(self.chains.outside) + c]
-            start = rows[entry(self.chains.ends, c)], K, memory
+            start = rows[entry(self.chains.ends, c)], begin(c), memory
             total, _, memory = fori_loop(entry(self.chains.sizes, c), body, start)
             p = entry(self.chains.starts, c)
             rows[p] = np.where(entry(self.chains.is_first_back, c), 0.0, rows[p]) + out(

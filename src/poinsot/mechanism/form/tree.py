@@ -162,3 +162,15 @@ def simple_joints(joint: Joint, q: slice, v: slice) -> list[tuple[Joint, slice, 
         (replace(part, armature=armature[k]), slice(q.start + k, q.start + k + 1), slice(v.start + k, v.start + k + 1))
         for k, part in enumerate(parts)
     ]
+
+
+def placed(T: Tree, q: Array, v: Array) -> list[tuple[Pose, Array]]:
+    """Of every body, its pose X_WC and its twist (6,), about its origin in its axes."""
+    found: list[tuple[Pose, Array]] = []
+    for body in T.bodies:
+        here = body.at(q, v)
+        X, V = found[body.parent] if body.parent >= 0 else (Pose(), np.zeros(6))
+        for move in here.moves:
+            X, V = X @ move.pose(), move.motion(V)
+        found.append((X, V + here.S @ v[body.v]))
+    return found

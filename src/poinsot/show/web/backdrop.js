@@ -169,10 +169,10 @@ class Backdrop {
   }
 
   turn(eye, t) {
-    const { centre, radius, rate } = this.world.globe, u = this.uniforms, o = times(1 / radius, minus(eye, centre));
+    const { centre, radius, rate, angle = 0 } = this.world.globe, u = this.uniforms, o = times(1 / radius, minus(eye, centre));
     const far = size(o) * radius - radius;
     u.outward.value.set(...o); u.above.value = far / radius * (2 + far / radius);
-    const c = Math.cos(rate * t), s = Math.sin(rate * t);
+    const c = Math.cos(angle + rate * t), s = Math.sin(angle + rate * t);
     u.fixedAxes.value.set(c, s, 0, -s, c, 0, 0, 0, 1);
   }
 }

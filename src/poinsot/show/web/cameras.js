@@ -11,7 +11,7 @@ class Eye {
     this.spec = { ...this.stage.doc.cameras[spec.kind], ...spec };
     if (spec.body === undefined) this.spec.body = before.body ?? this.spec.body;
     const body = this.stage.doc.bodies[this.spec.body];
-    if (spec.distance === undefined && this.spec.kind !== "fixed") this.spec.distance = 3.1 * body.radius * (this.spec.zoom ?? 1);
+    if (spec.distance === undefined && this.spec.kind !== "fixed") this.spec.distance = (body.distance ?? 3.1 * body.radius) * (this.spec.zoom ?? 1);
     this.turn = { azimuth: 0, elevation: 0, zoom: 1 };
   }
 
@@ -23,11 +23,19 @@ class Eye {
 
   // The horizontal direction that a body moves in, about time t.
   course(k, t, up) {
+    if (this.stage.doc.cockpit) return this.ahead(k, t, up);
     const { stage } = this, [t0, t1] = stage.span, w = Math.max(KEEN * (t1 - t0), 1e-9), middle = between(t, t0 + w, t1 - w);
     const p = stage.centre(k, stage.moment(middle - w)), q = stage.centre(k, stage.moment(middle + w)), step = minus(q, p), flat = across(step, up);
     const lost = unit(across(minus(stage.centre(k, stage.moment(t1)), stage.centre(k, stage.moment(t0))), up));
     const other = size(lost) > 0.5 ? lost : perpendicular(up), share = size(flat) / (size(step) || 1);
     return unit(add(flat, times(0.06 * Math.max(0, 1 - share) * (size(step) || 1) + 1e-12, other)));
+  }
+
+  // In flight: where it goes, and while it stands where its nose points.
+  ahead(k, t, up) {
+    const { stage } = this, now = stage.moment(t), then = stage.moment(t - 0.4), span = Math.max(t - Math.max(t - 0.4, stage.span[0]), 1e-3);
+    const speed = times(1 / span, minus(stage.centre(k, now), stage.centre(k, then))), nose = across(rotated(stage.attitude(k, now), [1, 0, 0]), up);
+    return unit(add(across(speed, up), times(4, size(nose) > 1e-3 ? unit(nose) : perpendicular(up))));
   }
 
   around(target, ahead, up, spec, distance) {

@@ -67,15 +67,19 @@ class Curve {
       g.stroke();
     });
     this.X = X; this.size = [w, h];
-    this.picture = g.getImageData(0, 0, this.canvas.width, this.canvas.height);
   }
 
   point(t, i) {
     if (!this.canvas.clientWidth) return;
-    if (!this.picture || this.size[0] !== this.canvas.clientWidth) this.render();
-    const g = this.canvas.getContext("2d"), x = this.X(t);
+    const g = this.canvas.getContext("2d");
+    if (!this.picture || this.size[0] !== this.canvas.clientWidth) { this.render(); this.picture = g.getImageData(0, 0, this.canvas.width, this.canvas.height); }
+    const x = this.X(t);
     g.putImageData(this.picture, 0, 0);
     g.strokeStyle = "#1c2733"; g.lineWidth = 1; g.beginPath(); g.moveTo(x, 4); g.lineTo(x, this.size[1] - 18); g.stroke();
+    this.show(i);
+  }
+
+  show(i) {
     this.series.forEach((s, k) => { this.values[k].textContent = `${this.series.length > 1 ? s.label + " " : ""}${short(s.values[i])}`; this.values[k].title = String(s.values[i]); });
   }
 }

@@ -4,10 +4,15 @@ class Player {
   constructor(stage, page) {
     this.stage = stage; this.t = stage.span[0]; this.factor = 1; this.playing = stage.times.length > 1; this.dirty = true;
     this.hudOn = stage.doc.hud;
-    this.hud = new Hud(stage, stage.host); this.news = new News(stage.doc.events, stage.host);
-    this.panel = new Panel(this, page.main); this.bar = new Bar(this, page.root); this.menu = new Menu(this, stage.host);
+    this.furnish(page);
     this.mouse(); this.keys();
     new ResizeObserver(() => this.resize()).observe(stage.host);
+  }
+
+  furnish(page) {
+    const { stage } = this;
+    this.hud = new Hud(stage, stage.host); this.news = new News(stage.doc.events, stage.host);
+    this.panel = new Panel(this, page.main); this.bar = new Bar(this, page.root); this.menu = new Menu(this, stage.host);
   }
 
   run() {
@@ -86,15 +91,22 @@ function served(player) {
 
 function refused(text) { made("p", document.body, "refused", text); }
 
-async function start(doc) {
+// The page with its stage; null if it cannot be drawn, which it then says.
+async function staged(doc, Kind) {
   const root = made("div", document.body, "page"), main = made("main", root), host = made("div", main, "picture");
   if (doc.bare) root.classList.add("bare");
-  let stage;
-  try { stage = new Stage(doc, await unpacked(doc), host); } catch (error) {
+  try { return { root, main, stage: new Kind(doc, await unpacked(doc), host) }; } catch (error) {
     root.remove();
-    return refused(/WebGL/.test(String(error)) ? "This browser cannot draw in three dimensions (WebGL 2 is missing or switched off). Try another browser, or update the graphics driver." : `The replay cannot be shown: ${error}`);
+    refused(/WebGL/.test(String(error)) ? "This browser cannot draw in three dimensions (WebGL 2 is missing or switched off). Try another browser, or update the graphics driver." : `The page cannot be shown: ${error}`);
+    return null;
   }
-  const player = new Player(stage, { root, main });
+}
+
+async function start(doc) {
+  const page = await staged(doc, Stage);
+  if (!page) return;
+  const { stage } = page, player = new Player(stage, page);
+  legend(doc, stage.host);
   if (doc.served && !doc.bare) served(player);
   if (!doc.bare) player.run();
   window.poinsot = {

@@ -12,7 +12,7 @@ class Stage {
     this.camera = new THREE.PerspectiveCamera(doc.fov, 1, 0.1, 1e6);
     this.backdrop = new Backdrop(doc.world, doc.size);
     this.scene.add(this.backdrop.mesh);
-    this.lights();
+    this.lights(); this.haze();
     this.layers = {};
     for (const layer of doc.layers) this.take(layer, arrays);
     this.eye = new Eye(this, doc.camera);
@@ -25,15 +25,22 @@ class Stage {
     this.sun.castShadow = !dark; this.sun.shadow.mapSize.set(2048, 2048); this.sun.shadow.radius = 3; this.sun.shadow.bias = -2e-4; this.sun.shadow.normalBias = 0.02;
     const above = new THREE.HemisphereLight(dark ? 0xdfe8ff : 0xf4f8ff, dark ? 0x9fb6d8 : 0xb9b7ae, sky);
     above.position.set(...this.doc.world.up);
-    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ opacity: 0.28 }));
+    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ opacity: 0.28, fog: false }));
     this.floor.receiveShadow = true; this.floor.material.depthWrite = false;
     this.scene.add(this.sun, this.sun.target, above, this.floor);
+  }
+
+  // What fades into the distance does so to the colour of the horizon.
+  haze() {
+    const p = PALETTES[this.doc.world.kind], color = new THREE.Color().setHex(p.horizon);
+    this.scene.fog = { isFogExp2: true, color, density: 0.6 / Math.max(p.reach, 14 * this.doc.size) };
   }
 
   take(layer, arrays) {
     const group = new THREE.Group(), things = layer.marks.map(mark => new THINGS[mark.kind](mark, arrays));
     for (const thing of things) group.add(thing.object);
     group.visible = layer.on;
+    if (things.some(thing => thing.object.count > MANY)) this.sun.castShadow = false; // they cast none, and time is short
     this.scene.add(group);
     this.layers[layer.name] = { group, things, meaning: layer.meaning };
   }
@@ -89,7 +96,7 @@ class Stage {
     const c = sun.shadow.camera;
     c.left = c.bottom = -wide; c.right = c.top = wide; c.near = 0.1 * wide; c.far = 6 * wide + down;
     c.updateProjectionMatrix();
-    this.floor.visible = low && doc.world.kind !== "orbit";
+    this.floor.visible = low && sun.castShadow && doc.world.kind !== "orbit";
     if (!this.floor.visible) return;
     const foot = minus(target, times(height - 1e-3 * wide, doc.world.up)), shift = times(-height / Math.max(dot(doc.world.sun, doc.world.up), 0.2), across(doc.world.sun, doc.world.up));
     this.floor.position.set(...add(foot, shift)); this.floor.scale.setScalar(3.4 * wide);

@@ -14,6 +14,8 @@ function surfaceOf(vertices, faces) {
 function materialOf(mark) {
   const material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.04, side: THREE.DoubleSide });
   if (mark.opacity < 1) Object.assign(material, { transparent: true, opacity: mark.opacity, depthWrite: false });
+  material.fog = !!mark.haze;
+  if (mark.over) Object.assign(material, { depthTest: false, transparent: true });
   if (mark.glows) material.emissive = rgb(mark.colour).multiplyScalar(0.85);
   return material;
 }
@@ -28,7 +30,7 @@ class SurfaceThing {
     this.mark = mark; this.arrays = arrays;
     const geometry = surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values), material = materialOf(mark);
     if (mark.shades !== undefined) {
-      geometry.setAttribute("color", new THREE.BufferAttribute(arrays[mark.shades].values, 3, true));
+      geometry.setAttribute("color", new THREE.BufferAttribute(Float32Array.from(arrays[mark.shades].values, c => (c / 255) ** 2.2), 3));
       material.vertexColors = true;
     } else material.color = rgb(mark.colour);
     this.object = new THREE.Mesh(geometry, material);
@@ -45,23 +47,50 @@ class SurfaceThing {
   }
 }
 
+// Light at the vertices alone, from above and the side: for copies so many that each is small.
+function plainMaterial(mark) {
+  const material = new THREE.ShaderMaterial({
+    glslVersion: "300 es", side: THREE.FrontSide, uniforms: { opacity: { value: mark.opacity } },
+    vertexShader: `out vec3 shade;
+      void main() {
+        vec3 n = normalize(mat3(viewMatrix) * mat3(instanceMatrix) * normal), light = normalize(vec3(-0.35, 0.75, 0.55));
+        float day = 0.5 + 0.5 * dot(n, light);
+        shade = instanceColor * (0.32 + 0.78 * day * day);
+        gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(position, 1.0);
+      }`,
+    fragmentShader: "precision mediump float; in vec3 shade; uniform float opacity; out vec4 colour; void main() { colour = vec4(pow(shade, vec3(1.0 / 2.2)), opacity); }",
+  });
+  if (mark.opacity < 1) Object.assign(material, { transparent: true, depthWrite: false });
+  return material;
+}
+
+const MANY = 200; // copies
+
 class CopiesThing {
   constructor(mark, arrays) {
     this.mark = mark; this.arrays = arrays;
-    const count = arrays[mark.positions].columns / 3, material = materialOf(mark);
+    const count = arrays[mark.positions].columns / 3, material = count > MANY ? plainMaterial(mark) : materialOf(mark);
     this.object = new THREE.InstancedMesh(surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values), material, count);
     this.object.frustumCulled = false; this.object.castShadow = mark.shadow; this.object.receiveShadow = mark.shadow;
-    mark.colours.forEach((c, k) => this.object.setColorAt(k, rgb(c)));
-    this.matrix = new THREE.Matrix4();
+    this.object.renderOrder = mark.over ? 8 : 0;
+    const shades = arrays[mark.colours].values;
+    for (let k = 0; k < count; k++) this.object.setColorAt(k, rgb(shades.subarray(3 * k, 3 * k + 3)));
   }
 
+  // Columns of x, y, z and so on, between two records, into the matrices: no objects are made on the way.
   update(moment, origin) {
-    const { mark, arrays, matrix, object } = this, s = new THREE.Vector3(), p = new THREE.Vector3(), o = new THREE.Quaternion();
-    const still = [arrays[mark.rotations], arrays[mark.scales]].map(a => a.columns);
-    for (let k = 0; k < object.count; k++) {
-      const q = rotation(arrays[mark.rotations], 4 * k < still[0] ? k : 0, moment), f = vector(arrays[mark.scales], 3 * k < still[1] ? k : 0, moment);
-      p.set(...minus(vector(arrays[mark.positions], k, moment), origin)); o.set(q[1], q[2], q[3], q[0]); s.set(...f.map(x => x || 1e-12));
-      object.setMatrixAt(k, matrix.compose(p, o, s));
+    const { mark, arrays, object } = this, P = arrays[mark.positions], Q = arrays[mark.rotations], S = arrays[mark.scales], out = object.instanceMatrix.array;
+    const turns = Q.columns / 4, sizes = S.columns / 3;
+    for (let k = 0, o = 0; k < object.count; k++, o += 16) {
+      const q = 4 * (k < turns ? k : 0), s = 3 * (k < sizes ? k : 0);
+      let w = at(Q, q, moment), x = at(Q, q + 1, moment), y = at(Q, q + 2, moment), z = at(Q, q + 3, moment);
+      const f = 1 / Math.sqrt(w * w + x * x + y * y + z * z);
+      w *= f; x *= f; y *= f; z *= f;
+      const a = at(S, s, moment) || 1e-12, b = at(S, s + 1, moment) || 1e-12, c = at(S, s + 2, moment) || 1e-12;
+      out[o] = a * (1 - 2 * (y * y + z * z)); out[o + 1] = 2 * a * (x * y + w * z); out[o + 2] = 2 * a * (x * z - w * y); out[o + 3] = 0;
+      out[o + 4] = 2 * b * (x * y - w * z); out[o + 5] = b * (1 - 2 * (x * x + z * z)); out[o + 6] = 2 * b * (y * z + w * x); out[o + 7] = 0;
+      out[o + 8] = 2 * c * (x * z + w * y); out[o + 9] = 2 * c * (y * z - w * x); out[o + 10] = c * (1 - 2 * (x * x + y * y)); out[o + 11] = 0;
+      out[o + 12] = at(P, 3 * k, moment) - origin[0]; out[o + 13] = at(P, 3 * k + 1, moment) - origin[1]; out[o + 14] = at(P, 3 * k + 2, moment) - origin[2]; out[o + 15] = 1;
     }
     object.instanceMatrix.needsUpdate = true;
   }
@@ -151,11 +180,11 @@ class PathThing {
 class ArrowsThing {
   constructor(mark, arrays) {
     this.mark = mark; this.arrays = arrays;
-    const count = arrays[mark.starts].columns / 3, w = mark.width, material = materialOf({ opacity: 1 });
+    const count = arrays[mark.starts].columns / 3, w = mark.width, material = materialOf({ opacity: 1, over: mark.over });
     material.color = rgb(mark.colour);
     const shaft = new THREE.CylinderGeometry(w / 2, w / 2, 1, 16).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1.4 * w, 4 * w, 20).translate(0, -2 * w, 0);
     this.object = new THREE.Group();
-    this.meshes = [shaft, head].map(g => { const m = new THREE.InstancedMesh(g.rotateX(Math.PI / 2), material, count); m.frustumCulled = false; this.object.add(m); return m; });
+    this.meshes = [shaft, head].map(g => { const m = new THREE.InstancedMesh(g.rotateX(Math.PI / 2), material, count); m.frustumCulled = false; m.renderOrder = mark.over ? 9 : 0; this.object.add(m); return m; });
   }
 
   update(moment, origin) {

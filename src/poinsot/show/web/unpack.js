@@ -32,11 +32,14 @@ function fromSteps(raw, at, records, columns, step) {
   return out;
 }
 
+const LIVE_RECORDS = 720; // of arrays that a live page is sent record by record: the latest ones
+
 // Arrays with their shape; those over time, (records, ...), are held column by column.
 async function unpacked(doc) {
   const raw = await inflated(doc.data, "deflate");
   return doc.arrays.map(a => {
     const count = a.shape.reduce((p, n) => p * n, 1);
+    if (a.kind === "moving") return { shape: a.shape, records: LIVE_RECORDS, columns: count, values: new Float64Array(LIVE_RECORDS * count) };
     if (a.kind !== "steps") return { shape: a.shape, values: new KINDS[a.kind](fromPlanes(raw, a.at, count, KINDS[a.kind].BYTES_PER_ELEMENT)) };
     const records = a.shape[0];
     return { shape: a.shape, records, columns: count / records, values: fromSteps(raw, a.at, records, count / records, a.step) };

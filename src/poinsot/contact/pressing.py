@@ -1,0 +1,204 @@
+"""Patches of contact that are pressed together: their forces over a step, as functions of the velocity at its end.
+
+A patch has one normal and some points. Every point pushes by the law of `contact.law`; friction acts on the patch as a
+whole, at the centre of its points, by springs along it, about its normal and, if its material has `rolling`, across it.
+A single point is a patch as well.
+
+All is in the axes of one of the two bodies, a, about its origin: there the velocity of a relative to what it touches is
+one twist W (6,), and the resistances of all patches add up to one matrix.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.contact.law import SHEAR, TINY, held, push
+from poinsot.fuse import Traced
+
+FULL = 4.0  # points, at which a patch has its full stiffness: more of them share it
+TURNING = 10.0  # a torsion or rolling t [m] resists turning with the stiffness 10 k t^2
+RELAXING = 0.01  # s: the damping of springs that resist turning over their stiffness
+
+
+@dataclass(frozen=True, eq=False)
+class Pressed:
+    """A patch with its springs.
+
+    n (3,): the normal, towards a. points (m, 3) [m], depths (m,) [m]. belt (3,) [m/s]: the velocity of what is
+    touched, beside that which W takes into account. stretch xi (3,) [m] along the patch. turn (3,) [rad]: of the
+    springs that resist turning; None: there are none.
+    """
+
+    n: Array
+    points: Array
+    depths: Array
+    belt: Array
+    xi: Array
+    turn: Array | None = None
+    found: "Found" = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "xi", self.along(self.xi))  # the patch may have turned since
+        object.__setattr__(self, "found", Found.of(self.n, self.points, self.depths, self.belt))
+
+    @property
+    def kept(self) -> int:
+        """How many numbers say what its springs hold: along it, about its normal, and across that."""
+        return 1 if self.turn is None else 3
+
+    def speeds(self, W: Array) -> tuple[list[Array], Array]:
+        """The speeds [m/s] at which its points part, and the velocity (3,) of its centre along it."""
+        away = self.n @ W[3:] - self.found.belt
+        apart = [away + c @ W[:3] for c in self.found.arms]
+        return apart, self.along(W[3:] + np.cross(W[:3], self.found.centre) - self.belt)
+
+    def along(self, x: Array) -> Array:
+        """The part of a vector (3,) along the patch."""
+        return x - (self.n @ x) * self.n
+
+    def forces(self, law: Any, h: Scalar, W: Array) -> "Grip":
+        """What it does at the relative twist W."""
+        apart, u = self.speeds(W)
+        moment, f_n, elastic, spread, slopes = np.zeros(3), np.zeros(()), np.zeros(()), np.zeros(()), []
+        for j, u_n in enumerate(apart):
+            f, g, e = push(law.stiffness * self.found.share, law.damping, h, self.depths[j], u_n)
+            f_n, elastic, moment = f_n + f, elastic + e, moment + f * self.found.arms[j]
+            spread = spread + f * self.found.spread[j]
+            slopes.append(g)
+        k, most = SHEAR * law.stiffness, law.friction * f_n
+        slope = k * h + law.damping * elastic
+        pull = k * self.xi + slope * u
+        s = held(pull, most)
+        force = f_n * self.n - s * pull
+        F = np.concatenate([moment - np.cross(self.found.centre, s * pull), force])
+        if self.turn is None:
+            return Grip(F, slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s]))
+        square = spread / (f_n + TINY)
+        limits = most * np.sqrt(square + TINY**2) + law.torsion * f_n, law.rolling * f_n
+        arms = square + TURNING / SHEAR * law.torsion**2, TURNING / SHEAR * law.rolling**2
+        turning = slope + RELAXING * k
+        turned = k * self.turn + turning * W[:3]
+        about, across = arms[0] * (self.n @ turned), arms[1] * self.along(turned)
+        s_n, s_t = held(about, limits[0]), held(across, limits[1])
+        F = F - np.concatenate([s_n * about * self.n + s_t * across, np.zeros(3)])
+        return Grip(F, slopes, s * slope, s_n * arms[0] * turning, s_t * arms[1] * turning, np.stack([s, s_n, s_t]))
+
+    def stretched(self, h: Scalar, W: Array, kept: Array) -> tuple[Array, Array]:
+        """The stretch (3,) and turn (3,) at the end of the step: s (xi + h u_t)."""
+        xi = kept[0] * (self.xi + h * self.speeds(W)[1])
+        if self.turn is None:
+            return xi, np.zeros(3)
+        _, s_n, s_t = kept
+        turned = self.turn + h * W[:3]
+        return xi, s_n * (self.n @ turned) * self.n + s_t * self.along(turned)
+
+    def stored(self, law: Any, h: Scalar, W: Array, xi: Array) -> Array:
+        """The energy [J] in its springs across and along, a time h after the start. What the springs that resist
+        turning store is taken for lost until it comes back."""
+        deep = [np.maximum(d - h * u, 0.0) for d, u in zip(self.depths, self.speeds(W)[0], strict=True)]
+        across = sum((d * d for d in deep), np.zeros(()))
+        energy: Array = 0.5 * law.stiffness * (self.found.share * across + SHEAR * (xi @ xi))
+        return energy
+
+    def stored_rate(self, law: Any, W: Array, grip: "Grip") -> Array:
+        """The rate [W] of `stored` at an instant."""
+        apart, u = self.speeds(W)
+        across = sum((np.maximum(d, 0.0) * a for d, a in zip(self.depths, apart, strict=True)), np.zeros(()))
+        rate: Array = law.stiffness * (SHEAR * grip.holds[0] * (self.xi @ u) - self.found.share * across)
+        return rate
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a patch has, whatever its velocity; found before the iterations of a step.
+
+    centre (3,) [m] of the points that touch. share: of the stiffness that every point has. arms c = r x n of the points
+    r, and of the centre; squares: c c^T of these and r r^T of the centre; spread: the squares [m^2] of the distances of
+    the points from the axis of the patch. belt [m/s]: along n.
+    """
+
+    centre: Array
+    share: Any
+    arms: list[Array]
+    arm: Array
+    squares: list[Array]
+    arm_square: Array
+    centre_square: Array
+    spread: list[Array]
+    belt: Array
+
+    @classmethod
+    def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
+        """Of a patch with this normal."""
+        centre, share = points[0], 1.0
+        if len(points) > 1:
+            touching = np.where(depths > 0, 1.0, 0.0)
+            count = np.sum(touching)
+            weights = np.where(count > 0, touching, 1.0) / np.where(count > 0, count, 1.0 * len(touching))
+            centre, share = weights @ points, np.minimum(1.0, FULL / np.maximum(count, 1.0))
+        arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
+        squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
+        return cls(centre, share, arms, arm, squares, np.outer(arm, arm), np.outer(centre, centre), spread, n @ belt)
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """A patch at a guess of the relative twist: its wrench F (6,) on a, and how it resists: -df_n/du_n [N s/m] of its
+    points, -df_t/du_t [N s/m] of its centre, and the same about and across the normal [N m s]; and what `holds` of
+    the springs."""
+
+    F: Array
+    apart: Sequence[Array]
+    along: Array
+    about: Array
+    across: Array
+    holds: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Lumps:
+    """The sum of the resistances of patches with one normal n, about the origin of a, as moments of lumps: `mass`
+    [N s/m] at points r, and `along` at points that are felt along n alone, with c = r x n."""
+
+    n: Array
+    mass: Any = 0.0
+    first: Any = field(default_factory=lambda: np.zeros(3))
+    second: Any = field(default_factory=lambda: np.zeros((3, 3)))
+    along: Any = 0.0
+    across: Any = field(default_factory=lambda: np.zeros(3))
+    both: Any = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def with_patch(self, patch: Pressed, grip: Grip) -> "Lumps":
+        """With one patch more."""
+        found, n, g_t = patch.found, self.n, grip.along
+        lumps = list(zip(grip.apart, found.arms, found.squares, strict=True))
+        if len(lumps) == 1:  # the centre is that point
+            lumps = [(grip.apart[0] - g_t, found.arm, found.arm_square)]
+        else:
+            lumps.append((-g_t, found.arm, found.arm_square))
+        along, across, both = self.along, self.across, self.both
+        for g, c, square in lumps:
+            along, across, both = along + g, across + g * c, both + g * square
+        if patch.turn is not None:
+            both = both + (grip.about - grip.across) * np.outer(n, n) + grip.across * np.eye(3)
+        first, second = self.first + g_t * found.centre, self.second + g_t * found.centre_square
+        return Lumps(n, self.mass + g_t, first, second, along, across, both)
+
+    def matrix(self) -> Array:
+        """K (6, 6)."""
+        n, (x, y, z) = self.n, self.first
+        E = np.trace(self.second) * np.eye(3) - self.second + self.both
+        C = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) + np.outer(self.across, n)
+        return np.block([[E, C], [C.T, self.mass * np.eye(3) + self.along * np.outer(n, n)]])
+
+
+def resistance(patches: Sequence[Pressed], grips: Sequence[Grip]) -> Array:
+    """K (6, 6) of some patches; those that have one normal are summed together."""
+    lumps: dict[Any, Lumps] = {}
+    for patch, grip in zip(patches, grips, strict=True):
+        key = tuple(map(id, patch.n.data)) if isinstance(patch.n, Traced) else patch.n.tobytes()
+        lumps[key] = lumps.get(key, Lumps(patch.n)).with_patch(patch, grip)
+    return sum((x.matrix() for x in lumps.values()), np.zeros((6, 6)))

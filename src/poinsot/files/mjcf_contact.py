@@ -1,0 +1,136 @@
+"""The geoms of an MJCF file as shapes that links touch others by, and what it says about their contacts.
+
+MuJoCo's contacts are soft in proportion to the mass that they move: with the impedance d, the stiffness k [1/s^2] and
+damping b [1/s] of its reference acceleration, a mass m rests on them as on a spring m d k/(1 - d) [N/m] with a damper
+m d b/(1 - d) [N s/m] (MuJoCo documentation, Computation, "Solver parameters"). The law here is Hunt and Crossley's; it
+gets that stiffness at the mass that a push at the body moves, and the damping that it has at rest under gravity.
+"""
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from poinsot._optional import require
+from poinsot._types import Array
+from poinsot.contact.colliders import Collider
+from poinsot.contact.hulls import hull
+from poinsot.contact.law import Material
+from poinsot.spatial import Pose, shapes
+
+G = 9.81  # m/s^2, at which the damping is compared
+LARGEST = 100.0  # s/m: a damping that lets nothing bounce
+
+
+def compiled(path: str) -> tuple[Any, Any]:
+    """MuJoCo and its model of a file, meshes included."""
+    mujoco = require("mujoco", "robots", "Reading MJCF")
+    spec = mujoco.MjSpec.from_file(os.fspath(path))
+    spec.compiler.fusestatic = False
+    try:
+        return mujoco, spec.compile()
+    except ValueError as error:
+        raise ValueError(f"{path}: its shapes cannot be read: {error}") from error
+
+
+def mjcf_shapes(path: str, names: list[str]) -> dict[str, tuple[Collider, ...]]:
+    """The geoms of all bodies but the world that may touch anything, by the names of links."""
+    mujoco, model = compiled(path)
+    found: dict[str, list[Collider]] = {name: [] for name in names[1:]}
+    left_out: list[str] = []
+    for g in range(model.ngeom):
+        b = int(model.geom_bodyid[g])
+        touches = model.geom_contype[g] or model.geom_conaffinity[g]
+        shape = _shape(mujoco, model, g) if touches else None
+        if touches and (b == 0 or shape is None):
+            left_out.append(model.geom(g).name or f"geom {g}")
+        elif touches:
+            found[names[b]].append(_collider(model, g, shape))
+    used = [c.surface.stiffness for some in found.values() for c in some if c.surface is not None]
+    notes = []
+    if used:
+        notes.append(
+            "the softness of its contacts (solref, solimp) is taken at the masses that pushes at its bodies move: "
+            f"stiffness {min(used):.3g} to {max(used):.3g} N/m"
+        )
+    if left_out:
+        left = f"planes, height fields, signed distances and geoms of the world are left out: {', '.join(left_out)}"
+        notes.append(f"{left} (world.add_ground() is a plane)")
+    if np.any(model.geom_margin):
+        notes.append(f"the margins of {np.count_nonzero(model.geom_margin)} geoms are not read")
+    if notes:
+        warnings.warn(f"{path}: {'; '.join(notes)}.", stacklevel=2)
+    return {name: tuple(some) for name, some in found.items()}
+
+
+def _collider(model: Any, g: int, shape: Any) -> Collider:
+    X = Pose.from_quaternion(model.geom_quat[g], model.geom_pos[g])
+    numbers = (model.geom_friction[g], model.geom_condim[g], model.geom_solref[g], model.geom_solimp[g])
+    groups = int(model.geom_contype[g]), int(model.geom_conaffinity[g])
+    return Collider(shape, X, surface(*numbers, _mass(model, g)), groups, int(model.geom_priority[g]))
+
+
+def _mass(model: Any, g: int) -> float:
+    """The mass [kg] that a push at the geom's body moves, in the reference position."""
+    inverse = float(model.body_invweight0[int(model.geom_bodyid[g]), 0])
+    return 1 / inverse if inverse > 0 else 1.0
+
+
+def surface(friction: Array, condim: int, solref: Array, solimp: Array, mass: float) -> Material:
+    """The material that is like MuJoCo's numbers for a mass [kg]."""
+    d0, most = (float(np.clip(d, 1e-4, 0.9999)) for d in solimp[:2])
+    a, c = (float(x) for x in solref)
+    k, b = (-a * d0 / most**2, -c / most) if a <= 0 else (d0 / (most * a * c) ** 2, 2 / (most * a))
+    part = d0 / (1 - d0)
+    slides, turns, rolls = (float(x) for x in friction[:3])
+    return Material(
+        stiffness=mass * part * k,
+        damping=min(part * b / G, LARGEST),
+        friction=slides if condim > 1 else 0.0,
+        torsion=turns if condim > 3 else 0.0,
+        rolling=rolls if condim > 4 else 0.0,
+    )
+
+
+def _shape(mujoco: Any, model: Any, g: int) -> Any:
+    """The shape of a geom; None for what is not known here."""
+    size, kind = [float(x) for x in model.geom_size[g]], mujoco.mjtGeom(model.geom_type[g]).name.removeprefix("mjGEOM_")
+    if kind == "MESH":
+        m = int(model.geom_dataid[g])
+        first, count = int(model.mesh_vertadr[m]), int(model.mesh_vertnum[m])
+        return hull(model.mesh_vert[first : first + count])
+    return SHAPES[kind](size) if kind in SHAPES else None
+
+
+SHAPES: dict[str, Callable[[list[float]], Any]] = {
+    "SPHERE": lambda s: shapes.Sphere(s[0]),
+    "CAPSULE": lambda s: shapes.Capsule(s[0], 2 * s[1]),
+    "CYLINDER": lambda s: shapes.Cylinder(s[0], 2 * s[1]),
+    "BOX": lambda s: shapes.Box((2 * s[0], 2 * s[1], 2 * s[2])),
+    "ELLIPSOID": lambda s: shapes.Ellipsoid((s[0], s[1], s[2])),
+}
+
+
+def mjcf_pairs(path: str, names: list[str]) -> tuple[tuple[str, str, Material], ...]:
+    """The pairs of bodies that the file names itself, by <pair>, each with its surface."""
+    _, model = compiled(path)
+    found = []
+    for k in range(model.npair):
+        ends = [int(model.pair_geom1[k]), int(model.pair_geom2[k])]
+        bodies = [int(model.geom_bodyid[g]) for g in ends]
+        if 0 in bodies:
+            continue
+        slides, _, turns, rolls, _ = model.pair_friction[k]
+        numbers = ((slides, turns, rolls), int(model.pair_dim[k]), model.pair_solref[k], model.pair_solimp[k])
+        masses = [_mass(model, g) for g in ends]
+        law = surface(*numbers, masses[0] * masses[1] / (masses[0] + masses[1]))  # type: ignore[arg-type]
+        found.append((names[bodies[0]], names[bodies[1]], law))
+    return tuple(found)
+
+
+def mjcf_apart(model: Any, names: list[str]) -> tuple[tuple[str, str], ...]:
+    """The pairs of bodies that <exclude> names."""
+    signatures = [int(s) for s in model.exclude_signature]
+    return tuple((names[s >> 16], names[s & 0xFFFF]) for s in signatures if s >> 16 and s & 0xFFFF)

@@ -1,0 +1,148 @@
+"""Runge-Kutta methods that estimate their own error, and the control of the step by it.
+
+All of it is plain NumPy for one instance that can be traced, so that in a batch every instance has steps of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import when, while_loop
+from poinsot.fuse.trace.pytree import flatten
+from poinsot.integrate import dormand_prince
+from poinsot.integrate.schemes import Derivative, Tableau, combine
+
+SAFETY, LEAST, MOST = 0.9, 0.2, 6.0  # of the step to the one that would just do; how much the next may differ
+STEPS = 10**9  # tries in one call: more than anyone waits for
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """A Runge-Kutta method, with the weights of the stages in its error estimates: one, or two of which the second
+    keeps the first from being too small by chance. `power`: the error grows with the step to this power."""
+
+    tableau: Tableau
+    errors: tuple[tuple[float, ...], ...]
+    power: int
+
+    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
+        """y at t + h, and the estimates of its error, before they are multiplied by h."""
+        k: list[Any] = []
+        for row, c in zip(self.tableau.a, self.tableau.c, strict=True):
+            k.append(f(t + c * h, combine(y, [(a * h, kj) for a, kj in zip(row, k, strict=True) if a])))
+        new = combine(y, [(b * h, ki) for b, ki in zip(self.tableau.b, k, strict=True) if b])
+        return new, [combine(None, [(e, ki) for e, ki in zip(es, k, strict=True) if e]) for es in self.errors]
+
+    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
+        """The error of a step from estimates (n,) that are relative to what is tolerated: up to 1 the step will do."""
+        squares = [np.mean(e * e) for e in estimates]
+        if len(squares) == 1:
+            return np.abs(h) * np.sqrt(squares[0])
+        five, three = squares
+        return np.abs(h) * five / np.sqrt(five + 0.01 * three + 1e-300)
+
+
+# Dormand and Prince (1980), order 5(4).
+_FIVE = (
+    (),
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+DOPRI5 = Embedded(
+    Tableau(5, _FIVE, (*_FIVE[-1], 0.0)),
+    ((71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40),),
+    5,
+)
+DOP853 = Embedded(Tableau(8, dormand_prince.A, dormand_prince.B), (dormand_prince.E5, dormand_prince.E3), 8)
+
+
+def flat(y: Any) -> Array:
+    """All arrays of a state as one (n,)."""
+    return np.concatenate([np.ravel(leaf) for leaf in flatten(y)[0]])
+
+
+def first_step(rate: Callable[[Any], Array], y: Array, tolerated: Array, power: int) -> Array:
+    """A step [s] to begin with, from the rate (n,) at the start and after a small step along it.
+
+    rate(h): dy/dt at the start moved along its own rate by h. Hairer, Norsett and Wanner I, section II.4.
+    """
+    slope = rate(0.0)
+    d0, d1 = (np.sqrt(np.mean((x / tolerated) ** 2)) for x in (y, slope))
+    h0 = np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / np.maximum(d1, 1e-300))
+    d2 = np.sqrt(np.mean(((rate(h0) - slope) / tolerated) ** 2)) / h0
+    largest = np.maximum(d1, d2)
+    h1 = np.where(largest <= 1e-15, np.maximum(1e-6, 1e-3 * h0), (0.01 / np.maximum(largest, 1e-300)) ** (1 / power))
+    return np.where(np.isfinite(largest), np.minimum(100 * h0, h1), h0)
+
+
+def following_step(power: int, h: Scalar, error: Array, before: Array) -> tuple[Array, Array]:
+    """The next step, and the error to remember: PI control, by this error and the one before (Gustafsson).
+
+    After an error above 1 the step is to be repeated. An error that is not a number counts as a large one.
+    """
+    e = np.where(np.isfinite(error), np.maximum(error, 1e-12), 1e12)
+    accepted = SAFETY * e ** (-0.7 / power) * before ** (0.4 / power)
+    repeated = np.minimum(SAFETY * e ** (-1 / power), 1.0)
+    factor = np.clip(np.where(e <= 1, accepted, repeated), LEAST, MOST)
+    return h * factor, np.where(e <= 1, np.maximum(e, 1e-4), before)
+
+
+@dataclass(frozen=True, eq=False)
+class March:
+    """Where a march of adaptive steps is: the time [s], what is stepped, the next step [s], the last error, the
+    length [s] of the step in which it stopped, and whether it stopped by a condition or for want of a step."""
+
+    t: Array
+    now: Any
+    h: Array
+    error: Array
+    tried: Array
+    met: Array
+    failed: Array
+
+
+def march(
+    attempt: Callable[[Any, Any, Any], tuple[Any, Array]],
+    power: int,
+    start: March,
+    end: Scalar,
+    longest: Scalar = np.inf,
+    is_met: Callable[[Any, Any], Any] | None = None,
+    settled: Callable[[Any, Any, Any, Any], Any] | None = None,
+) -> March:
+    """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]; the last ends there.
+
+    attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
+    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`.
+    """
+
+    def step(at: March) -> March:
+        left = end - at.t
+        wanted = np.minimum(at.h, longest)
+        halves = np.where(wanted < left, 0.5 * left, left)  # rather two equal steps than a long and a very short one
+        h = np.where(wanted < 0.5 * left, wanted, halves)
+        new, error = attempt(at.t, at.now, h)
+        does = error <= 1.0
+        if settled is not None:
+            new = when(does, lambda tried: settled(at.t, at.now, h, tried), new)
+        t = np.where(h == left, end, at.t + h)
+        met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
+        following, remembered = following_step(power, h, error, at.error)
+        following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
+        failed = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300)
+        goes = does & ~met
+        leaves, rebuild = flatten(at.now)
+        kept = rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
+        return March(
+            np.where(goes, t, at.t), kept, np.where(met, at.h, following), np.where(met, at.error, remembered),
+            np.where(met, h, at.tried), met, failed,
+        )  # fmt: skip
+
+    return while_loop(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, STEPS)

@@ -1,0 +1,25 @@
+"""What a robot file says beyond the tree: shapes that links touch by, motors, positions with names."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from poinsot._types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Equipment:
+    """What a world takes from a robot file besides its links.
+
+    shapes: a function that reads the shapes that links touch others by, by the names of links; it is called when the
+    world has something to touch. apart: pairs of links that pass through each other. pairs: a function that gives
+    pairs of links that touch, with their surface. motors: elements in joints, and the names of their inputs with their
+    values. keyframes: by name, q (nq,), v (nv,), and values of inputs.
+    """
+
+    shapes: Callable[[], Mapping[str, tuple[Any, ...]]] = field(default=dict)
+    apart: tuple[tuple[str, str], ...] = ()
+    pairs: Callable[[], tuple[tuple[str, str, Any], ...]] = field(default=tuple)
+    motors: tuple[Any, ...] = ()
+    inputs: Mapping[str, float] = field(default_factory=dict)
+    keyframes: Mapping[str, tuple[Array, Array, Mapping[str, float]]] = field(default_factory=dict)

@@ -1,0 +1,48 @@
+"""Closed loops in trees on which stiff forces act: closing forces beside those that resist the motion.
+
+With H = M + h J_K^T K J_K of a `StiffTree` in place of M, the closing forces f and the accelerations are those of
+`constrained`: (J H^-1 J^T) f = -(J a + J' v), vdot = a + H^-1 J^T f. The columns of H^-1 J^T come from the same
+articulated bodies, whose inertias are computed once.
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.mechanism.constrained import proximal
+from poinsot.mechanism.form import sparse
+from poinsot.mechanism.form.screws import mirrored
+from poinsot.mechanism.loop_frames import Rows
+from poinsot.mechanism.stiff import Added, StiffTree
+
+
+def solve(
+    tree: StiffTree,
+    rows: Rows,
+    iterations: int,
+    h: Scalar,
+    wrenches: Mapping[int, Array],
+    resistances: Mapping[int, Array],
+    joint_forces: Array | None = None,
+    joint_resistances: Array | None = None,
+    couplings: Mapping[tuple[int, int], Array] | None = None,
+) -> tuple[Array, Added, Array]:
+    """As `StiffTree.solve`, with the rows of closures held; and the closing forces f (m,)."""
+    forces = np.zeros(tree.mech.nv) if joint_forces is None else joint_forces
+
+    def under(tree: StiffTree, wrenches: Mapping[int, Array], forces: Array) -> tuple[Array, Added]:
+        return tree.solve(h, wrenches, resistances, forces, joint_resistances, couplings)
+
+    still = copy(tree)  # under no forces but those of a row
+    still.tau, still.needed = np.zeros(tree.mech.nv), [np.zeros(6) for _ in tree.needed]
+    still.__dict__.pop("left", None)
+    none = {link: np.zeros(6) for link in wrenches}
+    free, _ = under(tree, wrenches, forces)
+    columns: list[Any] = [under(still, none, row)[0] for row in rows.J]
+    S = mirrored(rows.J @ np.stack(columns, axis=1))
+    shape = sparse.pattern(len(columns), [range(len(columns))])
+    f = proximal(shape, S, -(rows.J @ tree.rates(free)[0] + rows.bias), iterations)
+    return *under(tree, wrenches, forces + f @ rows.J), f

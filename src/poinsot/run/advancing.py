@@ -1,0 +1,50 @@
+"""From one time to another: many steps of one instance, up to a number of them or to a condition."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import fori_loop, once
+from poinsot.integrate.embedded import flat
+
+if TYPE_CHECKING:
+    from poinsot.run.compiled import CompiledSystem
+
+
+def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
+    """x after n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
+    if c.is_adaptive:
+        return _marched(c, x, p, t + first * h, t + (first + n) * h, h)[0]
+    step = c._make_step(p)
+    return flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), c._unflatten(x)))
+
+
+def advanced_until(
+    c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar
+) -> tuple[Array, Array, Array]:
+    """x before the condition becomes true, the time [s] there, and the length [s] of the step in which it does, 0 if it
+    does not."""
+    is_met = once(lambda t, x: c._is_met(t, c._from_stepped(x, p), p))  # apart: it changes no bit of the step
+    if c.is_adaptive:
+        return _marched(c, x, p, t + first * h, t + (first + n) * h, h, lambda t, form: is_met(t, flat(form)))
+    step = c._make_step(p)
+
+    def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        x, made = carry
+        new = flat(step(t + (first + i) * h, c._unflatten(x), h))
+        goes_on = (made == i) & ~is_met(t + (first + i + 1) * h, new)
+        return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
+
+    before, made = fori_loop(n, body, (x, np.zeros(())))
+    return before, t + (first + made) * h, np.where(made < n, h, 0.0)
+
+
+def _marched(
+    c: "CompiledSystem", x: Array, p: Array, begin: Scalar, end: Scalar, h: Scalar, is_met: Any = None
+) -> tuple[Array, Array, Array]:
+    """x at the time `end`, in steps that the method chooses; if a condition is met on the way, x before the step in
+    which that happens, its time [s] and the length of that step [s]."""
+    assert c._scheme.march is not None
+    form, t, tried = c._scheme.march(c.context(p), c.outputs, c._unflatten(x), begin, end, h, is_met)
+    return flat(form), t, tried

@@ -1,0 +1,119 @@
+"""The ground of a picture: planes that bodies touch, terrain from a height field, or a grid below everything."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.environment import Contact, Ground, Terrain
+from poinsot.fuse import Table
+from poinsot.show.marks import Mark, Plane, Surface, Track, aimed
+from poinsot.show.triangles import Triangles
+from poinsot.world import Description
+
+if TYPE_CHECKING:
+    from poinsot.show.picture import Picture
+
+CELLS = 180  # of a terrain, along each side
+NEAR, FAR = 1.3, 14.0  # how far a terrain reaches in small cells, and in all, in sizes of the picture
+MEADOW, SOIL, ROCK, SNOW = (112, 136, 88), (150, 140, 104), (128, 124, 118), (222, 226, 230)
+BANDS = 14  # of height, over the whole range
+
+
+def ground(picture: "Picture") -> Iterator[Mark]:
+    """The ground planes of contacts, and terrain; without any, if there is gravity, a grid below all bodies."""
+    description, cell = picture.records.description, nice(picture.size / 3)
+    planes, hills = planes_of(description), terrain_of(description)
+    for k, (n, height) in enumerate(planes):
+        foot = picture.centre + (height - n @ picture.centre) * n
+        yield Plane(f"ground {k}" if k else "ground", Track.at(foot, aimed(n)), 40 * cell, cell)
+    if hills is not None:
+        yield relief(picture, hills)
+    elif not planes and np.any(picture.records.mechanism.gravity):
+        up, (low, high) = picture.up, picture.bounds
+        lowest = float(up @ np.where(up > 0, low, high))
+        stands = abs(lowest) < 0.01 * picture.size  # on the plane through the world's origin
+        lowest -= 0.0 if stands else 0.04 * picture.size
+        foot = picture.centre + (lowest - up @ picture.centre) * up
+        yield Plane("grid", Track.at(foot, aimed(up)), 40 * cell, cell, solid=False)
+
+
+def planes_of(description: Description) -> list[tuple[Array, float]]:
+    """The planes that bodies may touch: unit normals (3,) and heights [m] along them."""
+    planes: dict[tuple[float, ...], tuple[Array, float]] = {}
+    for element in description.elements.values():
+        level = isinstance(element, Terrain) and description.earth is None and not callable(element.heights)
+        if isinstance(element, Contact) or (isinstance(element, Ground) and element.terrain is None) or level:
+            n = np.asarray(getattr(element, "normal", (0.0, 0.0, 1.0)), dtype=float)
+            n = n / np.linalg.norm(n)
+            height = float(element.heights if isinstance(element, Terrain) else element.height)  # type: ignore[arg-type, attr-defined]
+            planes[(*np.round(n, 9), round(height, 9))] = (n, height)
+    return list(planes.values())
+
+
+def terrain_of(description: Description) -> Terrain | None:
+    """The height field of a flat world."""
+    if description.earth is not None:
+        return None
+    for element in description.elements.values():
+        terrain = element.terrain if isinstance(element, Ground) else element
+        if isinstance(terrain, Terrain) and callable(terrain.heights):
+            return terrain
+    return None
+
+
+def relief(picture: "Picture", terrain: Terrain) -> Surface:
+    """A height field around the picture: small cells where something moves, larger ones towards the horizon."""
+    (x0, y0, _), (x1, y1, _) = picture.bounds
+    s = np.linspace(-1.0, 1.0, CELLS + 1)
+    graded = NEAR * s + (FAR - NEAR) * s**7
+    half = max(picture.size, 20 * picture.unit)
+    x, y = (x0 + x1) / 2 + half * graded, (y0 + y1) / 2 + half * graded
+    if isinstance(terrain.heights, Table):
+        x, y = (np.clip(v, axis[0], axis[-1]) for v, axis in zip((x, y), terrain.heights.axes, strict=True))
+    X, Y = np.meshgrid(x, y, indexing="ij")
+    heights = _heights(terrain, X, Y)
+    middle = np.array([x[CELLS // 2], y[CELLS // 2], float(np.nanmin(heights))])
+    n = CELLS + 1
+    i, j = np.meshgrid(np.arange(CELLS), np.arange(CELLS), indexing="ij")
+    a = i * n + j
+    faces = np.stack([np.stack([a, a + n, a + n + 1], -1), np.stack([a, a + n + 1, a + 1], -1)], -2).reshape(-1, 3)
+    vertices = np.nan_to_num(np.stack([X, Y, heights], axis=-1).reshape(-1, 3)) - middle
+    return Surface(
+        "terrain", Triangles(vertices, faces), Track.at(middle), MEADOW, shades=_shades(x, y, heights), haze=True
+    )
+
+
+def _heights(terrain: Terrain, X: Array, Y: Array) -> Array:
+    """The heights at all places, at once if the function takes arrays."""
+    try:
+        heights = np.asarray(terrain.height(X, Y), dtype=float)
+    except (TypeError, ValueError):
+        heights = np.zeros(())
+    if heights.shape == X.shape:
+        return heights
+    return np.array([float(terrain.height(a, b)) for a, b in zip(X.flat, Y.flat, strict=True)]).reshape(X.shape)
+
+
+def _shades(x: Array, y: Array, heights: Array) -> Array:
+    """Colours of the vertices (n, 3): by height and slope, with bands of equal height."""
+    low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
+    share = (heights - low) / max(high - low, 1e-9)
+    with np.errstate(all="ignore"):
+        slopes = np.gradient(heights, np.maximum.accumulate(x + 1e-9 * np.arange(len(x))), axis=0) ** 2
+        slopes = np.sqrt(
+            slopes + np.gradient(heights, np.maximum.accumulate(y + 1e-9 * np.arange(len(y))), axis=1) ** 2
+        )
+    steep = np.clip(np.nan_to_num(slopes) / 0.9, 0.0, 1.0)[..., None]
+    stops = np.array([MEADOW, MEADOW, SOIL, ROCK, SNOW], dtype=float)
+    level = np.stack([np.interp(share, [0.0, 0.35, 0.62, 0.85, 1.0], stops[:, c]) for c in range(3)], axis=-1)
+    colours = (1 - steep) * level + steep * np.array(ROCK)
+    band = np.floor((heights - low) / nice(max(high - low, 1e-9) / BANDS)) % 2
+    return np.asarray(np.clip(colours * (1 - 0.07 * band)[..., None], 0, 255).reshape(-1, 3).astype(np.uint8))
+
+
+def nice(length: float) -> float:
+    """A round number near a length: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(power * min((1, 2, 5, 10), key=lambda d: abs(np.log(d * power / length))))

@@ -1,0 +1,265 @@
+"""Find steady flight, hover, rest: `world.trim`. Newton from several first guesses; what fails says why."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from poinsot._hints import hint
+from poinsot._types import Array
+from poinsot.run.drawing import draw
+from poinsot.study.flight_conditions import BOUNDS, LONGEST
+from poinsot.study.newton import Equations, solve
+from poinsot.study.relaxation import relaxed
+from poinsot.study.trim_request import SPEEDS, Asked, Request, asked, ground_under, packed
+from poinsot.study.trimmed import Trim, TrimError
+from poinsot.world import World, paths
+from poinsot.world.paths import entries
+from poinsot.world.start_checks import checked_limits
+
+ALPHAS = (0.02, 0.12, 0.3, 0.55)  # rad: first guesses
+TURNING_GUESS = {"roll": 0.6, "turn_rate": 0.06}  # rad, rad/s
+FARTHEST = 40.0  # times the speed: how far to look for one that can be flown
+
+
+def trim(
+    world: World,
+    kind: str = "level",
+    *,
+    free: Sequence[str] | None = None,
+    hold: Mapping[str, Any] | Sequence[str] | None = None,
+    zero: Sequence[str] = (),
+    vary: Mapping[str, Any] | None = None,
+    batch: int | None = None,
+    seed: int | None = None,
+    body: str | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    tolerance: float = 1e-10,
+    explain: bool = True,
+) -> Trim:
+    """The inputs and the state in which a world moves steadily, or rests.
+
+    kind: "level", "climb" (at the flight_path of the start), "turn" and "pull-up" (hold a turn_rate or pitch_rate
+    [rad/s], or a load_factor; a turn also by its roll), "ground" (on its gear), "hover"; "rest" is the equilibrium of
+    any world. Steady means: relative to the air and to north-east-down, which moves along.
+    free: what is found: airspeed, alpha, beta, pitch, roll, heading, flight_path, altitude, turn_rate, pitch_rate,
+    inputs, or paths of numbers. By default the angles of the kind and all inputs. Joints, and states of parts whose
+    rates depend on themselves, find their places in any case.
+    hold: values of these by name; or names alone, which keep their values. zero: the accelerations that shall
+    vanish, of u, v, w, p, q, r; at rest, of joints; by default all.
+    vary: conditions by name, with one value per instance, or distributions. limits: of inputs and other unknowns,
+    beside those of the world's inputs.
+    tolerance: below which rates [m/s^2, rad/s^2, 1/s] count as zero.
+    A single trim that is not found is a `TrimError`, of many they are a warning, unless `explain` is false, and marked
+    in the result.
+    """
+    held = dict(hold) if isinstance(hold, Mapping) else dict.fromkeys(_names(hold or ()))
+    names = (None if free is None else _names(free), tuple(held), tuple(vary or ()), _names(zero))
+    if not tolerance > 0:
+        raise ValueError(f"tolerance={tolerance!r} must be above zero.")
+    problem = asked(world.description, Request(kind, None if body is None else str(body), *names))
+    values, n = _conditions(problem, held, vary or {}, batch, seed)
+    c = packed(problem, values, 1 if n is None else n)
+    result = _found(world, problem, c, n, limits or {}, tolerance)
+    return _explained(result) if explain else result
+
+
+def _names(names: Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _found(
+    world: World, asked: Asked, c: Array, n: int | None, limits: Mapping[str, tuple[float, float]], tolerance: float
+) -> Trim:
+    """The trims at conditions c (b, m)."""
+    equations = _equations(asked, world, limits)
+    z, r, tried = _solved(asked, equations, c, tolerance)
+    return Trim(world, asked, equations, z, c, r, tolerance, tried, n)
+
+
+def _explained(result: Trim) -> Trim:
+    """The same; where a trim was not found, an error, or a warning if there are many."""
+    if not result.converged.all():
+        text = _reason(result.asked, result.equations, result)
+        if result.batch is None:
+            raise TrimError(text)
+        warnings.warn(text, stacklevel=4)
+    return result
+
+
+def _conditions(
+    asked: Asked, hold: Mapping[str, Any], vary: Mapping[str, Any], batch: int | None, seed: int | None
+) -> tuple[dict[str, Array], int | None]:
+    """The values of conditions by their paths, and how many instances there are."""
+    system = asked.problem.system
+    values: dict[str, Any] = {asked.paths[k]: x for k, x in asked.held.items() if k in asked.paths}
+    given = {asked.paths.get(k, k): x for k, x in hold.items() if x is not None and k in asked.paths}
+    varied = {asked.paths[k]: x for k, x in vary.items()}
+    for name, x in hold.items():
+        if x is not None and not _is_finite(x):
+            raise ValueError(f"hold {name!r} at a finite number, not {x!r}; vary={{...}} takes one per instance.")
+    drawn, n = draw(system, {**given, **varied}, batch, seed)
+    return values | drawn, n
+
+
+def _is_finite(x: Any) -> bool:
+    try:
+        return np.ndim(x) == 0 and bool(np.isfinite(float(x)))
+    except (TypeError, ValueError):
+        return False
+
+
+def _equations(asked: Asked, world: World, limits: Mapping[str, tuple[float, float]]) -> Equations:
+    """The equations, with the limits of the unknowns."""
+    problem = asked.problem
+    known = world.input_limits | dict(limits)
+    for name in limits:
+        if name not in problem.unknowns and name not in world.description.inputs:
+            raise ValueError(f"limits of {name!r}, which is not found{hint(name, problem.unknowns)}.")
+    lower, upper, longest = [], [], []
+    for name in problem.unknowns:
+        bound = BOUNDS.get(name, np.inf)
+        low, high = checked_limits(name, known.get(name, known.get(name.split("[")[0], (-bound, bound))))
+        width = 0.3 * (high - low) if np.isfinite(high - low) else np.inf
+        lower.append(low)
+        upper.append(high)
+        longest.append(LONGEST.get(name, 0.5 if name.endswith("displaced") else width))
+    bounds = (tuple(lower), tuple(upper), tuple(longest))
+    return _kept(asked, bounds)
+
+
+def _kept(asked: Asked, bounds: tuple[tuple[float, ...], ...]) -> Equations:
+    known: dict[Any, Equations] = asked.__dict__.setdefault("_equations", {})
+    if bounds not in known:
+        known[bounds] = asked.problem.equations(*map(np.array, bounds))
+    return known[bounds]
+
+
+def _own(asked: Asked) -> Array:
+    """The first guess (n,): the numbers of the world itself."""
+    problem = asked.problem
+    numbers = [float(paths.read(problem.system.description, path)) for path in problem.numbers]
+    if asked.request.kind == "turn":  # to the right
+        names = [(k, TURNING_GUESS.get(problem.unknowns[k], 0.0)) for k in range(len(numbers))]
+        numbers = [guess if guess and not numbers[k] else numbers[k] for k, guess in names]
+    parts = problem.system.start().parts
+    return np.array([*numbers, *np.zeros(len(problem.joints)), *(parts[k] for k in problem.states)])
+
+
+def _guesses(asked: Asked, equations: Equations, c: Array) -> Iterator[Array]:
+    """First guesses (b, n), one after another."""
+    own, names = np.broadcast_to(_own(asked), (len(c), equations.unknowns)), asked.problem.unknowns
+    if asked.request.kind == "ground" and "altitude" in names:
+        own = _lowered(asked, equations, own.copy(), c)
+    if asked.problem.body is None and asked.problem.joints:
+        yield _come_to_rest(asked, equations, own, c)
+    yield own
+    low, high = equations.lower, equations.upper
+    bounded = np.isfinite(low) & np.isfinite(high)
+    middle = np.where(bounded, 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0)), own)
+    inputs = [k for k, name in enumerate(names) if name in entries(asked.problem.system.inputs)]
+    for alpha in ALPHAS if "alpha" in names else ():
+        guess = own.copy()
+        guess[:, names.index("alpha")] = alpha
+        guess[:, inputs] = middle[:, inputs]
+        yield guess
+    if not asked.problem.body:
+        for scale in (0.1, 1.0):
+            yield own + scale * np.random.default_rng(1).uniform(-1, 1, own.shape)
+
+
+def _come_to_rest(asked: Asked, equations: Equations, z: Array, c: Array) -> Array:
+    """A guess near a stable equilibrium."""
+    problem = asked.problem
+    names = [f"{problem.coordinates[k]}'" for k in problem.joints]
+    pairs = [(k, problem.row_names.index(x)) for k, x in enumerate(names) if x in problem.row_names]
+    columns, rows = (np.array(x, dtype=int) for x in zip(*pairs, strict=True))
+    near = z.copy()
+    near[:, len(problem.numbers) + columns] += 1e-4 * np.cos(np.arange(len(columns)))
+    return relaxed(equations, near, c, len(problem.numbers) + columns, rows)
+
+
+def _lowered(asked: Asked, equations: Equations, z: Array, c: Array) -> Array:
+    """The guess at the altitude at which what it stands on carries its weight, by bisection."""
+    names, rows = asked.problem.unknowns, asked.problem.row_names
+    k, row = names.index("altitude"), rows.index("w") if "w" in rows else 0
+
+    def falls(z: Array) -> Array:
+        return equations.values(z, c)[:, row] > 0
+
+    ground = ground_under(asked.problem.system, asked.problem.numbers[k])
+    high, low, open_ = z[:, k].copy(), z[:, k].copy(), np.ones(len(z), bool)
+    for altitude in ground + np.linspace(20.0, 0.0, 401):
+        trial = z.copy()
+        trial[:, k] = altitude
+        down = falls(trial)
+        high, low = np.where(open_ & down, altitude, high), np.where(open_, altitude, low)
+        open_ &= down
+    for _ in range(40):
+        trial = z.copy()
+        trial[:, k] = 0.5 * (high + low)
+        down = falls(trial)
+        high, low = np.where(down, trial[:, k], high), np.where(down, low, trial[:, k])
+    z[:, k] = np.where(open_, z[:, k], low)
+    return z
+
+
+def _solved(asked: Asked, equations: Equations, c: Array, tolerance: float) -> tuple[Array, Array, int]:
+    """z (b, n), residuals (b, k), and how many first guesses were tried."""
+    z, r = np.zeros((len(c), equations.unknowns)), np.full((len(c), equations.count), np.inf)
+    tried = 0
+    for guess in _guesses(asked, equations, c):
+        open_ = ~(np.abs(r).max(axis=1) < tolerance)
+        if not open_.any():
+            break
+        tried += 1
+        found, left = solve(equations, guess[open_], c[open_], tolerance)
+        with np.errstate(all="ignore"):
+            better = np.sum(left**2, axis=1) < np.sum(r[open_] ** 2, axis=1)
+        at = np.flatnonzero(open_)[better]
+        z[at], r[at] = found[better], left[better]
+        if tried == 1:
+            first = ~np.isfinite(r).all(axis=1)
+            z[first] = guess[first]
+    return z, r, tried
+
+
+def _reason(asked: Asked, equations: Equations, result: Trim) -> str:
+    """Why trims were not found: the first of them in words."""
+    failed = np.flatnonzero(~np.atleast_1d(result.converged))
+    k = int(failed[0])
+    many = "" if result.batch is None else f"{len(failed)} of {len(result.z)} trims were not found; the first, {k}: "
+    text = many + result.left(k)
+    for speed in SPEEDS:
+        path = asked.paths.get(speed)
+        if asked.problem.body and path in asked.problem.given:
+            text += " " + _reachable(asked, equations, result, k, speed, path)
+    return text
+
+
+def _reachable(asked: Asked, equations: Equations, result: Trim, k: int, speed: str, path: str) -> str:
+    """The speed nearest to the one that failed at which a trim was found."""
+    column = list(asked.problem.given).index(path)  # all conditions in front of it are numbers
+    column = sum(int(np.prod(np.shape(asked.problem.system.numbers[p]))) for p in asked.problem.given[:column])
+    V, unit = result.c[k, column], " m/s" if speed == "airspeed" else ""
+
+    def found(speeds: Array) -> Array:
+        c = np.repeat(result.c[k : k + 1], len(speeds), axis=0)
+        c[:, column] = speeds
+        r = _solved(asked, equations, c, result.tolerance)[1]
+        return np.abs(r).max(axis=1) < result.tolerance
+
+    for word, sign in (("least", 1.0), ("greatest", -1.0)):
+        near, grid = max(V, 1e-3), max(V, 1e-3) * np.geomspace(1.0, FARTHEST, 64)[1:] ** sign
+        ok = found(grid)
+        if ok.any():
+            first = int(np.argmax(ok))
+            near, far = (grid[first - 1] if first else near), grid[first]
+            for _ in range(3):
+                fine = np.linspace(near, far, 17)[1:]
+                ok = found(fine)
+                at = int(np.argmax(ok)) if ok.any() else len(fine) - 1
+                near, far = (fine[at - 1] if at else near), fine[at]
+            return f"The {word} {speed} found is {far:.5g}{unit}."
+    return f"No {speed} from {V / FARTHEST:.3g} to {V * FARTHEST:.3g}{unit} was found to do."

@@ -1,0 +1,155 @@
+"""Runge-Kutta methods that estimate their error: orders, estimates, and steps chosen by them."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.integrate.embedded import DOP853, DOPRI5, March, first_step, following_step, march
+
+SCHEMES = {"order 5": DOPRI5, "order 8": DOP853}
+
+
+def kepler(t, y):
+    r = y[:2]
+    return np.concatenate([y[2:], -r / (r @ r) ** 1.5])
+
+
+def ellipse(e):
+    """At the pericentre of an ellipse of semi-major axis 1, whose period is 2 pi."""
+    return np.array([1 - e, 0.0, 0.0, np.sqrt((1 + e) / (1 - e))])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_weights(scheme):
+    """Consistent: the weights sum to 1, and those of an error estimate to 0."""
+    assert abs(sum(scheme.tableau.b) - 1) < 4e-15
+    for weights in scheme.errors:
+        assert abs(sum(weights)) < 2e-15
+        assert len(weights) == len(scheme.tableau.b)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_order_and_estimate(scheme):
+    """A step halved has its error divided by 2^(order + 1), and the estimate falls with its own power."""
+    y0 = ellipse(0.3)
+    errors, estimates = [], []
+    for h in (0.2, 0.1):
+        fine = y0
+        for _ in range(64):
+            fine, _ = DOP853.step(kepler, 0.0, fine, h / 64)
+        new, es = scheme.step(kepler, 0.0, y0, h)
+        errors.append(np.abs(new - fine).max())
+        estimates.append(float(scheme.norm(es, h)))
+        assert errors[-1] < 10 * estimates[-1]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(scheme.tableau.order + 1, abs=1.0)
+    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(scheme.power, abs=1.0)
+
+
+def orbit(scheme, turns):
+    """A kernel of (y, tolerance, longest step) -> y after some turns of an orbit, steps made and time."""
+
+    def run(y, tolerance, longest):
+        tolerated = lambda a: tolerance * (1e-3 + a)  # noqa: E731
+        f = pt.once(kepler)
+
+        def attempt(t, now, h):
+            new, errors = scheme.step(f, t, now[0], h)
+            scale = tolerated(np.maximum(np.abs(now[0]), np.abs(new)))
+            return (new, now[1] + 1), scheme.norm([e / scale for e in errors], h)
+
+        first = first_step(lambda h: f(0.0, y + h * f(0.0, y)), y, tolerated(np.abs(y)), scheme.power)
+        zero, false = np.zeros(()), np.zeros((), bool)
+        end = march(
+            attempt,
+            scheme.power,
+            March(zero, (y, zero), first, zero + 1, zero, false, false),
+            turns * 2 * np.pi,
+            longest,
+        )
+        return (*end.now, end.t)
+
+    return pt.kernel("(4),(),()->(4),(),()")(run)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_tolerance_and_error(scheme):
+    """The error after ten turns of a narrow ellipse goes with the tolerance; every instance stops at the end."""
+    eccentricities, turns = np.array([0.0, 0.3, 0.7]), 10
+    y = np.stack([ellipse(e) for e in eccentricities])
+    run, before = orbit(scheme, turns), np.inf
+    for tolerance in (1e-6, 1e-9, 1e-12):
+        end, steps, t = run(y, tolerance, np.inf)
+        error = np.abs(end - y).max(axis=-1)
+        assert np.all(t == turns * 2 * np.pi)
+        assert np.all(error < 3e5 * tolerance)
+        assert np.all(error < before)
+        assert np.all(np.diff(steps) > 0)  # narrower ellipses need more steps
+        before = error
+    _, longer, _ = run(y, 1e-6, np.inf)
+    _, short, _ = run(y, 1e-6, 0.01)
+    assert np.all(short >= turns * 2 * np.pi / 0.01)
+    assert np.all(longer < short)
+
+
+def test_bits_do_not_depend_on_the_batch():
+    y = np.stack([ellipse(e) for e in np.linspace(0, 0.9, 21)])
+    run = orbit(DOP853, 2)
+    together = run(y, 1e-9, np.inf)
+    for k in (0, 7, 20):
+        for a, b in zip(run(y[k], 1e-9, np.inf), together, strict=True):
+            np.testing.assert_array_equal(a, b[k])
+
+
+def test_the_control_of_steps():
+    """Small errors lengthen the step, large ones shorten it, within bounds; one that is not a number does as well."""
+    for error, low, high in (
+        (1e-6, 1.5, 6.0),
+        (1.0, 0.7, 1.0),
+        (1e3, 0.2, 0.9),
+        (np.nan, 0.2, 0.2),
+        (np.inf, 0.2, 0.2),
+    ):
+        h, remembered = following_step(8, 1.0, np.array(error), np.array(1.0))
+        assert low <= h <= high
+        assert (remembered == 1.0) == (not error < 1.0)
+
+
+@pytest.mark.parametrize("power", [5, 8])
+@pytest.mark.parametrize("size", [1.0, 1e-9])
+@pytest.mark.parametrize("speed", [3.0, 1e-9, 0.0])
+def test_the_first_step_is_that_of_the_book(power, size, speed):
+    """Hairer, Norsett and Wanner I, II.4: 0.01 |y|/|y'|, and then by the change of the rate along it."""
+    y, tolerated = size * np.array([3.0, -4.0]), np.array([1e-3, 2e-3])
+    slope, bend = speed * np.array([0.5, 2.0]), speed * np.array([-7.0, 1.0])
+    h = first_step(lambda s: slope + s * bend, y, tolerated, power)
+    d0, d1, d2 = (np.sqrt(np.mean((x / tolerated) ** 2)) for x in (y, slope, bend))
+    h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h1 = max(1e-6, 1e-3 * h0) if max(d1, d2) <= 1e-15 else (0.01 / max(d1, d2)) ** (1 / power)
+    assert h == pytest.approx(min(100 * h0, h1), rel=1e-8)
+
+
+def test_the_first_step_where_the_rate_is_not_finite():
+    rates = {0.0: np.ones(2)}
+    h = first_step(lambda s: rates.get(float(s), np.full(2, np.inf)), np.ones(2), np.ones(2), 5)
+    assert 0 < h <= 0.01
+
+
+@pytest.mark.parametrize("before", [1.0, 0.03])
+def test_the_following_step_is_that_of_gustafsson(before):
+    """0.9 e^(-0.7/p) e_before^(0.4/p) after a step that will do, 0.9 e^(-1/p), at most 1, after one that will not."""
+    for error in (1e-30, 1e-5, 0.4, 1.0, 1.1, 30.0, 1e13):
+        e = max(error, 1e-12)
+        factor = 0.9 * e ** (-0.7 / 5) * before ** (0.4 / 5) if e <= 1 else min(0.9 * e ** (-1 / 5), 1.0)
+        h, remembered = following_step(5, 0.3, np.array(error), np.array(before))
+        assert h == pytest.approx(0.3 * min(max(factor, 0.2), 6.0), rel=1e-13)
+        assert remembered == pytest.approx(max(e, 1e-4) if e <= 1 else before)
+
+
+def test_the_coefficients_of_order_8_are_those_of_scipy():
+    """Stages, weights and both estimates of the error, to the last digits."""
+    oracle = pytest.importorskip("scipy.integrate._ivp.dop853_coefficients")
+    for k, row in enumerate(DOP853.tableau.a):
+        np.testing.assert_allclose(row, oracle.A[k, : len(row)], rtol=1e-15, atol=0)
+    np.testing.assert_allclose(DOP853.tableau.b[:12], oracle.B, rtol=1e-15, atol=0)
+    for own, other in zip(DOP853.errors, (oracle.E5, oracle.E3), strict=True):
+        np.testing.assert_allclose(np.abs(own[:12]), np.abs(other[:12]), rtol=1e-13, atol=1e-16)

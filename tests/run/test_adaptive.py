@@ -1,0 +1,137 @@
+"""Adaptive steps in worlds, single and in batches: accuracy, records, conditions, events, failures."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+
+MU = 4.0
+
+
+def orbiter(eccentricity=0.6):
+    """A particle at the pericentre of an ellipse of semi-major axis 1 m; its period is pi seconds."""
+    world = pt.World(gravity=pt.CentralGravity(mu=MU))
+    speed = np.sqrt(MU * (1 + eccentricity) / (1 - eccentricity))
+    world.add_particle("moon", 1.0, position=(1 - eccentricity, 0, 0), velocity=(0, speed, 0))
+    return world
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    world = pt.World()
+    arm = pt.Inertia(1.0, (0, 0, -0.5), np.diag([0.1, 0.1, 0.01]))
+    world.add_body("upper", arm, joint=pt.revolute((1, 0, 0)), q=1.5)
+    world.add_body("lower", arm, parent="upper", joint=pt.revolute((0, 1, 0)), placement=(0, 0, -1), q=0.5)
+    return world
+
+
+@pytest.mark.parametrize("method", ["adaptive", "adaptive5"])
+def test_an_orbit_closes(method):
+    run = orbiter().simulate(np.pi, np.pi / 4, method=method, every=np.pi / 4, tolerance=1e-11)
+    np.testing.assert_allclose(run.data.position[-1, 0], run.data.position[0, 0], atol=2e-8)
+    np.testing.assert_allclose(run.data.position[2, 0], [-1.6, 0, 0], atol=1e-8)  # the apocentre
+    assert run.ledger.relative_residual.max() < 1e-9
+
+
+def test_every_instance_has_its_own_steps():
+    """Ellipses of eccentricity 0 to 0.9 in one batch, each to its own end; one in a batch and alone: the same bits."""
+    eccentricity = np.linspace(0, 0.9, 10)
+    speeds = np.stack([0 * eccentricity, np.sqrt(MU * (1 + eccentricity) / (1 - eccentricity)), 0 * eccentricity], -1)
+    places = np.stack([1 - eccentricity, 0 * eccentricity, 0 * eccentricity], -1)
+    world, vary = orbiter(), {"moon.position": places, "moon.velocity": speeds}
+    runs = world.simulate(2 * np.pi, method="adaptive", vary=vary, tolerance=1e-12)
+    np.testing.assert_allclose(runs.data.position[-1, :, 0], places, atol=1e-7)
+    for k in (0, 4, 9):
+        one = {path: x[k : k + 1] for path, x in vary.items()}
+        alone = world.simulate(2 * np.pi, method="adaptive", vary=one, tolerance=1e-12)
+        np.testing.assert_array_equal(alone.y[:, 0], runs.y[:, k])
+
+
+def test_against_short_steps(pendulum):
+    run = pendulum.simulate(2.0, method="adaptive", every=0.25)
+    fine = pendulum.simulate(2.0, 1e-4, method="rk4", every=0.25)
+    np.testing.assert_allclose(run.data.q, fine.data.q, rtol=0, atol=3e-10)
+    assert run.ledger.relative_residual.max() < 1e-10
+
+
+def test_a_tumbling_body_with_a_tank_that_drains():
+    """Parts with states, and a centre of mass that moves within the body."""
+    world = pt.World(gravity=(0, 0, 0))
+    ship = world.add_body(
+        "ship", pt.Inertia.box(100.0, (1, 2, 3)), angular_velocity=(0.3, 2.0, 0.1), velocity=(5, 0, 0)
+    )
+    ship.add(pt.Tank("tank", capacity=50, contents=40, position=(0.2, 0.9, 0)))
+    ship.add(pt.Thruster("nozzle", thrust=20.0, exhaust_speed=300.0, direction=(0, 0, 1), tank="tank"))
+    run = world.simulate(3.0, method="adaptive", every=1.0)
+    fine = world.simulate(3.0, 2e-4, method="rk4", every=1.0)
+    np.testing.assert_allclose(run.y[-1, : fine.y.shape[1]], fine.y[-1], rtol=2e-8, atol=2e-8)
+
+
+def test_conditions_are_located():
+    """A stone thrown up comes back to the ground when it must, alone and in a batch."""
+    world = pt.World(gravity=(0, 0, -9.81))
+    world.add_particle("stone", 1.0, position=(0, 0, 1e-9), velocity=(0, 0, 12.0))
+    falls = lambda t, scene: scene["stone"].position[2] < 0  # noqa: E731
+    run = world.simulate(10.0, method="adaptive", until=falls, every=1.0)
+    assert run.stop.reason == "condition"
+    assert run.stop.time == pytest.approx(24 / 9.81, abs=1e-9)
+    speeds = np.array([[0, 0, 5.0], [0, 0, 50.0], [0, 0, 12.0]])
+    runs = world.simulate(10.0, method="adaptive", until=falls, vary={"stone.velocity": speeds})
+    np.testing.assert_allclose(runs.stop.time, [10 / 9.81, 10.0, 24 / 9.81], atol=1e-9)
+
+
+def test_events_within_steps():
+    """A push that an event sets: when it happens does not depend on where steps end."""
+
+    def cart():
+        world = pt.World(gravity=(0, 0, 0))
+        world.add_body("cart", pt.Inertia.sphere(1.0, 0.1), joint=pt.prismatic((1, 0, 0)), v=1.0)
+        world.add_input("push", 0.0)
+        world.add_force("force", "cart", lambda t, scene: np.stack([scene.input("push"), 0.0, 0.0]))
+        world.add(pt.When("start", lambda t, scene: scene["cart"].position[0] > np.sqrt(2), {"push": 3.0}))
+        return world
+
+    run = cart().simulate(3.0, method="adaptive", every=1.0)
+    left = 3.0 - np.sqrt(2)
+    assert run.data.q.values[-1, 0] == pytest.approx(3.0 + 1.5 * left**2, abs=1e-9)
+
+
+def test_inputs_that_jump():
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("ball", 2.0)
+    world.add_input("push", np.zeros(3))
+    world.add_force("force", "ball", pt.Input("push"))
+    pushes = ([0.0, 0.5, 0.75], [[2.0, 0, 0], [0, 0, 0], [-4.0, 0, 0]])
+    run = world.simulate(1.0, method="adaptive", inputs={"push": pushes}, every=0.5)
+    assert run.data.velocity.values[-1, 0, 0] == pytest.approx(0.5 - 0.5, abs=1e-12)
+    assert run.data.position.values[-1, 0, 0] == pytest.approx(0.125 + 0.125 + 0.125 - 0.0625, abs=1e-12)
+
+
+def test_outputs_see_every_step(pendulum):
+    limits = {"swing": "max(upper.q)", "least": "min(upper.q)"}
+    run = pendulum.simulate(2.0, 2e-3, method="adaptive", outputs=limits)
+    fine = pendulum.simulate(2.0, 2e-3, method="rk4", outputs=limits)
+    for name in limits:
+        assert float(run.outputs[name]) == pytest.approx(float(fine.outputs[name]), abs=1e-7)
+
+
+def test_it_goes_on(pendulum):
+    joined = pendulum.simulate(1.0, method="adaptive", every=0.5).continue_(1.0)
+    whole = pendulum.simulate(2.0, method="adaptive", every=0.5)
+    np.testing.assert_array_equal(joined.y, whole.y)
+
+
+def test_where_no_step_will_do():
+    """Two points fall into each other: the run ends with the reason, at the time of the collision."""
+    world = pt.World(gravity=pt.CentralGravity(mu=1.0))
+    world.add_particle("stone", 1.0, position=(1.0, 0, 0))
+    run = world.simulate(2.0, method="adaptive", every=0.1)
+    assert run.stop.reason == "broken"
+    assert "no step, however short, meets the tolerance" in str(run.stop)
+    assert run.stop.time == pytest.approx(np.pi / np.sqrt(8), abs=0.02)  # free fall from 1 m
+
+
+@pytest.mark.parametrize("tolerance", [0.0, -1e-6, np.nan, np.inf, 2.0, "tight"])
+def test_tolerances_that_cannot_be(tolerance, pendulum):
+    with pytest.raises(ValueError, match="tolerance must be a number from 1e-15 to 1"):
+        pendulum.simulate(1.0, method="adaptive", tolerance=tolerance)

@@ -1,0 +1,149 @@
+"""Sweeps that are reduced: the same bits however they are cut and whoever works, near what stored ones say."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.study.exact_sums import exact_sum, rounded
+from poinsot.study.summaries import Summary
+
+OUTPUTS = {"top": "max(ball.position.z)", "reach": "final(ball.position.x)"}
+VARY = {"ball.velocity[2]": pt.Normal(10.0, 1.0), "ball.velocity[0]": pt.Uniform(1.0, 5.0)}
+
+
+@pytest.fixture(scope="module")
+def world():
+    world = pt.World()
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), velocity=(3.0, 0.0, 10.0))
+    return world
+
+
+def swept(world, folder, **options):
+    options = {"samples": 5000, "chunk": 2048, "seed": 3, **options}
+    return pt.sweep_reduced(world, VARY, 0.5, 0.05, outputs=OUTPUTS, save=str(folder), progress=False, **options)
+
+
+def test_exact_sums():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000) * 10.0 ** rng.integers(-300, 300, 2000)
+    both = np.concatenate([x, -x, [5e-324, 1e308, -1e308]])
+    assert rounded(exact_sum(both)) == 5e-324
+    assert exact_sum(x) == exact_sum(x[:700]) + exact_sum(x[700:][::-1])
+    assert rounded(exact_sum(np.full(10, 0.1))) == 1.0
+    assert exact_sum(np.zeros(0)) == 0
+
+
+def test_summaries_against_numpy():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(3.0, 2.0, 20_000), rng.lognormal(size=20_000)
+    edges = np.linspace(-3, 9, 13)
+    total = Summary(("x", "y"), {"x": edges})
+    for first in (15_000, 0, 5_000, 10_000):
+        part = Summary(("x", "y"), {"x": edges})
+        part.add({"x": x[first : first + 5000], "y": y[first : first + 5000]}, first)
+        total.merge(Summary.from_bytes(part.to_bytes()))
+    np.testing.assert_allclose([total.mean("x"), total.mean("y")], [x.mean(), y.mean()], rtol=1e-14)
+    np.testing.assert_allclose(total.covariance(), np.cov(x, y), rtol=1e-12)
+    shares = [0.001, 0.05, 0.5, 0.95, 0.999]
+    for name, values in (("x", x), ("y", y)):
+        np.testing.assert_allclose(total.quantile(name, shares), np.quantile(values, shares), rtol=1e-3, atol=1e-3)
+        ranks = np.searchsorted(np.sort(values), total.quantile(name, shares)) / len(values)
+        np.testing.assert_allclose(ranks, shares, atol=2e-4)
+        assert total.quantile(name, 0.5) == total.quantile(name, [0.5])[0]
+    for bad in (-0.1, 50, np.nan, [0.5, 95.0]):
+        with pytest.raises(ValueError, match="shares are between 0 and 1"):
+            total.quantile("x", bad)
+    with pytest.raises(ValueError, match="no outcome 'z'"):
+        total.std("z")
+    np.testing.assert_array_equal(total.counts["x"][1:-1], np.histogram(x, edges)[0])
+    assert total.least["x"][0] == (x.min(), int(np.argmin(x)))
+    assert total.most["y"][0] == (y.max(), int(np.argmax(y)))
+
+
+def test_the_same_bits_for_any_chunks(world, tmp_path):
+    whole = swept(world, tmp_path / "a", chunk=8192)
+    cut = swept(world, tmp_path / "b", chunk=1024)
+    assert whole.summary.to_bytes() == cut.summary.to_bytes()
+    top = cut.extremes("top")["most"][0]
+    vz = top["numbers"]["ball.velocity[2]"]
+    run = world.simulate(0.5, 0.05, batch=1, outputs=OUTPUTS, vary={k: [float(x)] for k, x in top["numbers"].items()})
+    assert float(run.outputs.top[0]) == top["value"]
+    assert vz > 12.5
+    assert abs(cut.summary.mean("reach") - 1.5) < 0.05
+
+
+def test_it_resumes_and_knows_its_own(world, tmp_path):
+    want = swept(world, tmp_path / "a").summary.to_bytes()
+    (tmp_path / "a" / "chunk-00000001.json").unlink()
+    kept = (tmp_path / "a" / "chunk-00000000.json").stat().st_mtime_ns
+    assert swept(world, tmp_path / "a").summary.to_bytes() == want
+    assert (tmp_path / "a" / "chunk-00000000.json").stat().st_mtime_ns == kept
+    with pytest.raises(FileExistsError, match="holds another sweep"):
+        swept(world, tmp_path / "a", seed=4)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all of it")
+    with pytest.raises(FileExistsError, match="is not a sweep"):
+        swept(world, tmp_path / "mine", fresh=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"samples": 0}, "samples=0 must be a whole number"),
+        ({"chunk": 1000}, "blocks of 1024"),
+        ({"engine": "slurm"}, "must be 'local' or 'dask'"),
+        ({"histograms": {"top": [2, 1]}}, "edges that increase"),
+    ],
+)
+def test_what_cannot_be(world, tmp_path, change, words):
+    with pytest.raises(ValueError, match=words):
+        swept(world, tmp_path / "a", **change)
+
+
+def test_a_worker_is_killed(world, tmp_path):
+    """On Dask: a worker is killed in the middle of the work; the bits are the same."""
+    distributed = pytest.importorskip("distributed")
+    options = {"samples": 16_000, "chunk": 1024}
+    want = swept(world, tmp_path / "local", **options).summary.to_bytes()
+    killed = []
+
+    def kill(pids):
+        while len(list((tmp_path / "dask").glob("chunk-*.json"))) < 2:
+            time.sleep(0.01)
+        os.kill(pids[0], signal.SIGKILL)
+        killed.append(len(list((tmp_path / "dask").glob("chunk-*.json"))))
+
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        killer = threading.Thread(target=kill, args=(list(client.run(os.getpid).values()),))
+        killer.start()
+        found = swept(world, tmp_path / "dask", engine="dask", scheduler=client, **options).summary.to_bytes()
+        killer.join()
+    assert 2 <= killed[0] < 16
+    assert found == want
+
+
+def test_on_a_server_like_s3(world, tmp_path):
+    """A server that speaks S3, started from the package moto: the same bits as in a folder."""
+    server = pytest.importorskip("moto.server")
+    boto3 = pytest.importorskip("boto3")
+    pytest.importorskip("s3fs")
+    s3 = server.ThreadedMotoServer(port=0)
+    s3.start()
+    try:
+        host, port = s3.get_host_and_port()
+        options = {"key": "a", "secret": "b", "client_kwargs": {"endpoint_url": f"http://{host}:{port}"}}
+        client = boto3.client(
+            "s3", endpoint_url=f"http://{host}:{port}", aws_access_key_id="a", aws_secret_access_key="b",
+            region_name="us-east-1",
+        )  # fmt: skip
+        client.create_bucket(Bucket="flights")
+        want = swept(world, tmp_path / "local").summary.to_bytes()
+        for _ in range(2):  # the second finds all of it done
+            assert swept(world, "s3://flights/balls", storage=options).summary.to_bytes() == want
+    finally:
+        s3.stop()
