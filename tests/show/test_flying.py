@@ -38,9 +38,25 @@ def opened(circuit):
 
 @pytest.fixture
 def flight(opened):
+    """The flight from its start, once the page of the test before has left the seat."""
+    assert eventually(lambda: opened.page.pilot is None)
     opened.reset()
     opened.page.ask(lambda: setattr(opened.page.loop, "speed", 1.0))
     return opened
+
+
+def steady_box(page, where: str) -> dict[str, float]:
+    """The rectangle of an element once two pictures in a row agree on it: a page of another size is laid out anew."""
+    boxes = [page.locator(where).bounding_box()]
+
+    def still() -> bool:
+        drawn = page.evaluate("poinsot.player.drawn")
+        eventually(lambda: page.evaluate("poinsot.player.drawn") > drawn, 2.0)
+        boxes.append(page.locator(where).bounding_box())
+        return boxes[-1] == boxes[-2]
+
+    assert eventually(still)
+    return boxes[-1]
 
 
 def at_rest(flight, page) -> dict[str, Any]:
@@ -201,11 +217,11 @@ def test_the_stick_of_the_page_and_its_buttons(visit, flight):
     page = visit(flight.url)
     page.set_viewport_size({"width": 1000, "height": 600})
     page.get_by_role("button", name="stick").click()
-    box = page.locator(".field").bounding_box()
+    box = steady_box(page, ".field")
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x + box["width"] / 4, y + box["height"] / 2)
+    page.mouse.move(x + box["width"] / 4, y + 0.75 * box["height"])  # beyond the edge of the field
     assert eventually(lambda: flight.stick.places.get("pitch") == 1.0)
     assert flight.stick.places["roll"] == pytest.approx(0.5, abs=0.05)
     page.get_by_role("button", name="trim").dispatch_event("click")
