@@ -1,4 +1,4 @@
-"""Mutated files: scenarios, URDF, MJCF and results. Bad input is an error that says so, soon, and never a traceback."""
+"""Mutated files of every kind that is read. Bad input is an error that says so, soon, and never a traceback."""
 
 import atexit
 import faulthandler
@@ -15,6 +15,7 @@ import numpy as np
 import poinsot as pt
 from poinsot.files import ScenarioError
 from poinsot.files.seals import SEAL
+from samples import SAMPLES
 from trial import Finding
 
 Rng = np.random.Generator
@@ -76,24 +77,6 @@ def scenarios() -> list[tuple[str, str]]:
     return [(path.name, path.read_text()) for path in sorted(EXAMPLES.glob("*.toml"))]
 
 
-URDF = """<robot name="arm"><link name="base"/>
-<link name="upper"><inertial><origin xyz="0 0 0.2" rpy="0 0 0.1"/><mass value="2"/>
-<inertia ixx="0.1" ixy="0" ixz="0.01" iyy="0.1" iyz="0" izz="0.02"/></inertial></link>
-<link name="lower"><inertial><mass value="1"/>
-<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.02"/></inertial>
-<visual><geometry><box size="1 1 1"/></geometry></visual></link>
-<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 1"/>
-<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="3"/>
-<dynamics damping="0.1" friction="0.2"/></joint>
-<joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><axis xyz="1 0 0"/>
-<mimic joint="shoulder" multiplier="2"/></joint></robot>"""
-MJCF = """<mujoco><compiler angle="degree"/><option gravity="0 0 -9.81" timestep="0.002"/><worldbody>
-<body name="a" pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.2 0.3" mass="1"/>
-<body name="b" pos="0.2 0 0" quat="1 0 0 0"><joint name="h" type="hinge" axis="0 1 0" range="-30 30" damping="0.1"/>
-<inertial pos="0 0 0.1" mass="1" diaginertia="0.1 0.1 0.1"/></body></body></worldbody>
-<actuator><motor joint="h" gear="2" ctrlrange="-1 1"/></actuator></mujoco>"""
-
-
 @cache
 def result_files() -> dict[str, bytes]:
     """One small saved run in each format that is one file."""
@@ -127,7 +110,7 @@ def folder() -> Path:
     path = Path(tempfile.mkdtemp(prefix="fuzz-texts-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     for other in EXAMPLES.iterdir():
-        if other.suffix != ".toml":
+        if other.is_file() and other.suffix != ".toml":
             shutil.copy(other, path)
     return path
 
@@ -147,14 +130,12 @@ def trial(rng: Rng) -> None:
         path = folder() / "scenario.toml"
         path.write_text(mutated(rng, text), encoding="utf-8", errors="surrogatepass")
         attempt(name, lambda: pt.load_scenario(path), (ScenarioError,))
-    elif way < 0.75:
-        path = folder() / "robot.urdf"
-        path.write_text(mutated(rng, URDF))
-        attempt("URDF", lambda: pt.load_urdf(path), (ValueError, OSError))
     elif way < 0.9:
-        path = folder() / "robot.xml"
-        path.write_text(mutated(rng, MJCF))
-        attempt("MJCF", lambda: pt.load_mjcf(path), (ValueError, OSError))
+        name = list(SAMPLES)[rng.integers(len(SAMPLES))]
+        file, text, read = SAMPLES[name]
+        path = folder() / file
+        path.write_text(mutated(rng, text), encoding="utf-8", errors="surrogatepass")
+        attempt(name, lambda: read(path), (ValueError, OSError))
     else:
         suffix, content = next(iter(result_files().items()))
         path = folder() / f"run{suffix}"

@@ -1,5 +1,6 @@
 """Machine code lives as long as something uses it: it is shared, released, and survives forks."""
 
+import ctypes
 import gc
 import os
 import pickle
@@ -24,6 +25,20 @@ def maps():
 
 def scaled(factor):
     return pt.kernel("(3)->(3)")(lambda x: factor * np.sin(x))
+
+
+def in_use():
+    """Bytes that the C library has given out and not got back."""
+    fields = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    kind = type("mallinfo2", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in fields]})
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except (AttributeError, OSError):
+        pytest.skip("the C library does not tell how much memory is in use")
+    ask.restype = kind
+    gc.collect()
+    info = ask()
+    return info.uordblks + info.hblkhd
 
 
 def test_identical_code_is_shared():
@@ -51,6 +66,20 @@ def test_a_ufunc_keeps_its_code_without_the_kernel():
     np.testing.assert_allclose(ufunc(np.ones(3)), 2.5 * np.sin(1.0))
     again = pickle.loads(pickle.dumps(ufunc))
     np.testing.assert_array_equal(again(np.ones(3)), ufunc(np.ones(3)))
+
+
+def test_new_kernels_leave_no_memory_behind():
+    """Not even the constants in their code: 30 different ones in each kernel would stay in LLVM's global context."""
+    rng = np.random.default_rng(2)
+
+    def work(count):
+        for numbers in rng.uniform(1, 2, size=(count, 30)):
+            pt.kernel("(30)->()")(lambda x, numbers=numbers: np.sum(numbers * (numbers**2 + x)))(np.ones(30))
+
+    work(10)
+    before = in_use()
+    work(40)
+    assert (in_use() - before) / 40 < 600  # bytes, against some kilobytes of constants
 
 
 @needs_proc

@@ -103,9 +103,13 @@ def _object(key: str, text: str) -> tuple[bytes, str]:
     if content is not None:
         return content, "cache"
     machine = _target_machine()
-    module = llvm.parse_assembly(text)
-    module.verify()
-    with _as_written():
+    # A context of its own: LLVM's global one keeps the constants of every module for good.
+    with (
+        contextlib.closing(llvm.context.create_context()) as context,
+        contextlib.closing(llvm.parse_assembly(text, context)) as module,
+        _as_written(),
+    ):
+        module.verify()
         content = machine.emit_object(module)
     object_cache.write(key, content)
     return content, "compiled"
