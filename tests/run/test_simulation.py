@@ -59,6 +59,12 @@ def test_records_follow_on_each_other(duration, every):
     assert between == [min(k for k in steps if k > done) for done in range(grid.steps)]
 
 
+@pytest.mark.parametrize(("duration", "step", "every"), [(1e300, 1e-10, None), (1.0, 1e-320, None), (1.0, 0.1, 1e308)])
+def test_steps_that_cannot_be_counted(duration, step, every):
+    with pytest.raises(ValueError, match="which cannot be counted"), np.errstate(over="ignore"):
+        time_grid(duration, step, every, False)
+
+
 def test_an_input_changes_at_the_nearest_step():
     """A torque that is given for 3.4 steps acts on a flywheel for 3 of them, one for 3.6 steps for 4."""
     world = pt.World(gravity=(0, 0, 0))

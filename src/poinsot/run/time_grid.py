@@ -33,6 +33,7 @@ def whole_steps(name: str, duration: float, step: float) -> int:
     for what, value in ((name, duration), ("step", step)):
         if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and float(value) > 0):  # type: ignore[arg-type]
             raise ValueError(f"{what} must be a positive number of seconds, not {value!r}.")
+    _countable(name, duration, step)
     count = max(1, round(duration / step))
     if abs(count * step - duration) > 1e-9 * duration:
         raise ValueError(
@@ -42,6 +43,11 @@ def whole_steps(name: str, duration: float, step: float) -> int:
     return count
 
 
+def _countable(name: str, length: float, step: float) -> None:
+    if not length / step < NEVER:
+        raise ValueError(f"{name} = {length:g} s takes {length / step:g} steps of {step:g} s, which cannot be counted.")
+
+
 def time_grid(duration: float, step: float, every: float | None, batched: bool) -> TimeGrid:
     """The time grid of a run; the step is shortened a little where the duration is not a whole number of steps."""
     for name, value in (("duration", duration), ("step", step), *([("every", every)] if every is not None else [])):
@@ -49,6 +55,8 @@ def time_grid(duration: float, step: float, every: float | None, batched: bool) 
             raise ValueError(f"{name} must be a positive number of seconds, not {value!r}.")
     if step > duration * (1 + 1e-9):
         raise ValueError(f"the step of {step:g} s is longer than the duration of {duration:g} s.")
+    for name, value in (("duration", duration), *([("every", every)] if every is not None else [])):
+        _countable(name, value, step)
     steps, asked = int(np.ceil(duration / step * (1 - 1e-9))), step
     if abs(steps * step - duration) > 1e-9 * duration:
         step = duration / steps
