@@ -54,6 +54,8 @@ def bench(
 
 def _measure(scenario: "Loaded", n: int) -> tuple[float, float]:
     """The time [s] of the first call, which may compile, and then the steps of all n worlds per second."""
+    from poinsot.run.stepping import PACED
+
     step = scenario.options["step"]
     options = {
         "batch": None if n == 1 else n,
@@ -61,7 +63,7 @@ def _measure(scenario: "Loaded", n: int) -> tuple[float, float]:
         "progress": False,
         "method": scenario.options.get("method"),
     }
-    if options["method"] in ("adaptive", "adaptive5"):  # the steps that it chooses are not known here
+    if options["method"] in PACED:  # the steps that it chooses are not known here
         options["method"] = None
     started = time.perf_counter()
     scenario.world.simulate(step, step, **options)

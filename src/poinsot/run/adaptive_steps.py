@@ -6,14 +6,14 @@ and events are looked at after each accepted step, and located within it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import once, when
 from poinsot.integrate.embedded import Embedded, March, first_step, flat, march
-from poinsot.integrate.schemes import combine
+from poinsot.integrate.schemes import Derivative, combine
 from poinsot.run import output_kinds
 from poinsot.run.general_steps import RestingForm, runge_kutta, switches
 from poinsot.run.output_kinds import Output
@@ -32,16 +32,36 @@ class Paced:
     error: Array
 
 
-def adaptive(scheme: Embedded) -> Method:
-    """Steps whose error each, in every number of the state, is about the tolerance of that number, or less."""
-    plain = runge_kutta(scheme.tableau)
+class Scheme(Protocol):
+    """A method that estimates its own errors, which grow with the step to a power."""
+
+    @property
+    def power(self) -> int: ...
+
+    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
+        """y at t + h, and the estimates of its error."""
+
+    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
+        """The error from estimates relative to what is tolerated."""
+
+
+def adaptive_runge_kutta(scheme: Embedded) -> Method:
+    """By a Runge-Kutta method with steps of its own."""
+    return adaptive(scheme, runge_kutta(scheme.tableau))
+
+
+def adaptive(scheme: Scheme, plain: Method) -> Method:
+    """Steps whose error each, in every number of the state, is about the tolerance of that number, or less.
+
+    plain: the method with steps of given lengths.
+    """
 
     def step(context: StepContext) -> Step:
         fixed = plain.step(context)
         return lambda t, form, h: Paced(fixed(t, form.y, h), form.h, form.error)
 
     return Method(
-        scheme.tableau.order,
+        plain.order,
         step,
         lambda context, y: Paced(plain.to_stepped(context, y), np.zeros(()), np.zeros(())),
         lambda context, form: plain.from_stepped(context, form.y),
@@ -54,7 +74,7 @@ def _samples(system: System) -> str:
     return "takes no samples, as controllers and sensors of this world do; take 'rk4'." if system.sampled else ""
 
 
-def _marching(scheme: Embedded, plain: Method) -> Callable[..., Any]:
+def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
     """The function that goes from one time to another."""
 
     def marched(
@@ -94,7 +114,7 @@ def _marching(scheme: Embedded, plain: Method) -> Callable[..., Any]:
 class _Tries:
     """Steps with their errors, of what the method steps: the resting form, or the state where something may switch."""
 
-    def __init__(self, context: StepContext, scheme: Embedded) -> None:
+    def __init__(self, context: StepContext, scheme: Scheme) -> None:
         self.scheme, self.form, self.tolerance = scheme, RestingForm.of(context), context.tolerance
         self.f, self.at_rest = once(self.form.rate), not switches(context.system)
 

@@ -1,14 +1,15 @@
 """Time stepping of worlds: a table of methods, each with the function that makes a step."""
 
 from poinsot._hints import hint
-from poinsot.integrate import embedded, schemes
+from poinsot.integrate import embedded, rosenbrock, schemes
 from poinsot.integrate.free_motion import free_motion
 from poinsot.integrate.splitting import free_rotation
-from poinsot.run.adaptive_steps import adaptive
+from poinsot.run.adaptive_steps import adaptive_runge_kutta
 from poinsot.run.general_steps import runge_kutta, semi_implicit_euler
 from poinsot.run.implicit_steps import implicit
 from poinsot.run.midpoint_steps import implicit_midpoint
 from poinsot.run.momentum_steps import coupled, splitting
+from poinsot.run.rosenbrock_steps import adaptive_rosenbrock, fixed_rosenbrock
 from poinsot.run.step_context import Method
 from poinsot.run.text_schemes import five_step, matrix_rk4, peskin
 from poinsot.world import System
@@ -22,8 +23,10 @@ METHODS: dict[str, Method] = {
     "implicit midpoint": implicit_midpoint(),
     "implicit": implicit(),
     "implicit, one iteration": implicit(1),
-    "adaptive": adaptive(embedded.DOP853),
-    "adaptive5": adaptive(embedded.DOPRI5),
+    "adaptive": adaptive_runge_kutta(embedded.DOP853),
+    "adaptive5": adaptive_runge_kutta(embedded.DOPRI5),
+    "rosenbrock": adaptive_rosenbrock(rosenbrock.RODAS4),
+    "rosenbrock2": fixed_rosenbrock(rosenbrock.ROS2),
     "splitting": splitting(2, free_rotation),
     "splitting4": splitting(4, free_rotation),
     "poinsot": splitting(2, free_motion),
@@ -34,6 +37,7 @@ METHODS: dict[str, Method] = {
     "five-step, moving reference": five_step(moving_reference=True),
     "momentum-matrix": matrix_rk4(),
 }
+PACED = tuple(name for name, method in METHODS.items() if method.march)  # those that choose their steps
 
 
 def choose_method(name: str | None, system: System) -> str:

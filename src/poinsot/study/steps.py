@@ -12,6 +12,8 @@ from poinsot.run.stepping import METHODS, choose_method
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
 
+EXPLICIT = ("rk4", "midpoint", "euler", "semi-implicit euler", "splitting", "splitting4", "poinsot", "poinsot4")
+STABLE = 2.5  # of a step times the fastest rate: explicit methods need about that or less
 BOUNCE = 0.02  # the part of the speed of an elastic blow that an implicit step may take without being told
 
 
@@ -22,6 +24,8 @@ class StepCheck:
     `worst`: the quantity with the largest error. `advised`: the step that would meet the tolerance [s].
     `decay`: the fastest rate [1/s] at which friction and dampers slow something down, the joint of the body `slowed`.
     `contact`: the stiffest touch, and `swing`: its sqrt(k/m) [rad/s].
+    `fastest`: the largest eigenvalue of the equations of motion [1/s], in absolute value, and `mover`: the body whose
+    joint moves most in it.
     """
 
     step: float
@@ -35,6 +39,13 @@ class StepCheck:
     slowed: str = ""
     contact: str = ""
     swing: float = 0.0
+    fastest: float = 0.0
+    mover: str = ""
+
+    @property
+    def stiff(self) -> bool:
+        """Whether stability limits the step of this method: a method for stiff equations could take a longer one."""
+        return self.method in EXPLICIT and self.step * self.fastest > STABLE
 
     @property
     def lost(self) -> float:
@@ -55,7 +66,8 @@ class StepCheck:
     def __str__(self) -> str:
         verdict = "is fine" if self.fine else f"is too long; take {self.advised:.2g} s"
         if not np.isfinite(self.error):
-            return f"a step of {self.step:g} s breaks down within {self.duration:g} s; try {self.advised:.2g} s"
+            text = f"a step of {self.step:g} s breaks down within {self.duration:g} s; try {self.advised:.2g} s"
+            return text + self._other_methods()
         text = (
             f"a step of {self.step:g} s {verdict}: over {self.duration:g} s, {self.method} is off by {self.error:.1e} "
             f"in {self.worst} (tolerance {self.tolerance:.0e}; {self.advised:.2g} s would do)"
@@ -70,7 +82,17 @@ class StepCheck:
                 f". An elastic blow on {self.contact!r} is over in {np.pi / self.swing:.2g} s, and loses "
                 f"{100 * self.lost:.0f} % of its speed to the step: if bounces matter, take {BOUNCE / self.swing:.2g} s"
             )
-        return text
+        return text + self._other_methods()
+
+    def _other_methods(self) -> str:
+        """What limits the step, and which methods would lift the limit."""
+        if not self.stiff:
+            return ""
+        return (
+            f". What limits it is {self.mover!r}, whose fastest motion is of {self.fastest:.2g} rad/s: {self.method!r} "
+            f"is stable up to {STABLE / self.fastest:.2g} s only; the methods 'implicit' (order 1), 'rosenbrock2' "
+            "(order 2) and 'rosenbrock' (to a tolerance) have no such limit"
+        )
 
 
 def check_step(
@@ -93,15 +115,17 @@ def check_step(
         coarse = compiled.from_stepped(compiled.scan_records(x, p, 0.0, 0, h, stride, count), p)
         fine = compiled.from_stepped(compiled.scan_records(x, p, 0.0, 0, h / 2, 2 * stride, count), p)
     error, worst = _difference(compiled, system, start, coarse, fine, order)
+    quick = _fastest(compiled, system, start, p)
     if not np.isfinite(error):
-        return StepCheck(grid.step, duration, name, np.inf, "all", tolerance, grid.step / 10)
+        advised = grid.step / 10
+        return StepCheck(grid.step, duration, name, np.inf, "all", tolerance, advised, fastest=quick[0], mover=quick[1])
     advised = grid.step * min((0.5 * tolerance / max(error, 1e-16)) ** (1 / order), 100.0)
     decay, slowed = _decay(compiled, system, stride * h * np.arange(1, count + 1), fine, p)
     if grid.step * decay > 2.0:
         advised = min(advised, 1 / decay)
     advised = min(advised, duration)
     touch = _stiffest(system)
-    return StepCheck(grid.step, duration, name, error, worst, tolerance, advised, decay, slowed, *touch)
+    return StepCheck(grid.step, duration, name, error, worst, tolerance, advised, decay, slowed, *touch, *quick)
 
 
 def _stiffest(system: System) -> tuple[str, float]:
@@ -113,6 +137,22 @@ def _stiffest(system: System) -> tuple[str, float]:
         if element.needs_implicit and masses:
             swings[name] = float(np.sqrt(getattr(element, "stiffness", 0.0) / min(masses)))
     return max(swings.items(), key=lambda item: item[1])
+
+
+def _fastest(compiled: CompiledSystem, system: System, y: Array, p: Array) -> tuple[float, str]:
+    """The largest eigenvalue [1/s] of dy'/dy at the start y (ny,), and the body whose joint moves most in it."""
+    nq, n = system.nq, system.nq + system.nv
+    if not system.nv:
+        return 0.0, ""
+    beside = 1e-7 * np.eye(n, len(y))
+    slopes = np.asarray(compiled.derivative(0.0, np.concatenate([y + beside, y - beside]), p))[:, :n]
+    J = (slopes[:n] - slopes[n:]).T / 2e-7
+    if not np.isfinite(J).all():
+        return 0.0, ""
+    rates, modes = np.linalg.eig(J)
+    k = int(np.argmax(np.abs(rates)))
+    moved = int(np.argmax(np.abs(modes[nq:, k])))
+    return float(abs(rates[k])), [name for name, _ in coordinates(system.mechanism, "v")][moved]
 
 
 def _decay(compiled: CompiledSystem, system: System, t: Array, y: Array, p: Array) -> tuple[float, str]:

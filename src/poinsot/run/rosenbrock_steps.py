@@ -1,0 +1,61 @@
+"""Steps of stiff worlds by Rosenbrock methods: springs, dampers, beams and feedback at any stiffness, to a tolerance.
+
+The Jacobian is that of the whole right-hand side, exact, in the resting form; the ledger is integrated by the same
+method, as numbers that no rate depends on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import once
+from poinsot.integrate.rosenbrock import Rosenbrock
+from poinsot.integrate.schemes import Derivative
+from poinsot.run.adaptive_steps import adaptive
+from poinsot.run.general_steps import RestingForm, general
+from poinsot.run.step_context import LedgerState, Method, Step, StepContext
+
+
+@dataclass(frozen=True)
+class LedgerRosenbrock:
+    """A Rosenbrock method for states with a ledger."""
+
+    scheme: Rosenbrock
+
+    @property
+    def power(self) -> int:
+        return self.scheme.power
+
+    def step(self, f: Derivative, t: Scalar, y: LedgerState, h: Scalar) -> tuple[LedgerState, list[Any]]:
+        """y at t + h, and the estimate of its error."""
+        return self.scheme.step(f, t, y, h, np.size(y.inflow))
+
+    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
+        """The root of the mean square of the estimate, relative to what is tolerated."""
+        (error,) = estimates
+        return np.sqrt(np.mean(error * error))
+
+
+def fixed_rosenbrock(scheme: Rosenbrock) -> Method:
+    """Steps of given lengths."""
+    with_ledger = LedgerRosenbrock(scheme)
+
+    def make(context: StepContext, form: RestingForm) -> Step:
+        f = once(form.rate)
+
+        def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+            points = form.moving(y.state.parts)
+            new, _ = with_ledger.step(lambda t, y: f(t, y, points), t, y, h)
+            return form.normalized(new, points)
+
+        return step
+
+    return general(scheme.order, make)
+
+
+def adaptive_rosenbrock(scheme: Rosenbrock) -> Method:
+    """Steps as long as their errors allow."""
+    return adaptive(LedgerRosenbrock(scheme), fixed_rosenbrock(scheme))
