@@ -1,5 +1,6 @@
 """Closed loops: rows against differences, motion against published benchmarks, closed forms and other formulations."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -9,17 +10,19 @@ from trees import KINDS, random_joint, random_placement, random_tree
 
 import poinsot as pt
 from poinsot.mechanism import dynamics, kinematics
+from poinsot.mechanism.assembling import assembled
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.constrained import assembled, constrained_dynamics, mobility, projected
+from poinsot.mechanism.constrained import constrained_dynamics, mobility, projected
 from poinsot.mechanism.response import Response
+from poinsot.spatial import rotation
 
 
 def hinge(**data):
     return pt.revolute((0, 0, 1), **data)
 
 
-def point(x, y=0.0):
-    return pt.Pose(p=(x, y, 0.0))
+def point(x, y=0.0, z=0.0):
+    return pt.Pose(p=(x, y, z))
 
 
 PIN = pt.on_line((0, 0, 1))  # of a planar linkage: two rows, so that none is redundant
@@ -355,6 +358,52 @@ def test_a_loop_that_cannot_be_closed_says_how_far_it_is_open():
     mech = crank(pt.Closure("pin", None, "rod", PIN, placement_a=point(2.0), placement_b=point(0.3)))
     with pytest.raises(ValueError, match=r"cannot be closed.*'pin' is open by 1\.6"):
         assembled(mech, mech.closures, np.array([0.7, -1.0, 0.3]))
+
+
+def slide(closure):
+    """A box on a rail along x, and a wheel beside it."""
+    links = [
+        pt.Link("box", pt.Inertia.box(1.0, (1, 1, 1)), None, pt.prismatic((1, 0, 0))),
+        pt.Link("wheel", pt.Inertia.sphere(1.0, 0.1), None, hinge()),
+    ]
+    return pt.Mechanism(links, closures=[closure])
+
+
+TURNED = pt.Pose(rotation.about_z(0.3), (2.0, -0.2, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("closure", "told"),
+    [
+        (pt.Closure("weld", None, "box", pt.fixed(), TURNED), "0 m along x of the world, 0.2 m along y of the world, "
+         "0 m along z of the world, 0.3 rad between x of frame A and y of frame B, 0 rad between y of frame A and z of "
+         "frame B, 0 rad between z of frame A and x of frame B"),
+        (pt.Closure("plane", None, "box", pt.on_plane((0, 3, 4)), point(0, 1)),
+         "0.6 m along (0, -0.6, -0.8) of frame A"),
+        (pt.Closure("rod", None, "box", pt.distance(2.0), point(0, 3)), "1 m too far apart"),
+        (pt.Closure("nut", None, "box", pt.helical((0, 0, 1), 2.0), point(0, 0, 0.5)), "0 m along x of the world, "
+         "0 m along y of the world, 0 rad between x of frame A and z of frame B, 0 rad between y of frame A and z of "
+         "frame B, 0.5 m along -z of frame A"),
+        (pt.Closure("ball", None, "box", pt.rolling(0.5), point(0, 0, -0.1)), "0.4 m along -z of frame A, "
+         "0 m/s of slip along x of frame A, 0 m/s of slip along y of frame A"),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)  # fmt: skip
+def test_each_row_of_a_loop_that_cannot_be_closed_is_told(closure, told):
+    """With its direction and unit: a box on a rail can move along x alone."""
+    mech = slide(closure)
+    with pytest.raises(ValueError, match=re.escape(f"at best {closure.name!r} is open by {told}. Start nearer")):
+        assembled(mech, mech.closures, np.array([0.3, 0.0]))
+
+
+def test_of_many_rows_the_largest_are_told():
+    """Three welds of one box at three places, 18 rows: those by which they are open, and how many more there are."""
+    welds = [pt.Closure(f"weld{k}", None, "box", pt.fixed(), point(0, -0.1 * (k + 1))) for k in range(3)]
+    mech = slide(welds[0])
+    with pytest.raises(
+        ValueError, match=r"'weld0' is open by .*0\.1 m along y .*0\.3 m along y.*; and 6 more rows by less"
+    ):
+        assembled(mech, welds, np.zeros(2))
 
 
 def test_couplings_are_between_single_coordinates():

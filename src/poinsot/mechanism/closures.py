@@ -21,12 +21,14 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import is_traced
+from poinsot.mechanism.coordinate_relations import Cam, Coupling, Driven, Sharing
 from poinsot.mechanism.guides import Guided, RollingContact
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.loop_frames import Rows, no_rows, ways
-from poinsot.mechanism.model import Mechanism
-from poinsot.mechanism.relations import Cam, Coupling, Distance, Driven, Kept, RowMaker, Sharing
+from poinsot.mechanism.model import Mechanism, plain
+from poinsot.mechanism.relations import Distance, Kept, RowMaker
+from poinsot.mechanism.row_meanings import Meaning, told
 from poinsot.spatial import Pose
 from poinsot.spatial.arrays import as_array
 
@@ -115,7 +117,7 @@ def sizes_of(mech: Mechanism, closure: Closure) -> Array:
 
     The size is the longest way from a joint or an end of the loop to the next, or to the centre of mass.
     """
-    lengths = asked_by(closure.relation).lengths(mech, closure)
+    lengths = [row.unit != "rad" for row in asked_by(closure.relation).meanings(mech, closure)]
     ways_in = [mech.links[k] for way in ways(mech, closure) for k in way]
     ways_in += [mech.links[mech.index(name)] for name in asked_by(closure.relation).joints(closure)]
     points = [closure.placement_a.p, closure.placement_b.p, *(link.placement.p for link in ways_in)]
@@ -123,6 +125,19 @@ def sizes_of(mech: Mechanism, closure: Closure) -> Array:
     own = [getattr(closure.relation, name) for name in ("length", "radius") if hasattr(closure.relation, name)]
     size = np.max(np.stack([*(np.sqrt(p @ p) for p in points), *(as_array(x) + np.zeros(()) for x in own)]))
     return np.where(np.array(lengths), np.where(size > 0, size, 1.0), 1.0)
+
+
+def meanings(mech: Mechanism, closures: Sequence[Closure]) -> list[tuple[str, int, Meaning]]:
+    """Of each row of closures: the name of its closure, its number in it, and its meaning."""
+    asked = [(closure, asked_by(closure.relation).meanings(mech, closure)) for closure in closures]
+    return [(closure.name, k, row) for closure, rows in asked for k, row in enumerate(rows)]
+
+
+def told_open(mech: Mechanism, closures: Sequence[Closure], gaps: Array, tolerance: float = 1e-12) -> str:
+    """In words, how far closures are open, of each that is: the gaps (m,) of all their rows, with their meaning."""
+    rows = [(name, meaning) for name, _, meaning in meanings(mech, closures)]
+    sizes = np.concatenate([np.zeros(0), *(plain(sizes_of(mech, closure)) for closure in closures)])
+    return told(rows, plain(gaps), sizes, tolerance)
 
 
 def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array, t: Any = 0.0, places: bool = False) -> Rows:

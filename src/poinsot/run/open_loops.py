@@ -5,9 +5,10 @@ import numpy as np
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import Kernel
-from poinsot.mechanism.closures import asked_by
+from poinsot.mechanism.closures import meanings
 from poinsot.mechanism.model import plain
 from poinsot.run.compiled import Compiled, CompiledSystem
+from poinsot.world.closing_loops import closures_of
 from poinsot.world.system import OPEN, State
 
 
@@ -38,21 +39,16 @@ def opened(compiled: CompiledSystem, t: float, y: Array, p: Array) -> str | None
     if not system.loops or not np.all(np.isfinite(state.q)):
         return None
     still = State(state.q, np.zeros(system.nv), state.parts)
-    gap = np.abs(plain(system.rows(still, t, compiled.free_numbers(p)).gap))
-    relative = gap / system.loop_sizes
+    gap = plain(system.rows(still, t, compiled.free_numbers(p)).gap)
+    relative = np.abs(gap) / system.loop_sizes
     if not relative.max(initial=0.0) > OPEN:
         return None
-    k, elements = int(np.argmax(relative)), system.description.elements
-    first = 0
-    for name in system.loops:
-        count = asked_by(elements[name].relation).count  # type: ignore[attr-defined]
-        if k < first + count:
-            return (
-                f"the loop {name!r} came open by {gap[k]:.3g} in its row {k - first} (its position is singular, loops "
-                "or drives contradict each other, or the step is too long)"
-            )
-        first += count
-    return None
+    k = int(np.argmax(relative))
+    name, row, meaning = meanings(system.mechanism, closures_of(system.description.elements))[k]
+    return (
+        f"the loop {name!r} came open by {meaning.told(gap[k])}, its row {row} (its position is singular, loops or "
+        "drives contradict each other, a drive jumps, or the step is too long)"
+    )
 
 
 @memo

@@ -18,8 +18,8 @@ from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Relation
 from poinsot.mechanism.constrained import Mobility
+from poinsot.mechanism.coordinate_relations import Driven
 from poinsot.mechanism.equipment import Equipment
-from poinsot.mechanism.relations import Driven
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Tank, Torque
 from poinsot.parts.element import Value, read_only

@@ -16,8 +16,9 @@ from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_conditions, require_inputs
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism import Mechanism, floating, kinematics
+from poinsot.mechanism.assembling import is_closed
 from poinsot.mechanism.closures import Closure, closing_rows, count_of, sizes_of
-from poinsot.mechanism.constrained import Mobility, constrained_dynamics, is_closed, mobility, projected
+from poinsot.mechanism.constrained import Mobility, constrained_dynamics, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.model import plain
