@@ -235,6 +235,7 @@ def test_rows_that_say_nothing_leave_the_motion_alone():
         (("arm0", "arm0"), pt.coupling(2.0), "'bad' holds 'arm0' to itself"),
         (("arm0", "world"), pt.distance(1.0), "b of 'bad' is the world: let a be the world, and b a body"),
         (("world", "world"), pt.fixed(), "b of 'bad' is the world"),
+        (("world", "arm0"), pt.coupling({"arm0": 0.5, "arm1": 1.0}), "'bad' couples 'arm0' to itself"),
     ],
 )
 def test_ends_that_cannot_be_held_together(ends, relation, message):
@@ -379,3 +380,75 @@ def test_a_drive_that_is_not_a_number_at_the_start_is_named():
     world.drive("arm0", lambda t: np.sqrt(t - 1.0))
     with pytest.raises(ValueError, match=r"at best .*'arm0.drive' is open by nan"), np.errstate(all="ignore"):
         world.start()
+
+
+@pytest.mark.parametrize("name", [5, None, ("rod",), ""])
+def test_names_are_text(name):
+    with pytest.raises(ValueError, match=rf"name of a closure must be text, not {re.escape(repr(name))}"):
+        linkage().close(name, "arm0", "arm1", pt.distance(1.5))
+    with pytest.raises(ValueError, match="name of a closure must be text, not 0"):
+        linkage().drive("arm0", np.sin, name=0)
+
+
+def driven(motion):
+    world = pt.World()
+    world.add_body("arm", pt.Inertia(1.0, (0.5, 0, 0), np.diag([0.01, 0.1, 0.1])), joint=pt.revolute((0, 0, 1)))
+    world.drive("arm", motion)
+    return world
+
+
+JUMPS = {
+    "step": (lambda t: np.where(t < 0.02, 0.4, 0.9), r"the motion of 'arm.drive' jumps from 0.4 to 0.9"),
+    "floor": (lambda t: 0.3 * np.floor(t / 0.02 + 1e-9), r"the motion of 'arm.drive' jumps from 0 to 0.3"),
+    "small, while turning": (lambda t: 5 * t + np.where(t < 0.02, 0.0, 4e-3), r"the motion of 'arm.drive' jumps"),
+    "speed": (lambda t: np.maximum(t - 0.0195, 0.0), r"the slope of the motion of 'arm.drive' jumps from 0 to 1"),
+}
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_drive_that_jumps_stops_the_run(jump):
+    """With the time, and between which values; the records up to there stay."""
+    motion, told = JUMPS[jump]
+    run = driven(motion).simulate(0.05, 1e-3)
+    assert run.stop.reason == "broken"
+    assert re.match(told + r".* between 0.019 and 0.02 \(it must be twice differentiable", run.stop.text)
+    assert run.stop.time == pytest.approx(0.02)
+    np.testing.assert_allclose(run.data.q[:, 0], motion(run.time), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["semi-implicit euler", "implicit", "implicit midpoint", "adaptive"])
+def test_a_drive_that_jumps_stops_every_method(method):
+    run = driven(JUMPS["step"][0]).simulate(0.05, 1e-3, method=method)
+    assert "jumps from 0.4 to 0.9" in run.stop.text
+
+
+SMOOTH = {
+    "from rest": lambda t: t**5,
+    "acceleration jumps": lambda t: 0.5 * np.maximum(t - 0.02, 0.0) ** 2 * 300,
+    "six steps a turn": lambda t: np.sin(2 * np.pi * t / 0.006),
+    "fast": lambda t: 0.3 + 1e4 * t,
+    "spline": pt.Table([0.0, 0.02, 0.03, 0.05], [0.4, 0.5, 0.4, 0.3], method="cubic"),
+}
+
+
+@pytest.mark.parametrize("motion", SMOOTH)
+def test_a_drive_without_jumps_does_not_stop(motion):
+    run = driven(SMOOTH[motion]).simulate(0.05, 1e-3, ledger=False)
+    assert run.stop.reason == "duration"
+    np.testing.assert_allclose(run.data.q[:, 0], SMOOTH[motion](run.time), rtol=0, atol=1e-12)
+
+
+def test_a_spline_drives_from_its_first_knot_on():
+    """Its slope there is that within the spline: the work is the gain of energy."""
+    motion = pt.Table([0.0, 0.2, 0.3, 0.5], [0.4, 0.5, 0.4, 0.3], method="cubic")
+    run = driven(motion).simulate(0.5, 1e-3)
+    assert run.data.v.values[0, 0] == pytest.approx((motion(1e-6) - motion(0.0)) / 1e-6, rel=1e-4)
+    assert run.ledger.relative_residual.max() < 1e-6
+
+
+def test_a_cam_that_jumps_stops_the_run():
+    world = linkage(q=(0.01, 0.0))
+    world.close("cam", "arm0", "arm1", pt.coupling(lambda q: np.where(q < 0.02, 0.0, 0.3)))
+    world.description = replace(world.description, elements={"cam": world.description.elements["cam"]})
+    run = world.simulate(0.1, 1e-3)
+    assert "the function of 'cam' jumps from 0 to 0.3" in run.stop.text

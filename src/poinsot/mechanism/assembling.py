@@ -9,7 +9,7 @@ from poinsot._types import Array
 from poinsot.fuse import fori_loop
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.closures import Closure, closing_rows, sizes_of, told_open
-from poinsot.mechanism.constrained import closing_forces, firm_rows, least, response_of
+from poinsot.mechanism.constrained import closing_forces, firm, least, response_of
 from poinsot.mechanism.model import Mechanism, sized
 
 TRIES = (0.03, 0.1, 0.3, 1.0)  # [rad, m], how far from the guess loops are assembled anew where that got stuck
@@ -24,18 +24,18 @@ def assembled(
     the guess, further and further away.
     """
     (q,) = sized(mech, q=q)
-    found, rng = nearest(mech, closures, q, tolerance, most), np.random.default_rng(0)
-    for away in (0.0, *TRIES):
-        if away:
-            there = kinematics.integrate(mech, q, away * rng.standard_normal(mech.nv))
-            there = nearest(mech, closures, there, tolerance, most, weighted=False)
-            found = there if _openness(mech, closures, there) < _openness(mech, closures, found) else found
-        if is_closed(mech, closures, found, 10 * tolerance):
-            return found
-    best = told_open(mech, closures, closing_rows(mech, closures, found, np.zeros(mech.nv)).gap)
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are far too large, for which there is none
+        found, rng = nearest(mech, closures, q, tolerance, most), np.random.default_rng(0)
+        for away in (0.0, *TRIES):
+            if away:
+                there = kinematics.integrate(mech, q, away * rng.standard_normal(mech.nv))
+                there = nearest(mech, closures, there, tolerance, most, weighted=False)
+                found = there if _openness(mech, closures, there) < _openness(mech, closures, found) else found
+            if is_closed(mech, closures, found, 10 * tolerance):
+                return found
     raise ValueError(
-        f"the loops cannot be closed: at best {best}. Start nearer to a position in which they are "
-        "closed, or check placements and lengths."
+        f"the loops cannot be closed: at best {told_open(mech, closures, found)}. Start nearer to a position in which "
+        "they are closed, or check placements and lengths."
     )
 
 
@@ -56,7 +56,8 @@ def nearest(
 
     def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
         q = at[0]
-        rows = firm_rows(mech, closures, q, np.zeros(mech.nv), places=True)
+        rows = closing_rows(mech, closures, q, np.zeros(mech.nv), places=True, far=True)
+        rows = firm(mech, closures, q, rows, places=True)
         if weighted:
             response = response_of(mech, closures, q, rows)
             step = -response.moved_by(closing_forces(response, rows.gap, 3))
@@ -79,7 +80,8 @@ def _part(mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, n
     """The largest power of 1/2 of a step by which the gap gets smaller than `now` by a share of it; 0 if none does."""
 
     def is_worse(part: Array) -> Array:
-        gap = closing_rows(mech, closures, kinematics.integrate(mech, q, part * step), np.zeros(mech.nv)).gap
+        there = kinematics.integrate(mech, q, part * step)
+        gap = closing_rows(mech, closures, there, np.zeros(mech.nv), far=True).gap
         worse: Array = np.where(np.sqrt(gap @ gap) < (1.0 - 1e-3 * part) * now, 0, 1)
         return worse
 
@@ -97,7 +99,7 @@ def _part(mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, n
 
 def _openness(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Array:
     """The largest gap, by the size of its loop."""
-    gap = closing_rows(mech, closures, q, np.zeros(mech.nv)).gap
+    gap = closing_rows(mech, closures, q, np.zeros(mech.nv), far=True).gap
     return _largest(gap / np.concatenate([np.zeros(0), *(sizes_of(mech, closure) for closure in closures)]))
 
 

@@ -131,7 +131,12 @@ def firm_rows(
     that matter. `places`: only those that hold positions.
     """
     rows = closing_rows(mech, closures, q, v, t, places)
-    if independent or not len(rows.gap):
+    return rows if independent else firm(mech, closures, q, rows, places)
+
+
+def firm(mech: Mechanism, closures: Sequence[Closure], q: Array, rows: Rows, places: bool = False) -> Rows:
+    """Rows, with zeros for derivatives that are mere rounding."""
+    if not len(rows.gap):
         return rows
     terms = np.concatenate([_terms(mech, closure, q, places) for closure in closures])
     return rows._replace(J=np.where(np.abs(rows.J) > ROUNDING * terms, rows.J, 0.0))

@@ -21,6 +21,9 @@ from poinsot.spatial.arrays import as_array
 if TYPE_CHECKING:
     from poinsot.mechanism.closures import Closure
 
+EXPLAINED = 0.6  # of the change at the steepest rate: what the trapezoidal rule may miss in a motion without jumps
+STILL = 1e-9  # of the motion, or of 1 rad or m: a jump that is none
+
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
@@ -66,6 +69,8 @@ class Sharing:
         if not isinstance(self.weights, Mapping) or not self.weights:
             raise FieldError(f"weights must be numbers by the names of links, not {self.weights!r}.", "ratio")
         for name, weight in self.weights.items():
+            if not isinstance(name, str) or name == "world":
+                raise FieldError(f"weights must be by the names of links, which have joints, not {name!r}.", "ratio")
             require_number(f"weight of {name!r}", weight)
         require_number("offset", self.offset)
 
@@ -101,13 +106,20 @@ class Cam:
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         (qa, va), (qb, vb) = (single_coordinate(mech, closure.name, link) for link in (closure.a, closure.b))
-        there, slope, curvature = WithRates(self.function, f"the function of {closure.name!r}")(q[qa])
+        there, slope, curvature = self.followed(closure)(q[qa])
         row = np.zeros((1, mech.nv))
         row[0, vb] = 1.0
         row[0, va] = -1.0 * slope
         gap = np.reshape(q[qb] - there - self.offset, (1,))
         bias = np.reshape(-1.0 * curvature * v[va] * v[va], (1,))
         return Rows(gap, row, bias, np.zeros((1, 6)), np.zeros(1))
+
+    def followed(self, closure: "Closure") -> "WithRates":
+        return WithRates(self.function, f"the function of {closure.name!r}")
+
+    def argument(self, mech: Mechanism, closure: "Closure", q: Array, t: Any) -> Any:
+        """Of the function."""
+        return q[single_coordinate(mech, closure.name, closure.a)[0]]
 
 
 @dataclass(frozen=True)
@@ -147,10 +159,15 @@ class Driven:
         place, freedom = single_coordinate(mech, closure.name, closure.b)
         row = np.zeros((1, mech.nv))
         row[0, freedom] = 1.0
-        there, rate, acceleration = (
-            np.reshape(x, (1,)) for x in WithRates(self.motion, f"the motion of {closure.name!r}")(t)
-        )
+        there, rate, acceleration = (np.reshape(x, (1,)) for x in self.followed(closure)(t))
         return Rows(q[place] - there, row, -acceleration, np.zeros((1, 6)), rate)
+
+    def followed(self, closure: "Closure") -> "WithRates":
+        return WithRates(self.motion, f"the motion of {closure.name!r}")
+
+    def argument(self, mech: Mechanism, closure: "Closure", q: Array, t: Any) -> Any:
+        """Of the motion."""
+        return t
 
 
 def _of_q(mech: Mechanism, closure: "Closure") -> list[Meaning]:
@@ -202,10 +219,32 @@ class WithRates:
 
     def _value(self, x: Array) -> Array:
         y = self.function(x)
-        y = np.stack([as_array(part) + 0.0 * x for part in y]) if isinstance(y, (tuple, list)) else as_array(y)
+        try:
+            y = np.stack([as_array(part) + 0.0 * x for part in y]) if isinstance(y, (tuple, list)) else as_array(y)
+            y = y + 0.0 * x
+        except TypeError as error:  # text, None and the like
+            raise FieldError(f"{self.name} must give numbers, not {y!r}.", "relation") from error
         if np.shape(y) != self.shape:
             raise FieldError(f"{self.name} must give numbers of shape {self.shape}, not {np.shape(y)}.", "relation")
-        return y + 0.0 * x
+        return y
+
+    def jumps(self, x0: Any, x1: Any) -> tuple[Array, Array]:
+        """Whether f, and whether f', jumps between two arguments: it changes by more than its rates at both explain.
+
+        By the trapezoidal rule, which misses less than `EXPLAINED` of the larger rate for what is smooth over that
+        distance, and half of it where the rate itself jumps.
+        """
+        there, rate, curvature = zip(self(x0), self(x1), strict=True)
+        return _leaps(there, rate, x1 - x0), _leaps(rate, curvature, x1 - x0)
+
+
+def _leaps(y: tuple[Array, Array], rate: tuple[Array, Array], dx: Any) -> Array:
+    """Whether y changes by more than its rates explain, at the beginning and the end of dx."""
+    missed = np.abs(y[1] - y[0] - 0.5 * (rate[0] + rate[1]) * dx)
+    steepest = np.maximum(np.abs(rate[0]), np.abs(rate[1]))
+    size = np.maximum(np.maximum(np.abs(y[0]), np.abs(y[1])), 1.0)
+    leap: Array = missed > EXPLAINED * steepest * np.abs(dx) + STILL * size
+    return leap
 
 
 def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int, int]:

@@ -54,7 +54,7 @@ class RollingContact:
 
     def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
         slip = [] if self.slips else Closing.across(self.normal)
-        return [along(self.normal, "frame A"), *(along(d, "frame A", "of slip ", "m/s") for d in slip)]
+        return [along(self.normal, "frame A"), *(along(d, "frame A", "of slip along", "m/s") for d in slip)]
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         A, B = frames(mech, closure, q, v)

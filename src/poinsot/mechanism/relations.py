@@ -24,6 +24,8 @@ from poinsot.mechanism.loop_frames import (
     frames,
     held,
     screwed,
+    turned,
+    turning_axes,
     ways,
 )
 from poinsot.mechanism.model import Mechanism
@@ -58,9 +60,13 @@ class RowMaker(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Directions that are kept: those of a joint, of a point on a line or in a plane."""
+    """Directions that are kept: those of a joint, of a point on a line or in a plane.
+
+    `far`: by rows for positions that are far from closed, in which B may be upside down (`loop_frames.turned`).
+    """
 
     asked: Closing
+    far: bool = False
 
     @property
     def count(self) -> int:
@@ -77,7 +83,9 @@ class Kept:
             c = carrier(mech, closure)
             frame = "the world" if c < 0 else repr(mech.links[c].name)
         found = [along(d, frame) for d in self.asked.straight]
-        for u, w in self.asked.aligned:
+        axes = turning_axes(self.asked.aligned) if self.far else ()
+        found += [along(d, "frame A", "about", "rad") for d in axes]
+        for u, w in () if axes else self.asked.aligned:
             words = f"between {direction(u)} of frame A and {direction(w)} of frame B"
             found.append(Meaning(words, words, "rad", u @ w))
         return found + [along(n, "frame A") for n, _ in self.asked.screwed]
@@ -86,7 +94,7 @@ class Kept:
         A, B = frames(mech, closure, q, v)
         straight = fixed_in_c if self._in_c(mech, closure) else fixed_in_a
         rows = [straight(A, B, d) for d in self.asked.straight]
-        rows += [aligned(A, B, *pair) for pair in self.asked.aligned]
+        rows += turned(A, B, self.asked.aligned) if self.far else [aligned(A, B, *pair) for pair in self.asked.aligned]
         rows += [screwed(A, B, *pair) for pair in self.asked.screwed]
         return held(mech, A, B, rows)
 

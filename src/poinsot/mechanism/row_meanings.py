@@ -35,9 +35,9 @@ class Meaning(NamedTuple):
         return f"{abs(self.off(gap)):.3g} {self.unit} {self.negative if gap < 0 else self.positive}"
 
 
-def along(d: Array, of: str, what: str = "", unit: str = "m") -> Meaning:
-    """The meaning of a row that measures along a direction d (3,) of a frame."""
-    return Meaning(f"{what}along {direction(d)} of {of}", f"{what}along {direction(-1.0 * d)} of {of}", unit)
+def along(d: Array, of: str, what: str = "along", unit: str = "m") -> Meaning:
+    """The meaning of a row that measures along or about a direction d (3,) of a frame."""
+    return Meaning(f"{what} {direction(d)} of {of}", f"{what} {direction(-1.0 * d)} of {of}", unit)
 
 
 def direction(d: Array) -> str:

@@ -1,11 +1,13 @@
 """Loops that cannot be closed with the numbers of an instance, told before it moves; or later, when they open."""
 
+from typing import Any
+
 import numpy as np
 
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import Kernel
-from poinsot.mechanism.closures import meanings
+from poinsot.mechanism.closures import jumps, meanings
 from poinsot.mechanism.model import plain
 from poinsot.run.compiled import Compiled, CompiledSystem
 from poinsot.world.closing_loops import closures_of
@@ -49,6 +51,22 @@ def opened(compiled: CompiledSystem, t: float, y: Array, p: Array) -> str | None
         f"the loop {name!r} came open by {meaning.told(gap[k])}, its row {row} (its position is singular, loops or "
         "drives contradict each other, a drive jumps, or the step is too long)"
     )
+
+
+def jumped(compiled: CompiledSystem, t: float, before: Array, end: float, y: Array) -> str | None:
+    """Which drive or cam jumps in a step from t to its end [s], in words; None if none does."""
+    mech, states = compiled.system.mechanism, [compiled.unpack(at).state for at in (before, y)]
+    ends = list(zip((state.q for state in states), (t, end), strict=True))
+    for closure in closures_of(compiled.system.description.elements):
+        found = jumps(mech, closure, *ends)
+        if found is not None and any(found) and np.all(np.isfinite(states[1].q)):
+            relation: Any = closure.relation
+            f, x = relation.followed(closure), [relation.argument(mech, closure, *at) for at in ends]
+            k = 0 if found[0] else 1
+            what = f"{'' if k == 0 else 'the slope of '}{f.name} jumps from {f(x[0])[k]:.6g} to {f(x[1])[k]:.6g}"
+            where = f"between {x[0]:.6g} and {x[1]:.6g}"
+            return f"{what} {where} (it must be twice differentiable, or the step is too long)"
+    return None
 
 
 @memo

@@ -195,7 +195,7 @@ class World:
         """Add a force, spring, motor, contact or part."""
         if not isinstance(element, Element):
             raise TypeError(f"{element!r} cannot be added to a world; it needs a pt.Element such as pt.Spring(...).")
-        for piece in str(element.name).split("."):
+        for piece in element.name.split(".") if isinstance(element.name, str) else [element.name]:
             check_name("an element", piece)
         self._take("elements", element.name, element)
         return element
