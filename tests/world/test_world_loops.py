@@ -147,9 +147,33 @@ def test_a_driven_four_bar():
     world = crank()
     world.drive("crank", lambda t: 0.7 + 5.0 * t + 2.0 * t**2)
     assert world.mobility().degrees_of_freedom == 0
-    run = world.simulate(1.0, 1e-3, every=0.05)
+    run = world.simulate(1.0, 1e-3, every=0.05, record=["q", "v", "acceleration", "crank.drive.force"])
     a = 0.7 + 5.0 * run.time + 2.0 * run.time**2
     np.testing.assert_allclose(run.data.q[:, 2], along(a), rtol=0, atol=1e-13)
+    # The pin does no work, so the power of the drive is that of the joint forces which the open tree would need.
+    q, v, vdot = (run.data[name].values for name in ("q", "v", "acceleration"))
+    needed = [pt.mechanism.dynamics.inverse_dynamics(world.mechanism, *each) for each in zip(q, v, vdot, strict=True)]
+    torque = np.einsum("tk,tk->t", needed, v) / v[:, 0]
+    np.testing.assert_allclose(run.data["crank.drive.force"], torque, rtol=1e-10, atol=1e-10)
+
+
+def test_a_train_of_gears():
+    """Three wheels, the last on a rack: the inertia reduced to the first, by the squares of the ratios."""
+    world, torque = pt.World(gravity=(0, 0, 0)), 0.7
+    radii, masses = (0.05, 0.2, 0.1), (1.0, 3.0, 0.5)
+    for k, (r, m) in enumerate(zip(radii, masses, strict=True)):
+        world.add_body(f"wheel{k}", pt.Inertia.cylinder(m, r, 0.02), joint=pt.revolute((0, 0, 1)), placement=(k, 0, 0))
+    world.add_body("rack", pt.Inertia.box(2.0, (1, 0.1, 0.1)), joint=pt.prismatic((1, 0, 0)), placement=(2, -0.1, 0))
+    world.add_motor("motor", "wheel0", torque)
+    for k in range(2):
+        world.close(f"mesh{k}", f"wheel{k}", f"wheel{k + 1}", pt.coupling(-radii[k] / radii[k + 1]))
+    world.close("teeth", "wheel2", "rack", pt.coupling(radii[2]))
+    speeds = np.array([1.0, -radii[0] / radii[1], radii[0] / radii[2], radii[0]])  # of all, by that of the first
+    inertia = np.array([0.5 * m * r * r for r, m in zip(radii, masses, strict=True)] + [2.0]) @ speeds**2
+    run = world.simulate(1.0, 1e-2)
+    np.testing.assert_allclose(run.data.v[-1], speeds * torque / inertia, rtol=1e-12)
+    np.testing.assert_allclose(run.data["teeth.force"][-1], 2.0 * radii[0] * torque / inertia, rtol=1e-9)
+    assert world.mobility().degrees_of_freedom == 1
 
 
 def test_drives_that_cannot_be():
