@@ -9,8 +9,8 @@ from robot_checks import check_mujoco, same
 
 import poinsot as pt
 from poinsot.files import from_mujoco, load_mjcf, to_mujoco
+from poinsot.mechanism.assembling import assembled
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.constrained import assembled
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo has no wheel for this platform")
 

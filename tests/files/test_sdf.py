@@ -7,8 +7,8 @@ import pytest
 
 import poinsot as pt
 from poinsot.mechanism import kinematics
+from poinsot.mechanism.assembling import assembled
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.constrained import assembled
 
 INERTIAL = (
     "<inertial><mass>{m}</mass><pose>{c} 0 0 0 0 0</pose>"

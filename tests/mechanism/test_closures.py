@@ -1,5 +1,6 @@
 """Closed loops: rows against differences, motion against published benchmarks, closed forms and other formulations."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -9,17 +10,20 @@ from trees import KINDS, random_joint, random_placement, random_tree
 
 import poinsot as pt
 from poinsot.mechanism import dynamics, kinematics
+from poinsot.mechanism.assembling import assembled
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.constrained import assembled, constrained_dynamics, mobility, projected
+from poinsot.mechanism.constrained import constrained_dynamics, mobility, projected
+from poinsot.mechanism.joints import TYPES
 from poinsot.mechanism.response import Response
+from poinsot.spatial import quaternion, rotation
 
 
 def hinge(**data):
     return pt.revolute((0, 0, 1), **data)
 
 
-def point(x, y=0.0):
-    return pt.Pose(p=(x, y, 0.0))
+def point(x, y=0.0, z=0.0):
+    return pt.Pose(p=(x, y, z))
 
 
 PIN = pt.on_line((0, 0, 1))  # of a planar linkage: two rows, so that none is redundant
@@ -357,6 +361,65 @@ def test_a_loop_that_cannot_be_closed_says_how_far_it_is_open():
         assembled(mech, mech.closures, np.array([0.7, -1.0, 0.3]))
 
 
+def slide(closure):
+    """A box on a rail along x, and a wheel beside it."""
+    links = [
+        pt.Link("box", pt.Inertia.box(1.0, (1, 1, 1)), None, pt.prismatic((1, 0, 0))),
+        pt.Link("wheel", pt.Inertia.sphere(1.0, 0.1), None, hinge()),
+    ]
+    return pt.Mechanism(links, closures=[closure])
+
+
+TURNED = pt.Pose(rotation.about_z(0.3), (2.0, -0.2, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("closure", "told"),
+    [
+        (pt.Closure("weld", None, "box", pt.fixed(), TURNED), "0 m along x of the world, 0.2 m along y of the world, "
+         "0 m along z of the world, 0 rad about x of frame A, 0 rad about y of frame A, "
+         "0.3 rad about -z of frame A"),
+        (pt.Closure("plane", None, "box", pt.on_plane((0, 3, 4)), point(0, 1)),
+         "0.6 m along (0, -0.6, -0.8) of frame A"),
+        (pt.Closure("rod", None, "box", pt.distance(2.0), point(0, 3)), "1 m too far apart"),
+        (pt.Closure("nut", None, "box", pt.helical((0, 0, 1), 2.0), point(0, 0, 0.5)), "0 m along x of the world, "
+         "0 m along y of the world, 0 rad about x of frame A, 0 rad about y of frame A, "
+         "0.5 m along -z of frame A"),
+        (pt.Closure("ball", None, "box", pt.rolling(0.5), point(0, 0, -0.1)), "0.4 m along -z of frame A, "
+         "0 m/s of slip along x of frame A, 0 m/s of slip along y of frame A"),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)  # fmt: skip
+def test_each_row_of_a_loop_that_cannot_be_closed_is_told(closure, told):
+    """With its direction and unit: a box on a rail can move along x alone."""
+    mech = slide(closure)
+    with pytest.raises(ValueError, match=re.escape(f"at best {closure.name!r} is open by {told}. Start nearer")):
+        assembled(mech, mech.closures, np.array([0.3, 0.0]))
+
+
+@pytest.mark.parametrize("turn", [(np.pi, 0, 0), (0, 3.0, 0), (2.5, 0, 0), (0, 0, 2.9), (1.3, 0.8, 1.8)])
+@pytest.mark.parametrize("kind", ["fixed", "revolute", "prismatic", "helical", "cylindrical", "planar", "translation"])
+def test_loops_are_closed_the_right_way_round(kind, turn):
+    """A guess upside down: where B ends is where a joint of this kind would have it, not turned by half a turn."""
+    joint = random_joint(np.random.default_rng(0), kind)
+    box = pt.Link("box", pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), None, pt.free())
+    mech = pt.Mechanism([box], closures=[pt.Closure("joint", None, "box", joint)])
+    guess = np.concatenate([quaternion.from_matrix(rotation.exp(np.array(turn))), (0.3, 0.1, 0.2)])
+    turned = rotation.log(pt.forward_kinematics(mech, assembled(mech, mech.closures, guess))["box"].R)
+    axis = joint.axes[0] if TYPES[kind].units[:1] == ("rad",) else np.zeros(3)
+    np.testing.assert_allclose(turned - axis * (axis @ turned), 0, rtol=0, atol=1e-11)
+
+
+def test_of_many_rows_the_largest_are_told():
+    """Three welds of one box at three places, 18 rows: those by which they are open, and how many more there are."""
+    welds = [pt.Closure(f"weld{k}", None, "box", pt.fixed(), point(0, -0.1 * (k + 1))) for k in range(3)]
+    mech = slide(welds[0])
+    with pytest.raises(
+        ValueError, match=r"'weld0' is open by .*0\.1 m along y .*0\.3 m along y.*; and 6 more rows by less"
+    ):
+        assembled(mech, welds, np.zeros(2))
+
+
 def test_couplings_are_between_single_coordinates():
     links = [pt.Link("ball", pt.Inertia.sphere(1.0, 0.1), None, pt.spherical()),
              pt.Link("arm", pt.Inertia.sphere(1.0, 0.1), None, hinge(), point(0.3))]  # fmt: skip
@@ -376,6 +439,12 @@ def test_couplings_are_between_single_coordinates():
         (lambda: pt.Closure("pin", "slider", "rod", PIN, (1, 0, 0)), "placement_a of 'pin' must be a pt.Pose"),
         (lambda: pt.Closure("pin", "rod", "rod", PIN), "'pin' holds 'rod' to itself"),
         (lambda: pt.Closure("pin", "rod", None, PIN), "b of 'pin' is the world"),
+        (lambda: pt.Closure(3, "slider", "rod", PIN), "name of a closure must be text, not 3"),
+        (lambda: pt.Closure("", "slider", "rod", PIN), "name of a closure must be text, not ''"),
+        (lambda: pt.Closure("gear", None, "rod", pt.coupling({"rod": 0.5, "slider": 1.0})), "couples 'rod' to itself"),
+        (lambda: pt.coupling({"world": 1.0}), "by the names of links, which have joints, not 'world'"),
+        (lambda: pt.coupling({3: 1.0}), "by the names of links, which have joints, not 3"),
+        (lambda: crank(pt.Closure("cam", "crank", "rod", pt.coupling(lambda q: "x"))), "'cam' must give numbers, not"),
     ],
 )
 def test_bad_closures(make, message):

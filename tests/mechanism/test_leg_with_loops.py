@@ -8,8 +8,9 @@ from mechanism_peers import Pinocchio
 
 import poinsot as pt
 from poinsot.files import load_mjcf, to_mujoco
+from poinsot.mechanism.assembling import assembled
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.constrained import assembled, mobility, projected
+from poinsot.mechanism.constrained import mobility, projected
 
 mujoco = pytest.importorskip("mujoco")
 

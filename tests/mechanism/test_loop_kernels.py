@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.mechanism.constrained import assembled
+from poinsot.mechanism.assembling import assembled
 
 HINGE, TIP = pt.revolute((0, 0, 1)), pt.Pose(p=(1.0, 0, 0))
 

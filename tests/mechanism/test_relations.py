@@ -5,9 +5,10 @@ import pytest
 from trees import random_placement, random_tree
 
 import poinsot as pt
+from poinsot.mechanism.assembling import assembled
 from poinsot.mechanism.closures import closing_rows
-from poinsot.mechanism.constrained import assembled, constrained_dynamics, mobility, projected
-from poinsot.mechanism.relations import Driven
+from poinsot.mechanism.constrained import constrained_dynamics, mobility, projected
+from poinsot.mechanism.coordinate_relations import Driven
 
 PLAIN = ("revolute", "prismatic", "helical", "cylindrical", "universal", "translation")
 

@@ -6,7 +6,8 @@ from scipy.optimize import brentq
 
 import poinsot as pt
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.constrained import assembled, projected
+from poinsot.mechanism.assembling import assembled
+from poinsot.mechanism.constrained import projected
 
 GROUND, CRANK, COUPLER, ROCKER, STIFFNESS = 1.0, 0.35, 0.9, 0.7, 30.0  # m, N m/rad
 BARS = {"crank": CRANK, "coupler": COUPLER, "rocker": ROCKER}

@@ -1,5 +1,6 @@
 """Closed loops in worlds: against closed forms and equivalent trees, with ledger, batches, free numbers."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -146,9 +147,33 @@ def test_a_driven_four_bar():
     world = crank()
     world.drive("crank", lambda t: 0.7 + 5.0 * t + 2.0 * t**2)
     assert world.mobility().degrees_of_freedom == 0
-    run = world.simulate(1.0, 1e-3, every=0.05)
+    run = world.simulate(1.0, 1e-3, every=0.05, record=["q", "v", "acceleration", "crank.drive.force"])
     a = 0.7 + 5.0 * run.time + 2.0 * run.time**2
     np.testing.assert_allclose(run.data.q[:, 2], along(a), rtol=0, atol=1e-13)
+    # The pin does no work, so the power of the drive is that of the joint forces which the open tree would need.
+    q, v, vdot = (run.data[name].values for name in ("q", "v", "acceleration"))
+    needed = [pt.mechanism.dynamics.inverse_dynamics(world.mechanism, *each) for each in zip(q, v, vdot, strict=True)]
+    torque = np.einsum("tk,tk->t", needed, v) / v[:, 0]
+    np.testing.assert_allclose(run.data["crank.drive.force"], torque, rtol=1e-10, atol=1e-10)
+
+
+def test_a_train_of_gears():
+    """Three wheels, the last on a rack: the inertia reduced to the first, by the squares of the ratios."""
+    world, torque = pt.World(gravity=(0, 0, 0)), 0.7
+    radii, masses = (0.05, 0.2, 0.1), (1.0, 3.0, 0.5)
+    for k, (r, m) in enumerate(zip(radii, masses, strict=True)):
+        world.add_body(f"wheel{k}", pt.Inertia.cylinder(m, r, 0.02), joint=pt.revolute((0, 0, 1)), placement=(k, 0, 0))
+    world.add_body("rack", pt.Inertia.box(2.0, (1, 0.1, 0.1)), joint=pt.prismatic((1, 0, 0)), placement=(2, -0.1, 0))
+    world.add_motor("motor", "wheel0", torque)
+    for k in range(2):
+        world.close(f"mesh{k}", f"wheel{k}", f"wheel{k + 1}", pt.coupling(-radii[k] / radii[k + 1]))
+    world.close("teeth", "wheel2", "rack", pt.coupling(radii[2]))
+    speeds = np.array([1.0, -radii[0] / radii[1], radii[0] / radii[2], radii[0]])  # of all, by that of the first
+    inertia = np.array([0.5 * m * r * r for r, m in zip(radii, masses, strict=True)] + [2.0]) @ speeds**2
+    run = world.simulate(1.0, 1e-2)
+    np.testing.assert_allclose(run.data.v[-1], speeds * torque / inertia, rtol=1e-12)
+    np.testing.assert_allclose(run.data["teeth.force"][-1], 2.0 * radii[0] * torque / inertia, rtol=1e-9)
+    assert world.mobility().degrees_of_freedom == 1
 
 
 def test_drives_that_cannot_be():
@@ -234,6 +259,7 @@ def test_rows_that_say_nothing_leave_the_motion_alone():
         (("arm0", "arm0"), pt.coupling(2.0), "'bad' holds 'arm0' to itself"),
         (("arm0", "world"), pt.distance(1.0), "b of 'bad' is the world: let a be the world, and b a body"),
         (("world", "world"), pt.fixed(), "b of 'bad' is the world"),
+        (("world", "arm0"), pt.coupling({"arm0": 0.5, "arm1": 1.0}), "'bad' couples 'arm0' to itself"),
     ],
 )
 def test_ends_that_cannot_be_held_together(ends, relation, message):
@@ -291,7 +317,9 @@ def test_a_run_stops_where_loops_cannot_be_kept_closed():
     """With reason, time and row: at the dead end of the linkage, where crank and coupler reach no farther."""
     run = dead_end().simulate(1.0, 1e-3)
     assert run.stop.reason == "broken"
-    assert run.stop.text.startswith("the loop 'pin' came open by")
+    assert re.match(
+        r"the loop 'pin' came open by [0-9.e-]+ m along -?[xy] of the world, its row [01] \(", run.stop.text
+    )
     farthest = np.arccos((2.5**2 + 1.0 - 2.3**2) / (2 * 2.5))  # the triangle of ground, crank, and the rest in a line
     assert run.stop.time == pytest.approx(farthest - 1.0, abs=2e-3)
     assert np.all(np.isfinite(run.y))
@@ -376,3 +404,75 @@ def test_a_drive_that_is_not_a_number_at_the_start_is_named():
     world.drive("arm0", lambda t: np.sqrt(t - 1.0))
     with pytest.raises(ValueError, match=r"at best .*'arm0.drive' is open by nan"), np.errstate(all="ignore"):
         world.start()
+
+
+@pytest.mark.parametrize("name", [5, None, ("rod",), ""])
+def test_names_are_text(name):
+    with pytest.raises(ValueError, match=rf"name of a closure must be text, not {re.escape(repr(name))}"):
+        linkage().close(name, "arm0", "arm1", pt.distance(1.5))
+    with pytest.raises(ValueError, match="name of a closure must be text, not 0"):
+        linkage().drive("arm0", np.sin, name=0)
+
+
+def driven(motion):
+    world = pt.World()
+    world.add_body("arm", pt.Inertia(1.0, (0.5, 0, 0), np.diag([0.01, 0.1, 0.1])), joint=pt.revolute((0, 0, 1)))
+    world.drive("arm", motion)
+    return world
+
+
+JUMPS = {
+    "step": (lambda t: np.where(t < 0.02, 0.4, 0.9), r"the motion of 'arm.drive' jumps from 0.4 to 0.9"),
+    "floor": (lambda t: 0.3 * np.floor(t / 0.02 + 1e-9), r"the motion of 'arm.drive' jumps from 0 to 0.3"),
+    "small, while turning": (lambda t: 5 * t + np.where(t < 0.02, 0.0, 4e-3), r"the motion of 'arm.drive' jumps"),
+    "speed": (lambda t: np.maximum(t - 0.0195, 0.0), r"the slope of the motion of 'arm.drive' jumps from 0 to 1"),
+}
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_drive_that_jumps_stops_the_run(jump):
+    """With the time, and between which values; the records up to there stay."""
+    motion, told = JUMPS[jump]
+    run = driven(motion).simulate(0.05, 1e-3)
+    assert run.stop.reason == "broken"
+    assert re.match(told + r".* between 0.019 and 0.02 \(it must be twice differentiable", run.stop.text)
+    assert run.stop.time == pytest.approx(0.02)
+    np.testing.assert_allclose(run.data.q[:, 0], motion(run.time), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["semi-implicit euler", "implicit", "implicit midpoint", "adaptive"])
+def test_a_drive_that_jumps_stops_every_method(method):
+    run = driven(JUMPS["step"][0]).simulate(0.05, 1e-3, method=method)
+    assert "jumps from 0.4 to 0.9" in run.stop.text
+
+
+SMOOTH = {
+    "from rest": lambda t: t**5,
+    "acceleration jumps": lambda t: 0.5 * np.maximum(t - 0.02, 0.0) ** 2 * 300,
+    "six steps a turn": lambda t: np.sin(2 * np.pi * t / 0.006),
+    "fast": lambda t: 0.3 + 1e4 * t,
+    "spline": pt.Table([0.0, 0.02, 0.03, 0.05], [0.4, 0.5, 0.4, 0.3], method="cubic"),
+}
+
+
+@pytest.mark.parametrize("motion", SMOOTH)
+def test_a_drive_without_jumps_does_not_stop(motion):
+    run = driven(SMOOTH[motion]).simulate(0.05, 1e-3, ledger=False)
+    assert run.stop.reason == "duration"
+    np.testing.assert_allclose(run.data.q[:, 0], SMOOTH[motion](run.time), rtol=0, atol=1e-12)
+
+
+def test_a_spline_drives_from_its_first_knot_on():
+    """Its slope there is that within the spline: the work is the gain of energy."""
+    motion = pt.Table([0.0, 0.2, 0.3, 0.5], [0.4, 0.5, 0.4, 0.3], method="cubic")
+    run = driven(motion).simulate(0.5, 1e-3)
+    assert run.data.v.values[0, 0] == pytest.approx((motion(1e-6) - motion(0.0)) / 1e-6, rel=1e-4)
+    assert run.ledger.relative_residual.max() < 1e-6
+
+
+def test_a_cam_that_jumps_stops_the_run():
+    world = linkage(q=(0.01, 0.0))
+    world.close("cam", "arm0", "arm1", pt.coupling(lambda q: np.where(q < 0.02, 0.0, 0.3)))
+    world.description = replace(world.description, elements={"cam": world.description.elements["cam"]})
+    run = world.simulate(0.1, 1e-3)
+    assert "the function of 'cam' jumps from 0 to 0.3" in run.stop.text

@@ -18,8 +18,8 @@ from poinsot.files.shape_tables import shapes
 from poinsot.files.trim_tables import start_entries
 from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Distance, Joint, coupling, on_curve, on_line, on_plane, rolling
+from poinsot.mechanism.coordinate_relations import Polynomial
 from poinsot.mechanism.joints import TYPES
-from poinsot.mechanism.relations import Polynomial
 from poinsot.particles import Particles, Springs
 from poinsot.parts import Beam, Element, Tank
 from poinsot.parts.slosh import slosh_parts

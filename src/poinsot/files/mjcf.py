@@ -22,8 +22,8 @@ from poinsot.files.mjcf_motors import actuator_name, motors_of
 from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.mechanism.closures import Relation
+from poinsot.mechanism.coordinate_relations import Cam, Driven, Polynomial, Sharing
 from poinsot.mechanism.equipment import Equipment
-from poinsot.mechanism.relations import Cam, Driven, Polynomial, Sharing
 from poinsot.spatial import Inertia, Pose
 
 # By MuJoCo's mjtJoint: the joint, and whether it rotates about an anchor of its own, `pos`.

@@ -11,7 +11,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.mechanism import Link, Mechanism
 from poinsot.mechanism.closures import Closure
-from poinsot.mechanism.relations import Coupling
+from poinsot.mechanism.coordinate_relations import Coupling
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.physical import DIGITS, as_moment, checked
 

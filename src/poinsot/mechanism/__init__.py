@@ -2,6 +2,7 @@
 
 from poinsot.mechanism.closures import Closure
 from poinsot.mechanism.constrained import forward_dynamics, inverse_dynamics
+from poinsot.mechanism.coordinate_relations import Coupling, coupling
 from poinsot.mechanism.dynamics import inverse_mass_matrix, mass_matrix
 from poinsot.mechanism.guides import on_curve, rolling
 from poinsot.mechanism.inverse_kinematics import Goal, PoseSolution, solve_pose
@@ -20,7 +21,7 @@ from poinsot.mechanism.joints import (
 )
 from poinsot.mechanism.kinematics import forward_kinematics
 from poinsot.mechanism.model import Link, Mechanism
-from poinsot.mechanism.relations import Coupling, Distance, coupling, distance, on_line, on_plane
+from poinsot.mechanism.relations import Distance, distance, on_line, on_plane
 
 __all__ = [
     "Closure",

@@ -21,23 +21,25 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.fuse import is_traced
+from poinsot.mechanism.coordinate_relations import Cam, Coupling, Driven, Sharing
 from poinsot.mechanism.guides import Guided, RollingContact
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.loop_frames import Rows, no_rows, ways
-from poinsot.mechanism.model import Mechanism
-from poinsot.mechanism.relations import Cam, Coupling, Distance, Driven, Kept, RowMaker, Sharing
+from poinsot.mechanism.model import Mechanism, plain
+from poinsot.mechanism.relations import Distance, Kept, RowMaker
+from poinsot.mechanism.row_meanings import Meaning, told
 from poinsot.spatial import Pose
 from poinsot.spatial.arrays import as_array
 
 Relation: TypeAlias = Joint | Closing | Coupling | Sharing | Cam | Distance | Driven | Guided | RollingContact
 
 
-def asked_by(relation: Relation) -> RowMaker:
-    """What a relation asks for, with its rows."""
+def asked_by(relation: Relation, far: bool = False) -> RowMaker:
+    """What a relation asks for, with its rows; `far`: for positions that are far from closed."""
     if isinstance(relation, Joint):
-        return Kept(relation.type.closing(relation))
-    return Kept(relation) if isinstance(relation, Closing) else relation
+        return Kept(relation.type.closing(relation), far)
+    return Kept(relation, far) if isinstance(relation, Closing) else relation
 
 
 def count_of(relation: Relation) -> int:
@@ -63,6 +65,8 @@ class Closure:
     held: Any = 1.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise FieldError(f"the name of a closure must be text, not {self.name!r}.", "name")
         if not isinstance(self.relation, Relation):
             raise FieldError(
                 f"{self.name!r} closes a loop by {self.relation!r}; it needs a joint such as pt.revolute(axis), "
@@ -83,6 +87,13 @@ class Closure:
             raise FieldError(f"b of {self.name!r} is the world: let a be the world, and b a body.", "b", self.name)
         if self.a == self.b:
             raise FieldError(f"{self.name!r} holds {self.b!r} to itself: a and b must be two bodies.", "b", self.name)
+        if isinstance(self.relation, Sharing) and self.b in self.relation.weights:
+            raise FieldError(
+                f"{self.name!r} couples {self.b!r} to itself: leave it out of the weights, and divide the others by 1 "
+                "less its weight.",
+                "relation",
+                self.name,
+            )
 
 
 def prefixed(closure: Closure, prefix: str) -> Closure:
@@ -95,12 +106,29 @@ def prefixed(closure: Closure, prefix: str) -> Closure:
 
 
 def closing_rows(
-    mech: Mechanism, closures: Sequence[Closure], q: Array, v: Array, t: Any = 0.0, places: bool = False
+    mech: Mechanism,
+    closures: Sequence[Closure],
+    q: Array,
+    v: Array,
+    t: Any = 0.0,
+    places: bool = False,
+    far: bool = False,
 ) -> Rows:
     """The rows of all closures at the time t [s], one below the other; gaps in m, rad or 1. `places`: only those that
-    hold positions."""
-    parts = [rows_of(mech, closure, q, v, t, places) for closure in closures]
+    hold positions. `far`: as they are taken far from where the closures hold, without their rates."""
+    parts = [rows_of(mech, closure, q, v, t, places, far) for closure in closures]
     return Rows(*(np.concatenate(column) for column in zip(no_rows(mech), *parts, strict=True)))
+
+
+def jumps(
+    mech: Mechanism, closure: Closure, before: tuple[Array, Any], after: tuple[Array, Any]
+) -> tuple[Array, Array] | None:
+    """Whether the function that a closure follows, and whether its slope, jumps between (q, t) before and after a step;
+    None if it follows none."""
+    relation = closure.relation
+    if not isinstance(relation, (Driven, Cam)):
+        return None
+    return relation.followed(closure).jumps(*(relation.argument(mech, closure, q, t) for q, t in (before, after)))
 
 
 def reach_of(mech: Mechanism, closure: Closure) -> list[int]:
@@ -115,7 +143,7 @@ def sizes_of(mech: Mechanism, closure: Closure) -> Array:
 
     The size is the longest way from a joint or an end of the loop to the next, or to the centre of mass.
     """
-    lengths = asked_by(closure.relation).lengths(mech, closure)
+    lengths = [row.unit != "rad" for row in asked_by(closure.relation).meanings(mech, closure)]
     ways_in = [mech.links[k] for way in ways(mech, closure) for k in way]
     ways_in += [mech.links[mech.index(name)] for name in asked_by(closure.relation).joints(closure)]
     points = [closure.placement_a.p, closure.placement_b.p, *(link.placement.p for link in ways_in)]
@@ -125,9 +153,25 @@ def sizes_of(mech: Mechanism, closure: Closure) -> Array:
     return np.where(np.array(lengths), np.where(size > 0, size, 1.0), 1.0)
 
 
-def rows_of(mech: Mechanism, closure: Closure, q: Array, v: Array, t: Any = 0.0, places: bool = False) -> Rows:
+def meanings(mech: Mechanism, closures: Sequence[Closure], far: bool = False) -> list[tuple[str, int, Meaning]]:
+    """Of each row of closures: the name of its closure, its number in it, and its meaning."""
+    asked = [(closure, asked_by(closure.relation, far).meanings(mech, closure)) for closure in closures]
+    return [(closure.name, k, row) for closure, rows in asked for k, row in enumerate(rows)]
+
+
+def told_open(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12) -> str:
+    """In words, how far closures are open, of each that is: the gaps of all their rows, with their meaning."""
+    gaps = closing_rows(mech, closures, q, np.zeros(mech.nv), far=True).gap
+    rows = [(name, meaning) for name, _, meaning in meanings(mech, closures, far=True)]
+    sizes = np.concatenate([np.zeros(0), *(plain(sizes_of(mech, closure)) for closure in closures)])
+    return told(rows, plain(gaps), sizes, tolerance)
+
+
+def rows_of(
+    mech: Mechanism, closure: Closure, q: Array, v: Array, t: Any = 0.0, places: bool = False, far: bool = False
+) -> Rows:
     """The rows of one closure at the time t [s]."""
-    asked = asked_by(closure.relation)
+    asked = asked_by(closure.relation, far)
     rows = asked.rows(mech, closure, q, v, t)
     if is_traced(closure.held) or closure.held != 1.0:  # what has parted asks for nothing
         rows = Rows(*(closure.held * x for x in rows))

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import fori_loop
 from poinsot.mechanism import dynamics, floating, kinematics
 from poinsot.mechanism.book import External
-from poinsot.mechanism.closures import Closure, asked_by, closing_rows, reach_of, sizes_of
+from poinsot.mechanism.closures import Closure, asked_by, closing_rows, reach_of
 from poinsot.mechanism.form import sparse
 from poinsot.mechanism.loop_frames import Rows, frames, spread
 from poinsot.mechanism.model import Mechanism, plain, sized
@@ -30,7 +29,6 @@ from poinsot.mechanism.response import Response
 
 PROXIMAL = {3: 1e-10, 1: 1e-14}  # of the diagonal of J M^-1 J^T, which is added to it, by the number of iterations:
 # each multiplies the error along an eigenvector of it by this over the eigenvalue
-TRIES = (0.03, 0.1, 0.3, 1.0)  # [rad, m], how far from the guess loops are assembled anew where that got stuck
 RANK = 1e-9  # singular values of the scaled rows below this are none
 ROUNDING = 1e-13  # of the terms that make up a derivative of a row: what is left of them if they cancel
 
@@ -78,7 +76,8 @@ def constrained_dynamics(
     """
     q, v, tau = sized(mech, q=q, v=v, tau=tau)
     free = dynamics.forward_dynamics(mech, q, v, tau, external)
-    rows, response = answering(mech, closures, q, v, t, independent)
+    rows = firm_rows(mech, closures, q, v, t, independent)
+    response = response_of(mech, closures, q, rows)
     f = closing_forces(response, -(rows.J @ free + rows.bias), 1 if independent else 3)
     return Constrained(free + response.moved_by(f), f, rows)
 
@@ -93,31 +92,17 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
         return tau
     q, v = sized(mech, q=q, v=v)
     J = firm_rows(mech, mech.closures, q, v).J
-    return tau - J.T @ _least(mech, mech.closures, J, J @ tau)
+    return tau - J.T @ least(mech, mech.closures, J, J @ tau)
 
 
-def _least(mech: Mechanism, closures: Sequence[Closure], J: Array, b: Array) -> Array:
+def least(mech: Mechanism, closures: Sequence[Closure], J: Array, b: Array) -> Array:
     """x (m,) with J J^T x = b: J^T x is the least of all u with J u = b."""
     reach = _reach(mech, closures, len(J))
     groups = [[k for k, places in enumerate(reach) if place in places] for place in range(mech.nv)]
     return proximal(sparse.pattern(len(J), groups), J @ J.T, b, 3)
 
 
-def answering(
-    mech: Mechanism,
-    closures: Sequence[Closure],
-    q: Array,
-    v: Array,
-    t: Any = 0.0,
-    independent: bool = False,
-    places: bool = False,
-) -> tuple[Rows, Response]:
-    """The rows of closures as of `firm_rows`, and how the tree answers to unit forces in them."""
-    rows = firm_rows(mech, closures, q, v, t, independent, places)
-    return rows, _response(mech, closures, q, rows)
-
-
-def _response(mech: Mechanism, closures: Sequence[Closure], q: Array, rows: Rows) -> Response:
+def response_of(mech: Mechanism, closures: Sequence[Closure], q: Array, rows: Rows) -> Response:
     """How the tree answers to unit forces in the rows."""
     return Response(mech, q, rows.J.T, _reach(mech, closures, len(rows.gap)))
 
@@ -146,7 +131,12 @@ def firm_rows(
     that matter. `places`: only those that hold positions.
     """
     rows = closing_rows(mech, closures, q, v, t, places)
-    if independent or not len(rows.gap):
+    return rows if independent else firm(mech, closures, q, rows, places)
+
+
+def firm(mech: Mechanism, closures: Sequence[Closure], q: Array, rows: Rows, places: bool = False) -> Rows:
+    """Rows, with zeros for derivatives that are mere rounding."""
+    if not len(rows.gap):
         return rows
     terms = np.concatenate([_terms(mech, closure, q, places) for closure in closures])
     return rows._replace(J=np.where(np.abs(rows.J) > ROUNDING * terms, rows.J, 0.0))
@@ -214,116 +204,15 @@ def projected(
     q, v = sized(mech, q=q, v=v)
     iterations, before = 1 if independent else 3, q
     for _ in range(turns):
-        rows, response = answering(mech, closures, q, v, t, independent, places=True)
+        rows = firm_rows(mech, closures, q, v, t, independent, places=True)
+        response = response_of(mech, closures, q, rows)
         q = kinematics.integrate(mech, q, -response.moved_by(closing_forces(response, rows.gap, iterations)))
     v = floating.carried_over(mech, before, q, v) if floating.free_roots(mech) else v
-    rows, response = answering(mech, closures, q, v, t, independent)
+    rows = firm_rows(mech, closures, q, v, t, independent)
+    response = response_of(mech, closures, q, rows)
     rate = rows.J @ v - rows.rate
     f = closing_forces(response, rate, iterations)
     return Projected(q, v - response.moved_by(f), 0.5 * f * (rate + 2.0 * rows.rate), rows.gap)
-
-
-def assembled(
-    mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-12, most: int = 200
-) -> Array:
-    """The q (nq,) nearby at which all closures hold, by damped Newton; an error with what is open if there is none.
-
-    Where that gets stuck, as in a chain that is pushed along its straight line, it starts anew from positions around
-    the guess, further and further away.
-    """
-    (q,) = sized(mech, q=q)
-    found, rng = nearest(mech, closures, q, tolerance, most), np.random.default_rng(0)
-    for away in (0.0, *TRIES):
-        if away:
-            there = kinematics.integrate(mech, q, away * rng.standard_normal(mech.nv))
-            there = nearest(mech, closures, there, tolerance, most, weighted=False)
-            found = there if _openness(mech, closures, there) < _openness(mech, closures, found) else found
-        if is_closed(mech, closures, found, 10 * tolerance):
-            return found
-    q = found
-    raise ValueError(
-        f"the loops cannot be closed: at best {_open(closures, mech, q)}. Start nearer to a position in which they are "
-        "closed, or check placements and lengths."
-    )
-
-
-def nearest(
-    mech: Mechanism,
-    closures: Sequence[Closure],
-    q: Array,
-    tolerance: float = 1e-12,
-    most: int = 200,
-    weighted: bool = True,
-) -> Array:
-    """The q (nq,) nearby at which all closures hold, or, if there is none, at which no step brings them nearer.
-
-    Damped Newton, also for numbers that are not known yet: a step moves no coordinate by more than 0.5 rad or m, and is
-    halved until it makes the gap smaller by a share of it. `weighted`: steps are the least by the measure of kinetic
-    energy; otherwise by the sum of squares, in which the light end of a long chain moves no more than the rest.
-    """
-
-    def move(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
-        q = at[0]
-        rows = firm_rows(mech, closures, q, np.zeros(mech.nv), places=True)
-        if weighted:
-            response = _response(mech, closures, q, rows)
-            step = -response.moved_by(closing_forces(response, rows.gap, 3))
-        else:
-            step = -rows.J.T @ _least(mech, closures, rows.J, rows.gap)
-        step = step * np.minimum(1.0, 0.5 / np.maximum(_largest(step), 1e-300))
-        part = _part(mech, closures, q, step, np.sqrt(rows.gap @ rows.gap))
-        q = kinematics.integrate(mech, q, part * step)
-        return q, np.where(is_closed(mech, closures, q, tolerance) | (part == 0), 0.0, 1.0)
-
-    def move_if_open(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
-        moved: tuple[Array, Array] = fori_loop(np.where(at[1] > 0, 1, 0), move, at)
-        return moved
-
-    found: Array = fori_loop(most, move_if_open, (q, np.where(is_closed(mech, closures, q, tolerance), 0.0, 1.0)))[0]
-    return found
-
-
-def _part(mech: Mechanism, closures: Sequence[Closure], q: Array, step: Array, now: Array) -> Array:
-    """The largest power of 1/2 of a step by which the gap gets smaller than `now` by a share of it; 0 if none does."""
-
-    def is_worse(part: Array) -> Array:
-        gap = closing_rows(mech, closures, kinematics.integrate(mech, q, part * step), np.zeros(mech.nv)).gap
-        worse: Array = np.where(np.sqrt(gap @ gap) < (1.0 - 1e-3 * part) * now, 0, 1)
-        return worse
-
-    def halve(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
-        part = 0.5 * at[0]
-        return part, is_worse(part)
-
-    def halve_if_worse(_: Any, at: tuple[Array, Array]) -> tuple[Array, Array]:
-        halved: tuple[Array, Array] = fori_loop(at[1], halve, at)
-        return halved
-
-    part, worse = fori_loop(16, halve_if_worse, (np.ones(()), is_worse(np.ones(()))))
-    return np.where(worse > 0, 0.0, part)
-
-
-def _openness(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Array:
-    """The largest gap, by the size of its loop."""
-    gap = closing_rows(mech, closures, q, np.zeros(mech.nv)).gap
-    return _largest(gap / np.concatenate([np.zeros(0), *(sizes_of(mech, closure) for closure in closures)]))
-
-
-def is_closed(mech: Mechanism, closures: Sequence[Closure], q: Array, tolerance: float = 1e-11) -> Any:
-    """Whether all gaps are within a tolerance, by the sizes of their loops and by coordinates larger than 1."""
-    return _openness(mech, closures, q) <= tolerance * np.maximum(_largest(q), 1.0)
-
-
-def _largest(x: Array) -> Array:
-    """The largest size of a number in x (n,), 0 if there is none."""
-    largest: Array = np.max(np.abs(np.concatenate([np.zeros(1), x])))
-    return largest
-
-
-def _open(closures: Sequence[Closure], mech: Mechanism, q: Array) -> str:
-    """In words, how far each closure is open."""
-    gaps = {c.name: np.abs(closing_rows(mech, [c], q, np.zeros(mech.nv)).gap).max(initial=0.0) for c in closures}
-    return ", ".join(f"{name!r} is open by {gap:.3g}" for name, gap in gaps.items() if not gap <= 1e-12)
 
 
 @dataclass(frozen=True)
@@ -350,7 +239,7 @@ def mobility(mech: Mechanism, closures: Sequence[Closure], q: Array) -> Mobility
     rows = firm_rows(mech, closures, q, np.zeros(mech.nv))
     if not len(rows.gap):
         return Mobility(mech.nv, 0, 0, 1.0)
-    response = _response(mech, closures, q, rows)
+    response = response_of(mech, closures, q, rows)
     S = plain(response.product())
     length = np.sqrt(np.maximum(np.diag(S), 1e-300))
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(S / np.outer(length, length)), 0.0))

@@ -10,11 +10,13 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import fori_loop
+from poinsot.mechanism.coordinate_relations import WithRates
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import as_axes
 from poinsot.mechanism.loop_frames import LoopFrame, Row, Rows, force_at, frames, held
 from poinsot.mechanism.model import Mechanism, plain
-from poinsot.mechanism.relations import WithRates, require_number, require_positive
+from poinsot.mechanism.relations import require_number, require_positive
+from poinsot.mechanism.row_meanings import Meaning, along
 from poinsot.spatial.arrays import as_array
 
 if TYPE_CHECKING:
@@ -50,8 +52,9 @@ class RollingContact:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return [True] * self.count
+    def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
+        slip = [] if self.slips else Closing.across(self.normal)
+        return [along(self.normal, "frame A"), *(along(d, "frame A", "of slip along", "m/s") for d in slip)]
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         A, B = frames(mech, closure, q, v)
@@ -119,8 +122,9 @@ class Guided:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return [True] * self.count
+    def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
+        words = [f"across the curve, along its {which} normal" for which in ("first", "second")]
+        return [Meaning(across, across, "m") for across in words]
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         """Along two normals e of the curve: e . (x - f), e . x', e . (x'' - f'' s'^2); e' counts for nothing on it."""

@@ -213,7 +213,7 @@ class _Search:
                 errors.append(rotation.log(next(numbers) @ frame.X.R.T))
                 rows.append(spread(mech, frame.freedoms, frame.S[:3]))
         if mech.closures:
-            closed = closing_rows(mech, mech.closures, q, np.zeros(mech.nv), places=True)
+            closed = closing_rows(mech, mech.closures, q, np.zeros(mech.nv), places=True, far=True)
             errors.append(-firm * closed.gap)
             rows.append(firm * closed.J)
         return np.concatenate(errors), np.concatenate(rows)

@@ -12,7 +12,7 @@ from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.model import Mechanism
-from poinsot.spatial import Pose, motion
+from poinsot.spatial import Pose, motion, rotation
 from poinsot.spatial.arrays import as_array
 
 if TYPE_CHECKING:
@@ -198,6 +198,36 @@ def aligned(A: LoopFrame, B: LoopFrame, u: Array, w: Array) -> Row:
     turning = np.cross(np.cross(B.w, w), u) + np.cross(w, np.cross(A.w, u))
     bias = across @ (B.alpha - A.alpha) + turning @ (B.w - A.w)
     return Row(u @ w - neutral, bias, np.concatenate([across, np.zeros(3)]))
+
+
+def turned(A: LoopFrame, B: LoopFrame, pairs: Sequence[tuple[Array, Array]]) -> list[Row]:
+    """In place of the rows of `aligned` pairs, for frames that are far from where they should be: zero only if B is the
+    right way round, where those are zero as well if B is upside down.
+
+    The angle [rad] by which B is turned too far, about axes of A; without the rates of the rows. The derivatives are
+    those near the closed position, and everywhere exact for the sum of the squares of the rows.
+    """
+    about = turning_axes(pairs)
+    if len(about) == 3:
+        off = rotation.log(A.X.R.T @ B.X.R)
+    elif len(about) == 2:
+        n = pairs[0][1]
+        there = A.X.R.T @ (B.X.R @ n)
+        across, along = np.cross(n, there), n @ there
+        sine = np.sqrt(across @ across)
+        across = np.where(sine > 0, across, about[0])  # upside down: it may turn either way
+        off = np.arctan2(sine, along) / np.where(sine > 0, sine, 1.0) * across
+    else:
+        return [aligned(A, B, *pair) for pair in pairs]
+    return [Row(d @ off, np.zeros(()), np.concatenate([A.X.R @ d, np.zeros(3)])) for d in about]
+
+
+def turning_axes(pairs: Sequence[tuple[Array, Array]]) -> tuple[Array, ...]:
+    """The axes of A about which B is not to turn, for pairs of directions that allow no turn at all, or one about an
+    axis that both share; none for others."""
+    if len(pairs) == 3:
+        return tuple(np.eye(3))
+    return tuple(Closing.across(pairs[0][1])) if len(pairs) == 2 and pairs[0][1] is pairs[1][1] else ()
 
 
 def screwed(A: LoopFrame, B: LoopFrame, n: Array, pitch: Any) -> Row:

@@ -220,7 +220,8 @@ def _checked(closures: Any) -> tuple["Closure", ...]:
 
 def _are_independent(mech: Mechanism) -> bool:
     """Whether no row of the closures follows from the others, in a position that closes them near the neutral one."""
-    from poinsot.mechanism.constrained import assembled, mobility
+    from poinsot.mechanism.assembling import assembled
+    from poinsot.mechanism.constrained import mobility
 
     if not mech.closures or tracing():
         return not mech.closures

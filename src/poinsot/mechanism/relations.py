@@ -1,35 +1,35 @@
-"""Relations: what a closure asks of two frames, or of coordinates. Each makes its own rows.
+"""Relations: what a closure asks of two frames. Each makes its own rows.
 
 A row g(q) is zero where the relation holds; then J v = g' and J vdot + J' v = g'' are zero too. Rolling has rows that
 are rates of no g: they hold velocities only.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.fuse import Kernel, Table, is_traced
-from poinsot.fuse.graph.nodes import tracing
-from poinsot.mechanism.joint_types import Closing, directional
+from poinsot.fuse import is_traced
+from poinsot.mechanism.joint_types import Closing
 from poinsot.mechanism.joints import as_axes
 from poinsot.mechanism.loop_frames import (
     Rows,
     aligned,
     apart,
+    carrier,
     fixed_in_a,
     fixed_in_c,
     frames,
     held,
     screwed,
+    turned,
+    turning_axes,
     ways,
 )
 from poinsot.mechanism.model import Mechanism
-from poinsot.spatial.arrays import as_array
+from poinsot.mechanism.row_meanings import Meaning, along, direction
 
 if TYPE_CHECKING:
     from poinsot.mechanism.closures import Closure
@@ -54,15 +54,19 @@ class RowMaker(Protocol):
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         """The links in whose joints it acts; none if it acts on the two frames."""
 
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        """Whether the gap of each row is a length [m]; otherwise it is an angle, or the cosine of one."""
+    def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
+        """What the gap of each row is, in words, and its unit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Directions that are kept: those of a joint, of a point on a line or in a plane."""
+    """Directions that are kept: those of a joint, of a point on a line or in a plane.
+
+    `far`: by rows for positions that are far from closed, in which B may be upside down (`loop_frames.turned`).
+    """
 
     asked: Closing
+    far: bool = False
 
     @property
     def count(self) -> int:
@@ -73,15 +77,24 @@ class Kept:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        asked = self.asked
-        return [True] * len(asked.straight) + [False] * len(asked.aligned) + [True] * len(asked.screwed)
+    def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
+        frame = "frame A"
+        if self._in_c(mech, closure):
+            c = carrier(mech, closure)
+            frame = "the world" if c < 0 else repr(mech.links[c].name)
+        found = [along(d, frame) for d in self.asked.straight]
+        axes = turning_axes(self.asked.aligned) if self.far else ()
+        found += [along(d, "frame A", "about", "rad") for d in axes]
+        for u, w in () if axes else self.asked.aligned:
+            words = f"between {direction(u)} of frame A and {direction(w)} of frame B"
+            found.append(Meaning(words, words, "rad", u @ w))
+        return found + [along(n, "frame A") for n, _ in self.asked.screwed]
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         A, B = frames(mech, closure, q, v)
-        along = fixed_in_c if self._in_c(mech, closure) else fixed_in_a
-        rows = [along(A, B, d) for d in self.asked.straight]
-        rows += [aligned(A, B, *pair) for pair in self.asked.aligned]
+        straight = fixed_in_c if self._in_c(mech, closure) else fixed_in_a
+        rows = [straight(A, B, d) for d in self.asked.straight]
+        rows += turned(A, B, self.asked.aligned) if self.far else [aligned(A, B, *pair) for pair in self.asked.aligned]
         rows += [screwed(A, B, *pair) for pair in self.asked.screwed]
         return held(mech, A, B, rows)
 
@@ -120,214 +133,12 @@ class Distance:
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return ()
 
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return [True]
+    def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
+        return [Meaning("too far apart", "too near each other", "m")]
 
     def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
         A, B = frames(mech, closure, q, v)
         return held(mech, A, B, [apart(A, B, self.length)])
-
-
-# Relations of coordinates.
-
-
-@dataclass(frozen=True, eq=False)
-class Coupling:
-    """q_b = ratio q_a + offset, for joints of one degree of freedom: gears, racks, belts, joints that mimic others.
-
-    ratio in the units of q_b by those of q_a, offset in those of q_b: [rad] or [m].
-    """
-
-    count: ClassVar[int] = 1
-    places: ClassVar[int] = 1
-
-    ratio: float
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("ratio", "offset"):
-            require_number(name, getattr(self, name))
-
-    def joints(self, closure: "Closure") -> tuple[str, ...]:
-        return (closure.b, str(closure.a))
-
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return _is_length(mech, closure)
-
-    def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
-        return _linear(mech, closure, q, {closure.a: self.ratio}, self.offset)
-
-
-@dataclass(frozen=True, eq=False)
-class Sharing:
-    """q_b = the sum of weights times the q of other joints + offset: differentials, belts over several wheels.
-
-    `weights` by the names of the links whose joints they are, each of one degree of freedom.
-    """
-
-    count: ClassVar[int] = 1
-    places: ClassVar[int] = 1
-
-    weights: Mapping[str, float]
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.weights, Mapping) or not self.weights:
-            raise FieldError(f"weights must be numbers by the names of links, not {self.weights!r}.", "ratio")
-        for name, weight in self.weights.items():
-            require_number(f"weight of {name!r}", weight)
-        require_number("offset", self.offset)
-
-    def joints(self, closure: "Closure") -> tuple[str, ...]:
-        return (closure.b, *self.weights)
-
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return _is_length(mech, closure)
-
-    def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
-        return _linear(mech, closure, q, self.weights, self.offset)
-
-
-@dataclass(frozen=True, eq=False)
-class Cam:
-    """q_b = f(q_a) + offset, with a function that is twice differentiable and can be traced: cams, gears that are not
-    round, polynomials of MJCF."""
-
-    count: ClassVar[int] = 1
-    places: ClassVar[int] = 1
-
-    function: Callable[[Any], Any]
-    offset: float = 0.0
-
-    def __post_init__(self) -> None:
-        require_number("offset", self.offset)
-
-    def joints(self, closure: "Closure") -> tuple[str, ...]:
-        return (closure.b, str(closure.a))
-
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return _is_length(mech, closure)
-
-    def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
-        (qa, va), (qb, vb) = (single_coordinate(mech, closure.name, link) for link in (closure.a, closure.b))
-        there, slope, curvature = WithRates(self.function, f"the function of {closure.name!r}")(q[qa])
-        row = np.zeros((1, mech.nv))
-        row[0, vb] = 1.0
-        row[0, va] = -1.0 * slope
-        gap = np.reshape(q[qb] - there - self.offset, (1,))
-        bias = np.reshape(-1.0 * curvature * v[va] * v[va], (1,))
-        return Rows(gap, row, bias, np.zeros((1, 6)), np.zeros(1))
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """y = c0 + c1 (x - at) + c2 (x - at)^2 + ..., with the coefficients c."""
-
-    coefficients: tuple[float, ...]
-    at: float = 0.0
-
-    def __call__(self, x: Any) -> Any:
-        y = 0.0 * x
-        for c in reversed(self.coefficients):
-            y = y * (x - self.at) + c
-        return y
-
-
-@dataclass(frozen=True, eq=False)
-class Driven:
-    """q_b = f(t): a coordinate that moves as prescribed, [rad] or [m]; f is twice differentiable and can be traced."""
-
-    count: ClassVar[int] = 1
-    places: ClassVar[int] = 1
-
-    motion: Callable[[Any], Any]
-
-    def __post_init__(self) -> None:
-        if not callable(self.motion):
-            raise FieldError(f"a joint is driven by a function of time [s], not by {self.motion!r}.", "motion")
-
-    def joints(self, closure: "Closure") -> tuple[str, ...]:
-        return (closure.b,)
-
-    def lengths(self, mech: Mechanism, closure: "Closure") -> list[bool]:
-        return _is_length(mech, closure)
-
-    def rows(self, mech: Mechanism, closure: "Closure", q: Array, v: Array, t: Any) -> Rows:
-        place, freedom = single_coordinate(mech, closure.name, closure.b)
-        row = np.zeros((1, mech.nv))
-        row[0, freedom] = 1.0
-        there, rate, acceleration = (
-            np.reshape(x, (1,)) for x in WithRates(self.motion, f"the motion of {closure.name!r}")(t)
-        )
-        return Rows(q[place] - there, row, -acceleration, np.zeros((1, 6)), rate)
-
-
-def _is_length(mech: Mechanism, closure: "Closure") -> list[bool]:
-    """Whether the coordinate of b is a length."""
-    return [mech.links[mech.index(closure.b)].joint.type.units[0] == "m"]
-
-
-def _linear(mech: Mechanism, closure: "Closure", q: Array, weights: Mapping[Any, Any], offset: Any) -> Rows:
-    """q_b - the sum of weights times other coordinates - offset."""
-    place, freedom = single_coordinate(mech, closure.name, closure.b)
-    row = np.zeros((1, mech.nv))
-    row[0, freedom] = 1.0
-    gap = q[place] - offset
-    for link, weight in weights.items():
-        place, freedom = single_coordinate(mech, closure.name, link)
-        row[0, freedom] = row[0, freedom] - weight
-        gap = gap - weight * q[place]
-    return Rows(np.reshape(gap, (1,)), row, np.zeros(1), np.zeros((1, 6)), np.zeros(1))
-
-
-@dataclass(frozen=True, eq=False)
-class WithRates:
-    """f, f' and f'' of a function of one number, which can be traced; each of this shape. `name`: for errors."""
-
-    function: Callable[[Any], Any]
-    name: str
-    shape: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.function, Table) and self.function.method != "cubic":
-            raise FieldError(f"the table of {self.name} must be cubic, not {self.function.method}.", "relation")
-
-    def __call__(self, x: Any) -> tuple[Array, ...]:
-        x = as_array(x) + np.zeros(())
-        found: tuple[Array, ...] = self._traced(x) if tracing() else self._kernel(x)
-        return found
-
-    @cached_property
-    def _kernel(self) -> Kernel:
-        size = ",".join(map(str, self.shape))
-        return Kernel(self._traced, f"()->({size}),({size}),({size})").to("numpy")
-
-    def _traced(self, x: Array) -> tuple[Array, Array, Array]:
-        def rate(x: Array) -> Array:
-            return directional(self._value, x, np.ones(()))
-
-        return self._value(x), rate(x), directional(rate, x, np.ones(()))
-
-    def _value(self, x: Array) -> Array:
-        y = self.function(x)
-        y = np.stack([as_array(part) + 0.0 * x for part in y]) if isinstance(y, (tuple, list)) else as_array(y)
-        if np.shape(y) != self.shape:
-            raise FieldError(f"{self.name} must give numbers of shape {self.shape}, not {np.shape(y)}.", "relation")
-        return y + 0.0 * x
-
-
-def single_coordinate(mech: Mechanism, name: str, link: str | None) -> tuple[int, int]:
-    """The places in q and v of a joint of one degree of freedom."""
-    k = -1 if link is None else mech.index(link)
-    if k < 0 or mech.links[k].joint.nv != 1:
-        what = "the world" if k < 0 else f"link {link!r} on a {mech.links[k].joint.kind} joint"
-        raise FieldError(
-            f"{name!r} couples or drives joints of one degree of freedom (revolute, prismatic or helical), and {what} "
-            "has none.",
-            "relation",
-            name,
-        )
-    return mech.q_slices[k].start, mech.v_slices[k].start
 
 
 def require_positive(name: str, owner: str, value: Any) -> None:
@@ -350,14 +161,6 @@ def require_number(name: str, value: Any) -> None:
 
 
 # As a user calls them.
-
-
-def coupling(ratio: Any, offset: float = 0.0) -> Coupling | Sharing | Cam:
-    """q_b = ratio q_a + offset; with a mapping, the sum of weights times the q of the links that it names; with a
-    function, q_b = f(q_a) + offset."""
-    if isinstance(ratio, Mapping):
-        return Sharing(ratio, offset)
-    return Cam(ratio, offset) if callable(ratio) else Coupling(ratio, offset)
 
 
 def distance(length: float) -> Distance:

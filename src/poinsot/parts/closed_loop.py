@@ -9,9 +9,9 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array
 from poinsot.mechanism.closures import Closure, Relation, asked_by, rows_of
+from poinsot.mechanism.coordinate_relations import Driven, Sharing
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.loop_frames import Rows, carrier
-from poinsot.mechanism.relations import Driven, Sharing
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import WORLD, Scene
 from poinsot.spatial import Pose, motion

@@ -192,7 +192,8 @@ def with_switches(context: StepContext, step: Step) -> Step:
 
         now = (t + np.zeros(()), y, new)
         now = fori_loop(len(system.letting_go), check, now) if system.letting_go else now
-        return _with_events(context, step, settled, now, end)[2] if system.events else now[2]
+        now = _with_events(context, step, settled, now, end) if system.events else now
+        return context.without_jumps(t, y, end, now[2])
 
     return whole
 

@@ -17,7 +17,7 @@ from poinsot._types import Array, Scalar
 from poinsot.fuse import while_loop
 from poinsot.mechanism import Mechanism, floating
 from poinsot.mechanism.closures import asked_by
-from poinsot.mechanism.constrained import answering, closing_forces
+from poinsot.mechanism.constrained import closing_forces, firm_rows, response_of
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.momenta import About, at_rest, momenta, origins, rates, velocities
 from poinsot.mechanism.response import Response
@@ -102,7 +102,9 @@ class _Begin:
         mech, about = scene.mechanism, origins(scene.mechanism, state.q)
         rows = response = None
         if system.loops:
-            rows, response = answering(mech, system.closures(scene), state.q, state.v, t, system.independent)
+            closures = system.closures(scene)
+            rows = firm_rows(mech, closures, state.q, state.v, t, system.independent)
+            response = response_of(mech, closures, state.q, rows)
         p = momenta(mech, about, state.q, state.v)
         return cls(context, form, t, h, y.state.q, y.state.v, state, y.inflow, mech, about, p, rows, response)
 

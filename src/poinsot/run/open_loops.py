@@ -1,13 +1,16 @@
 """Loops that cannot be closed with the numbers of an instance, told before it moves; or later, when they open."""
 
+from typing import Any
+
 import numpy as np
 
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import Kernel
-from poinsot.mechanism.closures import asked_by
+from poinsot.mechanism.closures import jumps, meanings
 from poinsot.mechanism.model import plain
 from poinsot.run.compiled import Compiled, CompiledSystem
+from poinsot.world.closing_loops import closures_of
 from poinsot.world.system import OPEN, State
 
 
@@ -38,20 +41,31 @@ def opened(compiled: CompiledSystem, t: float, y: Array, p: Array) -> str | None
     if not system.loops or not np.all(np.isfinite(state.q)):
         return None
     still = State(state.q, np.zeros(system.nv), state.parts)
-    gap = np.abs(plain(system.rows(still, t, compiled.free_numbers(p)).gap))
-    relative = gap / system.loop_sizes
+    gap = plain(system.rows(still, t, compiled.free_numbers(p)).gap)
+    relative = np.abs(gap) / system.loop_sizes
     if not relative.max(initial=0.0) > OPEN:
         return None
-    k, elements = int(np.argmax(relative)), system.description.elements
-    first = 0
-    for name in system.loops:
-        count = asked_by(elements[name].relation).count  # type: ignore[attr-defined]
-        if k < first + count:
-            return (
-                f"the loop {name!r} came open by {gap[k]:.3g} in its row {k - first} (its position is singular, loops "
-                "or drives contradict each other, or the step is too long)"
-            )
-        first += count
+    k = int(np.argmax(relative))
+    name, row, meaning = meanings(system.mechanism, closures_of(system.description.elements))[k]
+    return (
+        f"the loop {name!r} came open by {meaning.told(gap[k])}, its row {row} (its position is singular, loops or "
+        "drives contradict each other, a drive jumps, or the step is too long)"
+    )
+
+
+def jumped(compiled: CompiledSystem, t: float, before: Array, end: float, y: Array) -> str | None:
+    """Which drive or cam jumps in a step from t to its end [s], in words; None if none does."""
+    mech, states = compiled.system.mechanism, [compiled.unpack(at).state for at in (before, y)]
+    ends = list(zip((state.q for state in states), (t, end), strict=True))
+    for closure in closures_of(compiled.system.description.elements):
+        found = jumps(mech, closure, *ends)
+        if found is not None and any(found) and np.all(np.isfinite(states[1].q)):
+            relation: Any = closure.relation
+            f, x = relation.followed(closure), [relation.argument(mech, closure, *at) for at in ends]
+            k = 0 if found[0] else 1
+            what = f"{'' if k == 0 else 'the slope of '}{f.name} jumps from {f(x[0])[k]:.6g} to {f(x[1])[k]:.6g}"
+            where = f"between {x[0]:.6g} and {x[1]:.6g}"
+            return f"{what} {where} (it must be twice differentiable, or the step is too long)"
     return None
 
 

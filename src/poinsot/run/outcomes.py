@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.open_loops import opened
+from poinsot.run.open_loops import jumped, opened
 from poinsot.run.result import Stop
 
 Index = tuple[int, ...]  # of an instance: () in a single run, (k,) in a batch
@@ -45,8 +45,9 @@ def first_breakdown(
     what = f"{compiled.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
     if compiled.is_adaptive and np.all(np.isnan(y)):
         what = f"no step, however short, meets the tolerance of {compiled.tolerance:g}"
-    what = opened(compiled, t + (step + 1) * h, y, p) or what
-    return Breakdown(step + 1, t + (step + 1) * h, what, x, np.asarray(compiled.from_stepped(x, p)))
+    before, end = np.asarray(compiled.from_stepped(x, p)), t + (step + 1) * h
+    what = jumped(compiled, end - h, before, end, y) or opened(compiled, end, y, p) or what
+    return Breakdown(step + 1, end, what, x, before)
 
 
 def onset(holds: Callable[[Array], Array], low: Any, high: Any, halvings: int) -> Array:

@@ -75,6 +75,12 @@ class StepContext:
         state, lost = self.system.closed(t, y.state, self.parameters)
         return LedgerState(state, self.without(y.inflow, lost))
 
+    def without_jumps(self, t: Scalar, y: LedgerState, end: Scalar, new: LedgerState) -> LedgerState:
+        """What a step from y, at the time t, leads to; with velocities NaN if a drive or a cam jumps in it."""
+        if not self.system.loops:
+            return new
+        return LedgerState(self.system.without_jumps(t, y.state, end, new.state, self.parameters), new.inflow)
+
     def without(self, inflow: Array, lost: Mapping[str, Array]) -> Array:
         """The inflow (k,), less the energy [J] that loops take, by their names."""
         for name, energy in lost.items():

@@ -18,8 +18,8 @@ from poinsot.environment.gravity import gravity_of
 from poinsot.mechanism import Joint, Mechanism, translation
 from poinsot.mechanism.closures import Relation
 from poinsot.mechanism.constrained import Mobility
+from poinsot.mechanism.coordinate_relations import Driven
 from poinsot.mechanism.equipment import Equipment
-from poinsot.mechanism.relations import Driven
 from poinsot.particles import Particles, Springs
 from poinsot.parts import PD, WORLD, Beam, ClosedLoop, Element, Force, JointStop, Motor, Scene, Spring, Tank, Torque
 from poinsot.parts.element import Value, read_only
@@ -195,7 +195,7 @@ class World:
         """Add a force, spring, motor, contact or part."""
         if not isinstance(element, Element):
             raise TypeError(f"{element!r} cannot be added to a world; it needs a pt.Element such as pt.Spring(...).")
-        for piece in str(element.name).split("."):
+        for piece in element.name.split(".") if isinstance(element.name, str) else [element.name]:
             check_name("an element", piece)
         self._take("elements", element.name, element)
         return element

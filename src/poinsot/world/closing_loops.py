@@ -7,8 +7,9 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism import Closure, Mechanism
+from poinsot.mechanism.assembling import assembled, nearest
 from poinsot.mechanism.closures import count_of
-from poinsot.mechanism.constrained import assembled, nearest, projected
+from poinsot.mechanism.constrained import projected
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.parts import ClosedLoop, Effect, Element, Scene
 from poinsot.parts.closed_loop import NUMBERS

@@ -7,7 +7,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import Joint, Mechanism, mass_matrix
-from poinsot.mechanism.relations import Coupling
+from poinsot.mechanism.coordinate_relations import Coupling
 from poinsot.parts import JointStop
 
 FREQUENCY = 200.0  # [rad/s], of a joint that rests against its stop: resolved by steps of a millisecond

@@ -16,8 +16,9 @@ from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_conditions, require_inputs
 from poinsot.fuse.graph.nodes import tracing
 from poinsot.mechanism import Mechanism, floating, kinematics
-from poinsot.mechanism.closures import Closure, closing_rows, count_of, sizes_of
-from poinsot.mechanism.constrained import Mobility, constrained_dynamics, is_closed, mobility, projected
+from poinsot.mechanism.assembling import is_closed
+from poinsot.mechanism.closures import Closure, closing_rows, count_of, jumps, sizes_of
+from poinsot.mechanism.constrained import Mobility, constrained_dynamics, mobility, projected
 from poinsot.mechanism.dynamics import joint_forces, link_wrenches
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.model import plain
@@ -292,6 +293,17 @@ class System:
     def is_closed(self, state: State, parameters: Values | None = None) -> Any:
         """Whether all loops are closed in a state."""
         return is_closed(*self._loops(state, parameters), state.q)
+
+    def without_jumps(
+        self, t: Scalar, before: State, end: Scalar, state: State, parameters: Values | None = None
+    ) -> State:
+        """The state after a step from t to its end; with velocities NaN if a drive or a cam jumps in it."""
+        mech, closures = self._loops(state, parameters)
+        jumped: Any = False
+        for closure in closures:
+            found = jumps(mech, closure, (before.q, t), (state.q, end))
+            jumped = jumped if found is None else jumped | ((found[0] | found[1]) & (closure.held > 0))
+        return state if jumped is False else State(state.q, np.where(jumped, np.nan, state.v), state.parts)
 
     def rows(self, state: State, t: Scalar = 0.0, parameters: Values | None = None) -> Rows:
         """The rows of all loops in a state."""

@@ -56,6 +56,11 @@ def _clamped(x: Any, grid: np.ndarray) -> Any:
     return np.clip(x, grid[0], grid[-1])
 
 
+def smoothly_clamped(x: Any, grid: np.ndarray) -> Any:
+    """The same, with the slope of the inside at the ends, which np.clip halves: a motion may begin there."""
+    return np.where(x < grid[0], grid[0], np.where(x > grid[-1], grid[-1], x))
+
+
 def _as_it_is(x: Any, grid: np.ndarray) -> Any:
     return x
 

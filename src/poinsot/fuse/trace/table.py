@@ -15,7 +15,7 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.trace.cells import OUTSIDE, locate
+from poinsot.fuse.trace.cells import OUTSIDE, locate, smoothly_clamped
 from poinsot.fuse.trace.splines import slopes
 from poinsot.fuse.trace.traced import Traced, _asarray, as_objects
 
@@ -120,7 +120,7 @@ class Table:
     def _evaluate(self, points: tuple[Any, ...]) -> Any:
         cells, weights, outside = [], [], self._outside
         for x, grid, what in zip(points, self.axes, outside, strict=True):
-            x = OUTSIDE[what](x, grid)
+            x = smoothly_clamped(x, grid) if what == "clamp" and self.method == "cubic" else OUTSIDE[what](x, grid)
             i, left, width = locate(x, grid)
             cells.append(i)
             weights.append(_WEIGHTS[self.method]((x - left) / width, width))
