@@ -9,18 +9,19 @@ one twist W (6,), and the resistances of all patches add up to one matrix.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.contact.law import SHEAR, TINY, held, push
+from poinsot.contact.law import SHEAR, TINY, held, push, pushed_over
 from poinsot.fuse import Traced
 
 FULL = 4.0  # points, at which a patch has its full stiffness: more of them share it
 TURNING = 10.0  # a torsion or rolling t [m] resists turning with the stiffness 10 k t^2
 RELAXING = 0.01  # s: the damping of springs that resist turning over their stiffness
+STICKS = 1 - 1e-9  # s of a spring that does not slide, less rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,21 @@ class Pressed:
         about, across = arms[0] * (self.n @ turned), arms[1] * self.along(turned)
         s_n, s_t = held(about, limits[0]), held(across, limits[1])
         F = F - np.concatenate([s_n * about * self.n + s_t * across, np.zeros(3)])
-        return Grip(F, slopes, s * slope, s_n * arms[0] * turning, s_t * arms[1] * turning, np.stack([s, s_n, s_t]))
+        springs = k * np.stack([s_n * arms[0], s_t * arms[1]])
+        return Grip(
+            F, slopes, s * slope, s_n * arms[0] * turning, s_t * arms[1] * turning, np.stack([s, s_n, s_t]), springs
+        )
+
+    def _turning(self, grip: "Grip", W: Array) -> Array:
+        """The power [W] of the moments that resist turning, linearised as in a grip, at the twist W. What their springs
+        store is taken for lost until it comes back."""
+        if self.turn is None or grip.springs is None:
+            return np.zeros(())
+        spin, tilt = self.n @ W[:3], self.along(W[:3])
+        about = grip.springs[0] * (self.n @ self.turn) + grip.about * spin
+        across = grip.springs[1] * self.along(self.turn) + grip.across * tilt
+        power: Array = -about * spin - across @ tilt
+        return power
 
     def stretched(self, h: Scalar, W: Array, kept: Array) -> tuple[Array, Array]:
         """The stretch (3,) and turn (3,) at the end of the step: s (xi + h u_t)."""
@@ -103,12 +118,61 @@ class Pressed:
         energy: Array = 0.5 * law.stiffness * (self.found.share * across + SHEAR * (xi @ xi))
         return energy
 
-    def stored_rate(self, law: Any, W: Array, grip: "Grip") -> Array:
-        """The rate [W] of `stored` at an instant."""
-        apart, u = self.speeds(W)
-        across = sum((np.maximum(d, 0.0) * a for d, a in zip(self.depths, apart, strict=True)), np.zeros(()))
-        rate: Array = law.stiffness * (SHEAR * grip.holds[0] * (self.xi @ u) - self.found.share * across)
-        return rate
+    def booked(self, law: Any, h: Scalar, W: Array, guess: Array, xi: Array) -> "Books":
+        """What its forces do to the energy over a step that ends at the twist W, per second: the forces were linearised
+        about a guess of it, and left the stretch xi. By the law, all but the work of the belt is lost."""
+        grip, (apart, u), (guessed, _) = self.forces(law, h, guess), self.speeds(W), self.speeds(guess)
+        damping, by_guess, over, f_n = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
+        k_n = law.stiffness * self.found.share
+        for j, u_n in enumerate(apart):
+            f, _, elastic = push(k_n, law.damping, h, self.depths[j], u_n)
+            about, slope, _ = push(k_n, law.damping, h, self.depths[j], guessed[j])
+            used = about - slope * (u_n - guessed[j])
+            damping, by_guess, f_n = damping + (f - elastic) * u_n, by_guess + (used - f) * u_n, f_n + used
+            over = over + pushed_over(k_n, h, self.depths[j], u_n)
+        k, s, y = SHEAR * law.stiffness, grip.holds[0], self.xi + h * u
+        viscous = -(grip.along - s * k * h) * (u @ u)
+        sliding, over = -s * (1 - s) * k * (y @ y) / h, over - 0.5 * k * np.sum((xi - self.xi) ** 2)
+        pull = s * k * self.xi + grip.along * u
+        moved = f_n * self.found.belt - pull @ self.belt
+        sticks = s > STICKS
+        damping, sliding = damping + np.where(sticks, viscous, 0.0), sliding + np.where(sticks, 0.0, viscous)
+        return Books(damping, sliding, self._turning(grip, W), moved, by_guess + over / h)
+
+    def books_now(self, law: Any, W: Array, grip: "Grip") -> "Books":
+        """The same at an instant, without a step."""
+        (apart, u), k = self.speeds(W), SHEAR * law.stiffness
+        pushes = [push(law.stiffness * self.found.share, law.damping, 0.0, d, a) for d, a in zip(self.depths, apart)]
+        damping = sum(((f - e) * a for (f, _, e), a in zip(pushes, apart)), np.zeros(()))
+        s, f_n = grip.holds[0], sum((f for f, _, _ in pushes), np.zeros(()))
+        pull, sticks = s * k * self.xi + grip.along * u, s > STICKS
+        damping = damping - np.where(sticks, grip.along * (u @ u), 0.0)
+        sliding = np.where(sticks, 0.0, -(pull @ u))
+        return Books(damping, sliding, self._turning(grip, W), f_n * self.found.belt - pull @ self.belt)
+
+
+@dataclass(frozen=True, eq=False)
+class Books:
+    """The power [W] that contacts take by damping, sliding and turning, and get from the belt; and what the step itself
+    adds: by linearised forces, and by springs whose force is that at the end of the step."""
+
+    damping: Any = 0.0
+    sliding: Any = 0.0
+    turning: Any = 0.0
+    belt: Any = 0.0
+    numerical: Any = 0.0
+
+    def __add__(self, other: "Books") -> "Books":
+        return Books(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Books)))
+
+    @property
+    def power(self) -> Any:
+        """All of it but the step's own."""
+        return self.damping + self.sliding + self.turning + self.belt
+
+    def shares(self, turning: bool) -> dict[str, Any]:
+        """Those with rows of their own in the ledger."""
+        return {"damping": self.damping, "sliding": self.sliding} | ({"turning": self.turning} if turning else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +211,8 @@ class Found:
 @dataclass(frozen=True, eq=False)
 class Grip:
     """A patch at a guess of the relative twist: its wrench F (6,) on a, and how it resists: -df_n/du_n [N s/m] of its
-    points, -df_t/du_t [N s/m] of its centre, and the same about and across the normal [N m s]; and what `holds` of
-    the springs."""
+    points, -df_t/du_t [N s/m] of its centre, and the same about and across the normal [N m s]; what `holds` of
+    the springs; and the stiffness (2,) [N m] of what holds of those that resist turning."""
 
     F: Array
     apart: Sequence[Array]
@@ -156,6 +220,7 @@ class Grip:
     about: Array
     across: Array
     holds: Array
+    springs: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

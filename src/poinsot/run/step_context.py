@@ -56,8 +56,15 @@ class StepContext:
         """The inflow per second, (k,) at the indices that are kept."""
         if not len(self.inflow_indices):
             return np.zeros(0)
-        rates: Array = np.ravel(ledger.inflow_rates(self.system, motion))[self.inflow_indices]
-        return rates
+        rates = np.ravel(ledger.inflow_rates(self.system, motion))
+        kept: Array = np.concatenate([rates, np.zeros(ledger.WIDTH)])[self.inflow_indices]  # none is the step's own
+        return kept
+
+    def numerical(self, error: Array) -> Array:
+        """What the step itself adds (8,), at the indices that are kept (k,)."""
+        start = ledger.WIDTH * len(ledger.sources(self.system))
+        whole: Array = np.concatenate([np.zeros(start), error])[self.inflow_indices]
+        return whole
 
     def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
@@ -98,6 +105,7 @@ class Method:
     """The order, the function that makes a step, and the conversions to and from the form that is stepped.
 
     `converts`: whether that form of a system differs from its state. `unsuited`: why it cannot step a system, or "".
+    `books_errors`: whether it enters what the step itself adds to what is conserved in the ledger, as `ledger.STEP`.
     `march`: of methods that choose their steps, the function that goes from one time to another; see `adaptive_steps`.
     """
 
@@ -107,4 +115,5 @@ class Method:
     from_stepped: Callable[[StepContext, Any], LedgerState] = lambda context, y: y
     converts: Callable[[System], bool] = lambda system: True
     unsuited: Callable[[System], str] = lambda system: ""
+    books_errors: bool = False
     march: Callable[..., Any] | None = None
