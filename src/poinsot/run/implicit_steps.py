@@ -53,7 +53,12 @@ def implicit(iterations: int = ITERATIONS) -> Method:
 
         return step
 
-    return replace(general(1, make), unsuited=lambda system: "", books_errors=True)
+    method = general(1, make)
+
+    def booking(context: StepContext) -> Step:
+        return method.step(replace(context, books_errors=True))
+
+    return replace(method, step=booking, unsuited=lambda system: "", books_errors=True)
 
 
 def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> tuple[Motion, Array]:

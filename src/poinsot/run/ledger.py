@@ -79,11 +79,12 @@ def gross_amounts(scene: Scene, effects: Mapping[str, Effect]) -> Array:
             L, P = halves(motion.momentum_in_frame(X, link.inertia.momentum(V)))
             x, m = X @ link.inertia.com, link.inertia.mass
             length, distance = np.sqrt(P @ P), np.sqrt(x @ x)
-            mass, momentum = mass + m, momentum + length
-            turning = turning + np.sqrt(L @ L) + SHARE * distance * length
-            weight = m * np.sqrt(mech.gravity @ mech.gravity)
+            g = np.sqrt(mech.gravity @ mech.gravity)
+            fallen = SHARE * m * np.sqrt(g * distance)  # where all rests at the records, impulses in between round off
+            mass, momentum = mass + m, momentum + length + fallen
+            turning = turning + np.sqrt(L @ L) + distance * (SHARE * length + fallen)
             energy = (
-                energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * weight * distance
+                energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * m * g * distance
             )
     for effect in effects.values():
         if effect.stored is not None:

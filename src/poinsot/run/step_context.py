@@ -32,6 +32,7 @@ class StepContext:
     inflow_indices: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
     tolerance: float = 1e-10  # of methods that choose their steps, relative
+    books_errors: bool = False  # whether closing the loops again is entered in the ledger, beside what loops take for it
 
     def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""
@@ -80,7 +81,17 @@ class StepContext:
         if not self.system.loops:
             return y
         state, lost = self.system.closed(t, y.state, self.parameters)
-        return LedgerState(state, self.without(y.inflow, lost))
+        inflow = self.without(y.inflow, lost)
+        if self.books_errors and len(self.inflow_indices):
+            before, after = (self.conserved(t, x) for x in (y.state, state))
+            taken = np.where(np.arange(ledger.WIDTH) == ledger.COLUMNS.index("energy"), sum(lost.values()), 0.0)
+            inflow = inflow + self.numerical(after - before + taken)
+        return LedgerState(state, inflow)
+
+    def conserved(self, t: Scalar, state: State) -> Array:
+        """The conserved quantities (8,) of a state."""
+        scene, _ = self.system.scene(t, state, self.parameters, self.inputs_at(t))
+        return ledger.conserved_quantities(scene, {name: scene.effect(name) for name in scene.elements})
 
     def without(self, inflow: Array, lost: Mapping[str, Array]) -> Array:
         """The inflow (k,), less the energy [J] that loops take, by their names."""
