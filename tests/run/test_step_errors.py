@@ -1,5 +1,8 @@
 """The ledger of implicit steps closes to rounding at any step: what the step itself adds has a row of its own."""
 
+from dataclasses import dataclass, replace
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -62,6 +65,7 @@ def crank():
     return world
 
 
+@cache
 def tumbling():
     """A box thrown on a belt, with a second one on top, and a ball that is slowed by rolling and by spin."""
     world = pt.World()
@@ -74,6 +78,14 @@ def tumbling():
     return world
 
 
+def dropped():
+    """A ball on a table, in a blow that such steps resolve."""
+    world = pt.World()
+    world.add_ground(surface=pt.Material(1e4, 0.5, 0.4))
+    world.add_body("ball", pt.Inertia.sphere(0.5, 0.1), position=(0, 0, 0.1), velocity=(1, 0, -1))
+    return world
+
+
 WORLDS = [springs_in_joints, stopped, controlled, flown, bent, crank, tumbling]
 
 
@@ -81,8 +93,73 @@ def numerical(ledger):
     return ledger.inflow[..., ledger.sources.index("numerical"), :]
 
 
+@pytest.mark.parametrize("make", [springs_in_joints, flown, dropped])
+def test_what_the_step_adds_falls_with_it(make):
+    world, steps = make(), (4e-5, 2e-5)
+    coarse, fine = (np.abs(numerical(world.simulate(0.04, h, method="implicit", every=0.04).ledger)) for h in steps)
+    at = coarse > 1e-9
+    assert at[7]
+    np.testing.assert_allclose(coarse[at] / fine[at], 2.0, rtol=0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class Liar(Element):
+    """A damper that states half of what it takes."""
+
+    body: str = ""
+
+    def bodies(self):
+        return (self.body,)
+
+    def effect(self, scene):
+        V = scene[self.body].twist
+        return Effect({self.body: -0.5 * V}, power=-0.25 * (V @ V))
+
+
+class LyingSpring(pt.Spring):
+    """A spring that states half of what its damper takes, in implicit steps as well."""
+
+    def resisting(self, scene, h):
+        true = super().resisting(scene, h)
+
+        def taken(later, used):
+            effect = true.taken(later, used)
+            return replace(effect, power=0.5 * effect.power)
+
+        return replace(true, taken=taken)
+
+
+@pytest.mark.parametrize("kind", ["explicit", "resisting"])
+def test_a_wrong_power_is_not_taken_for_the_step(kind):
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("box", pt.Inertia.box(1.0, (0.2, 0.3, 0.4)), velocity=(1, 2, 3), angular_velocity=(1, 0, 2))
+    lies = [Liar("lie", "box"), LyingSpring("lie", "world", "box", stiffness=10.0, damping=2.0, rest_length=0.1)]
+    world.add(lies[kind == "resisting"])
+    with pytest.warns(pt.LedgerWarning, match="of the energy is unexplained"):
+        ledger = world.simulate(0.5, 1e-3, method="implicit", every=0.5).ledger
+    booked = ledger.inflow[ledger.sources.index("lie"), 7]
+    assert ledger.residual[7] == pytest.approx(booked, rel=1e-9)  # the other half
+
+
+def test_the_rows_of_a_contact_are_its_law():
+    """Damping and sliding never add energy, and the belt does by what it carries along."""
+    ledger = tumbling().simulate(0.3, LONG, method="implicit", every=0.1, ledger_tolerance=np.inf).ledger
+    energy = dict(zip(ledger.sources, ledger.inflow[:, 7], strict=True))
+    for touch in ("box-ground", "box-ball"):
+        assert energy[f"{touch}.damping"] < 0
+        assert energy[f"{touch}.sliding"] < 0
+    assert energy["box-ground.turning"] != 0
+    impulse = ledger.inflow[ledger.sources.index("box-ground"), 1:4]
+    assert energy["box-ground"] == pytest.approx(impulse @ (0.7, 0.2, 0), rel=1e-12)
+
+
+def test_a_run_is_the_same_with_and_without_ledger():
+    one, other = (dropped().simulate(0.1, LONG, every=0.1, ledger=kept).data.q.values for kept in (True, False))
+    np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("make", WORLDS)
 def test_the_ledger_closes_at_any_step(make):
-    run = make().simulate(0.3, LONG, method="implicit", every=0.1)
+    run = make().simulate(0.3, LONG, method="implicit", every=0.1, ledger_tolerance=np.inf)  # too long, for most
     assert np.all(run.ledger.relative_residual < 1e-12), run.ledger
     assert abs(numerical(run.ledger)[7]) > 1e-6  # and there is something to book

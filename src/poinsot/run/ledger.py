@@ -224,6 +224,13 @@ class Ledger:
         scale = self._scale()
         return magnitudes(self.residual) / np.where(scale > 0, scale, 1.0)
 
+    def share_of(self, source: str) -> Array:
+        """The inflow (..., 4) through a source relative to the same; that of energy with its sign."""
+        inflow, scale = self.inflow[..., self.sources.index(source), :], self._scale()
+        share = magnitudes(inflow) / np.where(scale > 0, scale, 1.0)
+        signs = np.where(np.arange(4) == 3, np.where(inflow[..., 7:] < 0, -1.0, 1.0), 1.0)
+        return np.asarray(signs * share)
+
     def _scale(self) -> Array:
         amounts = [magnitudes(a) for a in (self.initial, self.final)]
         amounts += [magnitudes(self.inflow[..., k, :]) for k in range(len(self.sources))]

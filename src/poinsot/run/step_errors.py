@@ -17,7 +17,7 @@ motors enter in the ledger, and by
 
 None of it asks for the energy before and after, which the ledger computes anew: an element that states a wrong power
 or a wrong stored energy still leaves a residual. Momentum is treated alike: what turns in the step adds P(q1, v1) -
-P(q0, v) less h times the bias. All of it falls with h, in proportion. Not entered: stored energy of elements that act
+P(q0, v) less h times the bias, and springs that turn add the moment of their forces. All of it falls with h, in proportion. Not entered: stored energy of elements that act
 by forces at the start, and mass that flows.
 """
 
@@ -51,6 +51,7 @@ def step_error(moved: Motion, a: Array, h: Scalar, end: Scene) -> Array:
     for i, parent in enumerate(mech.parents):
         if parent < 0:
             turned = turned - h * motion.wrench_in_frame(scene.poses[i], needed[i])
+    turned = turned + h * np.concatenate([_of_pairs(moved), np.zeros(3)])
     energy = kinematics.kinetic_energy(mech, end.q, end.v) - kinematics.kinetic_energy(mech, q, v) - h * (bias @ v)
     energy = energy - kinematics.kinetic_energy(mech, q, change) + h * _early_work(moved, change)
     fallen = kinematics.potential_energy(mech, end.q) - kinematics.potential_energy(mech, q)
@@ -71,6 +72,16 @@ def _early_work(moved: Motion, change: Array) -> Array:
         for joint, tau in effect.joint_forces.items():
             total = total + tau @ change[mech.v_slices[mech.index(joint)]]
     return total
+
+
+def _of_pairs(moved: Motion) -> Array:
+    """The moment (3,) [N m] of springs between bodies, which pull where they will be, at points where they have been."""
+    total, scene = np.zeros(6), moved.scene
+    for name, effect in moved.effects.items():
+        if scene.elements[name].resists and scene.elements[name].internal:
+            for body, F in effect.wrenches.items():
+                total = total + motion.wrench_in_frame(scene[body].pose, F)
+    return total[:3]
 
 
 def _in_springs(moved: Motion, h: Scalar, end: Scene) -> Array:
