@@ -4,6 +4,16 @@ A patch has one normal and some points. Every point pushes by the law of `contac
 whole, at the centre of its points, by springs along it, about its normal and, if its material has `rolling`, across it.
 A single point is a patch as well.
 
+A patch slides as one: where it spins it does not hold, and where it slides it spins more easily (Contensou 1963). With
+the moment M about its normal, and the radius r at which friction has its greatest moment, mu f_n r,
+
+    f_t^2 + (M/r)^2 <= (mu f_n)^2
+
+is the limit of both, nearly (the ellipsoid of Howe and Cutkosky, 1996); beyond it both springs give way by one share s.
+The springs being k_t and k_t r^2, it slides along the normal of the limit: a spinning patch resists sliding with
+mu f_n u/sqrt(u^2 + (r w)^2). Of Hertz's pressure, for which r is 3 pi/16 of its radius a, and the force mu f_n u/(u +
+8/(3 pi) a w) nearly (Zhuravlev 1998), it is right where it only slides or only spins, and 1.44 times that at u << r w.
+
 All is in the axes of one of the two bodies, a, about its origin: there the velocity of a relative to what it touches is
 one twist W (6,), and the resistances of all patches add up to one matrix.
 """
@@ -19,8 +29,9 @@ from poinsot.contact.law import SHEAR, TINY, held, push, pushed_over
 from poinsot.fuse import Traced
 
 FULL = 4.0  # points, at which a patch has its full stiffness: more of them share it
-TURNING = 10.0  # a torsion or rolling t [m] resists turning with the stiffness 10 k t^2
+TURNING = 10.0  # a rolling friction t [m] resists turning with the stiffness 10 k t^2
 RELAXING = 0.01  # s: the damping of springs that resist turning over their stiffness
+LEAST = 1e-3  # friction, below which torsion counts for less
 STICKS = 1 - 1e-9  # s of a spring that does not slide, less rounding
 
 
@@ -47,8 +58,8 @@ class Pressed:
 
     @property
     def kept(self) -> int:
-        """How many numbers say what its springs hold: along it, about its normal, and across that."""
-        return 1 if self.turn is None else 3
+        """How many numbers say what its springs hold: along it and about its normal, and across that."""
+        return 1 if self.turn is None else 2
 
     def speeds(self, W: Array) -> tuple[list[Array], Array]:
         """The speeds [m/s] at which its points part, and the velocity (3,) of its centre along it."""
@@ -72,23 +83,27 @@ class Pressed:
         k, most = SHEAR * law.stiffness, law.friction * f_n
         slope = k * h + law.damping * elastic
         pull = k * self.xi + slope * u
-        s = held(pull, most)
-        force = f_n * self.n - s * pull
-        F = np.concatenate([moment - np.cross(self.found.centre, s * pull), force])
         if self.turn is None:
-            return Grip(F, slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s]))
-        square = spread / (f_n + TINY)
-        limits = most * np.sqrt(square + TINY**2) + law.torsion * f_n, law.rolling * f_n
-        arms = square + TURNING / SHEAR * law.torsion**2, TURNING / SHEAR * law.rolling**2
-        turning = slope + RELAXING * k
-        turned = k * self.turn + turning * W[:3]
-        about, across = arms[0] * (self.n @ turned), arms[1] * self.along(turned)
-        s_n, s_t = held(about, limits[0]), held(across, limits[1])
-        F = F - np.concatenate([s_n * about * self.n + s_t * across, np.zeros(3)])
-        springs = k * np.stack([s_n * arms[0], s_t * arms[1]])
-        return Grip(
-            F, slopes, s * slope, s_n * arms[0] * turning, s_t * arms[1] * turning, np.stack([s, s_n, s_t]), springs
-        )
+            s = held(pull, most)
+            return Grip(self._wrench(f_n, moment, s * pull), slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s]))
+        radius = np.sqrt(spread / (f_n + TINY) + TINY**2) + law.torsion / np.maximum(law.friction, LEAST)
+        twist = radius * (self.n @ (k * self.turn + slope * W[:3]))
+        both = np.concatenate([pull, np.stack([twist])])
+        s = held(both, most)
+        eased = radius * RELAXING * k * (self.n @ W[:3])  # while it holds, its swing about the normal dies out
+        s_e = held(eased, most - s * np.sqrt(np.sum(both * both)))
+        arm, resisted = TURNING / SHEAR * law.rolling**2, slope + RELAXING * k
+        across = arm * self.along(k * self.turn + resisted * W[:3])
+        s_t = held(across, law.rolling * f_n)
+        moment = moment - radius * (s * twist + s_e * eased) * self.n - s_t * across
+        square, springs = radius * radius, k * np.stack([s * radius * radius, s_t * arm])
+        about = square * (s * slope + s_e * RELAXING * k)
+        F, holds = self._wrench(f_n, moment, s * pull), np.stack([s, s_t])
+        return Grip(F, slopes, s * slope, about, s_t * arm * resisted, holds, springs)
+
+    def _wrench(self, f_n: Array, moment: Array, pull: Array) -> Array:
+        """F (6,) of the forces across the patch, with their moment (3,), and of a pull (3,) at its centre."""
+        return np.concatenate([moment - np.cross(self.found.centre, pull), f_n * self.n - pull])
 
     def _turning(self, grip: "Grip", W: Array) -> Array:
         """The power [W] of the moments that resist turning, linearised as in a grip, at the twist W. What their springs
@@ -106,9 +121,9 @@ class Pressed:
         xi = kept[0] * (self.xi + h * self.speeds(W)[1])
         if self.turn is None:
             return xi, np.zeros(3)
-        _, s_n, s_t = kept
+        s, s_t = kept
         turned = self.turn + h * W[:3]
-        return xi, s_n * (self.n @ turned) * self.n + s_t * self.along(turned)
+        return xi, s * (self.n @ turned) * self.n + s_t * self.along(turned)
 
     def stored(self, law: Any, h: Scalar, W: Array, xi: Array) -> Array:
         """The energy [J] in its springs across and along, a time h after the start. What the springs that resist
