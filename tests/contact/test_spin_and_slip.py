@@ -14,11 +14,7 @@ G = 9.81
 def test_slip_and_spin_of_a_ball_against_their_equations():
     """With r = torsion/mu and D = sqrt(u^2 + (r w)^2): m u' = -7/2 mu m g u/D, I w' = -mu m g r (r w)/D."""
     mu, torsion, m, R = 0.3, 0.003, 1.0, 0.1
-    world = pt.World()
-    world.add_ground(surface=pt.Material(1e5, 0.5, mu, torsion=torsion))
-    start = {"velocity": (0.5, 0, 0), "angular_velocity": (0, 0, 60)}
-    world.add_body("ball", pt.Inertia.sphere(m, R), position=(0, 0, R - m * G / 1e5), **start)
-    r = torsion / mu
+    r, start = torsion / mu, {"velocity": (0.5, 0, 0), "angular_velocity": (0, 0, 60)}
 
     def slope(t, y):
         u, w = y
@@ -27,15 +23,14 @@ def test_slip_and_spin_of_a_ball_against_their_equations():
 
     times = np.linspace(0, 0.15, 4)
     u, w = solve_ivp(slope, (0, times[-1]), (0.5, 60.0), t_eval=times, rtol=1e-10, atol=1e-12).y
-    errors = []
-    for step in (5e-5, 2.5e-5):
-        data = world.simulate(times[-1], step, every=0.05, ledger=False).data
-        v, omega = data.velocity.values[:, 0, 0], data.angular_velocity.values[:, 0]
-        turn = np.array([pt.Pose.from_quaternion(q).R for q in data.orientation.values[:, 0]])
-        slip = v - R * np.einsum("nij,nj->ni", turn, omega)[:, 1]
-        errors.append(max(np.abs(slip - u).max() / 0.5, np.abs(omega[:, 2] - w).max() / 60))
-    assert errors[1] < 5e-3
-    assert errors[1] < 0.7 * errors[0]  # the springs along the ground give way at first, by less in shorter steps
+    world = pt.World()
+    world.add_ground(surface=pt.Material(1e5, 0.5, mu, torsion=torsion))
+    world.add_body("ball", pt.Inertia.sphere(m, R), position=(0, 0, R - m * G / 1e5), **start)
+    data = world.simulate(times[-1], 2.5e-5, every=0.05, ledger=False).data
+    turn = np.array([pt.Pose.from_quaternion(q).R for q in data.orientation.values[:, 0]])
+    spin = np.einsum("nij,nj->ni", turn, data.angular_velocity.values[:, 0])
+    np.testing.assert_allclose(data.velocity.values[:, 0, 0] - R * spin[:, 1], u, rtol=0, atol=1e-4 * 0.5)
+    np.testing.assert_allclose(spin[:, 2], w, rtol=0, atol=1e-4 * 60)  # the order of the step, and elastic springs
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -49,12 +44,10 @@ def test_the_limit_holds_and_resistances_are_never_negative(seed):
     f_n = grip.F[5]
     at_centre = grip.F[:3] - np.cross(patch.found.centre, grip.F[3:])
     spread = [np.sum((p[:2] - patch.found.centre[:2]) ** 2) for p in points]
-    pushes = np.maximum(depths, 0.0)
     radius = np.sqrt(max(spread)) + law.torsion / law.friction  # at most
     assert f_n >= 0
     assert np.hypot(np.linalg.norm(grip.F[3:5]), at_centre[2] / radius) <= law.friction * f_n * (1 + 1e-9)
     assert min(grip.along, grip.about, grip.across, *grip.apart) >= 0
-    assert pushes.max() > 0 or f_n >= 0
 
 
 # The tippe top: a ball of radius R whose centre of mass is alpha R below its centre, A and C its moments of inertia

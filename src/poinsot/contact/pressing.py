@@ -85,7 +85,9 @@ class Pressed:
         pull = k * self.xi + slope * u
         if self.turn is None:
             s = held(pull, most)
-            return Grip(self._wrench(f_n, moment, s * pull), slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s]))
+            return Grip(
+                self._wrench(f_n, moment, s * pull), slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s])
+            )
         radius = np.sqrt(spread / (f_n + TINY) + TINY**2) + law.torsion / np.maximum(law.friction, LEAST)
         twist = radius * (self.n @ (k * self.turn + slope * W[:3]))
         both = np.concatenate([pull, np.stack([twist])])
@@ -157,8 +159,11 @@ class Pressed:
     def books_now(self, law: Any, W: Array, grip: "Grip") -> "Books":
         """The same at an instant, without a step."""
         (apart, u), k = self.speeds(W), SHEAR * law.stiffness
-        pushes = [push(law.stiffness * self.found.share, law.damping, 0.0, d, a) for d, a in zip(self.depths, apart)]
-        damping = sum(((f - e) * a for (f, _, e), a in zip(pushes, apart)), np.zeros(()))
+        pushes = [
+            push(law.stiffness * self.found.share, law.damping, 0.0, d, a)
+            for d, a in zip(self.depths, apart, strict=True)
+        ]
+        damping = sum(((f - e) * a for (f, _, e), a in zip(pushes, apart, strict=True)), np.zeros(()))
         s, f_n = grip.holds[0], sum((f for f, _, _ in pushes), np.zeros(()))
         pull, sticks = s * k * self.xi + grip.along * u, s > STICKS
         damping = damping - np.where(sticks, grip.along * (u @ u), 0.0)

@@ -15,7 +15,7 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.dynamics import resistance, strain
 from poinsot.parts import Effect, Scene
 from poinsot.spatial import motion
-from poinsot.spatial.arrays import as_array, halves
+from poinsot.spatial.arrays import halves
 from poinsot.world import Motion, System
 
 CONSERVED_QUANTITIES = ("mass", "momentum", "angular_momentum", "energy")
@@ -83,9 +83,7 @@ def gross_amounts(scene: Scene, effects: Mapping[str, Effect]) -> Array:
             fallen = SHARE * m * np.sqrt(g * distance)  # where all rests at the records, impulses in between round off
             mass, momentum = mass + m, momentum + length + fallen
             turning = turning + np.sqrt(L @ L) + distance * (SHARE * length + fallen)
-            energy = (
-                energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * m * g * distance
-            )
+            energy = energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * m * g * distance
     for effect in effects.values():
         if effect.stored is not None:
             energy = energy + np.abs(effect.stored)
@@ -103,8 +101,9 @@ def inflow_rates(system: System, moved: Motion) -> Array:
         if name == "supports":
             rates.append(_through_supports(moved))
         elif name == "joints":
-            power = _through_joints(scene) if moved.in_joints is None else moved.in_joints.power
-            rates.append(_rate(np.zeros(6), as_array(power)))
+            joints = moved.in_joints
+            power = _through_joints(scene) if joints is None or joints.power is None else joints.power
+            rates.append(_rate(np.zeros(6), power))
         elif name in moved.effects:
             effect = moved.effects[name]
             F_W = np.zeros(6)

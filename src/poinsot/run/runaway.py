@@ -100,10 +100,11 @@ def _of_the_step(run: Run) -> str | None:
         return None
     where = f" of instance {instance[0]}" if instance else ""
     verb = "took" if worst < 0 else "added" if k == 3 else "changed"
+    quantity = CONSERVED_QUANTITIES[int(k)].replace("_", " ")
     return (
-        f"the step of {run.settings['step']:.1e} s is too long: by its own error it {verb} a part of {abs(worst):.1e} of "
-        f"the {CONSERVED_QUANTITIES[int(k)].replace('_', ' ')}{where}, the row {STEP!r} of the ledger. It falls with the "
-        "step; world.check_step() tells what contacts ask for."
+        f"the step of {run.settings['step']:.1e} s is too long: by its own error it {verb} a part of {abs(worst):.1e} "
+        f"of the {quantity}{where}, the row {STEP!r} of the ledger. It falls with the step; world.check_step() tells "
+        "what contacts ask for."
     )
 
 

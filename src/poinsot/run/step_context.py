@@ -32,7 +32,9 @@ class StepContext:
     inflow_indices: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
     tolerance: float = 1e-10  # of methods that choose their steps, relative
-    books_errors: bool = False  # whether closing the loops again is entered in the ledger, beside what loops take for it
+    books_errors: bool = (
+        False  # whether closing the loops again is entered in the ledger, beside what loops take for it
+    )
 
     def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""

@@ -13,12 +13,12 @@ motors enter in the ledger, and by
     + T(q1, v1) - T(q0, v) - h b v         inertia that turns in the step,
     + U(q1) - U(q0) + h m g v_c            weight,
     + what springs state themselves (`Effect.numerical`): -k (h v)^2/2 and the like,
-    + E(q1) - E'               and stored energy where it is not E', as foreseen: geometry turns, and other points touch.
+    + E(q1) - E'               and stored energy where it is not E', as foreseen: geometry turns, other points touch.
 
 None of it asks for the energy before and after, which the ledger computes anew: an element that states a wrong power
 or a wrong stored energy still leaves a residual. Momentum is treated alike: what turns in the step adds P(q1, v1) -
-P(q0, v) less h times the bias, and springs that turn add the moment of their forces. All of it falls with h, in proportion. Not entered: stored energy of elements that act
-by forces at the start, and mass that flows.
+P(q0, v) less h times the bias, and springs that turn add the moment of their forces. All of it falls with h, in
+proportion. Not entered: stored energy of elements that act by forces at the start, and mass that flows.
 """
 
 from dataclasses import replace
@@ -75,7 +75,7 @@ def _early_work(moved: Motion, change: Array) -> Array:
 
 
 def _of_pairs(moved: Motion) -> Array:
-    """The moment (3,) [N m] of springs between bodies, which pull where they will be, at points where they have been."""
+    """The moment (3,) [N m] of springs between bodies: they pull as where they will be, at points where they were."""
     total, scene = np.zeros(6), moved.scene
     for name, effect in moved.effects.items():
         if scene.elements[name].resists and scene.elements[name].internal:
