@@ -41,8 +41,8 @@ def test_a_spinning_ball_is_slowed_by_torsional_friction():
     slope = 0.004 * 1.0 * G / (0.4 * 1.0 * 0.01)  # M/I
     assert (w[1] - w[2]) / 0.2 == pytest.approx(slope, rel=1e-9)
     assert w[2] - w[3] == pytest.approx(0.2 * slope, rel=1e-9)
-    run = world.simulate(3.0, 1e-3, every=1.0)
-    assert abs(run.data.angular_velocity.values[-1]).max() < 1e-9  # it stops, and stays
+    run = world.simulate(8.0, 1e-3, every=1.0)
+    assert abs(run.data.angular_velocity.values[-1]).max() < 1e-9  # it stops at 2 s, and its swing dies out
 
 
 def test_a_rolling_ball_is_slowed_and_held_by_rolling_friction():

@@ -68,7 +68,7 @@ def quadruped(tmp_path_factory):
 def world(quadruped):
     world = pt.World()
     world.add_mechanism(quadruped[0], q="crouch")
-    with pytest.warns(UserWarning, match=r"solref, solimp.*geoms of the world are left out: floor \(world.add_ground"):
+    with pytest.warns(UserWarning, match=r"xml: planes, .*geoms of the world are left out: floor \(world.add_ground"):
         world.add_ground()
     world.collide()
     return world
@@ -203,6 +203,19 @@ def test_softness_is_mujocos_at_rest():
     assert 0.1 - data.qpos[2] == pytest.approx(
         2 * 9.81 / ours.stiffness, rel=0.2
     )  # d rises with the depth: 0.9 to 0.95
+
+
+@pytest.mark.parametrize("stated", ["", 'solref="0.01 1"', 'solimp="0.8 0.95 0.001 0.5 2"'])
+def test_a_softness_that_a_file_states_is_read_with_a_warning(stated, tmp_path):
+    path = tmp_path / "ball.xml"
+    ball = f'<body><freejoint/><geom type="sphere" size="0.1" mass="2" {stated}/></body>'
+    path.write_text(f"<mujoco><worldbody>{ball}</worldbody></mujoco>")
+    world = pt.World()
+    world.add_mechanism(pt.load_mjcf(path))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        world.add_ground()
+    assert [("solref" in str(w.message)) for w in caught] == ([True] if stated else [])
 
 
 URDF = """

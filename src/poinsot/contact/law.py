@@ -67,6 +67,14 @@ def push(k: Any, c: Any, h: Scalar, depth: Array, u_n: Array) -> tuple[Array, Ar
     return k * deep * damp, slope, k * deep
 
 
+def pushed_over(k: Any, h: Scalar, depth: Array, u_n: Array) -> Array:
+    """The energy [J], never positive, that a step adds to spring and motion: the elastic force is that at its end,
+    k x1, all along the way from the depth x0 to x1, -k (x1 - x0)^2/2, and before it touches."""
+    start, end = np.maximum(depth, 0.0), np.maximum(depth - h * u_n, 0.0)
+    added: Array = -0.5 * k * (end - start) ** 2 + k * end * np.minimum(depth, 0.0)
+    return added
+
+
 def held(pull: Array, most: Array) -> Array:
     """s: how much of a pull, a number or (3,), holds if it can be at most that much."""
     return most / np.maximum(np.sqrt(np.sum(pull * pull) + TINY**2), most + TINY)

@@ -4,23 +4,35 @@ A patch has one normal and some points. Every point pushes by the law of `contac
 whole, at the centre of its points, by springs along it, about its normal and, if its material has `rolling`, across it.
 A single point is a patch as well.
 
+A patch slides as one: where it spins it does not hold, and where it slides it spins more easily (Contensou 1963). With
+the moment M about its normal, and the radius r at which friction has its greatest moment, mu f_n r,
+
+    f_t^2 + (M/r)^2 <= (mu f_n)^2
+
+is the limit of both, nearly (the ellipsoid of Howe and Cutkosky, 1996); beyond it both springs give way by one share s.
+The springs being k_t and k_t r^2, it slides along the normal of the limit: a spinning patch resists sliding with
+mu f_n u/sqrt(u^2 + (r w)^2). Of Hertz's pressure, for which r is 3 pi/16 of its radius a, and the force mu f_n u/(u +
+8/(3 pi) a w) nearly (Zhuravlev 1998), it is right where it only slides or only spins, and 1.44 times that at u << r w.
+
 All is in the axes of one of the two bodies, a, about its origin: there the velocity of a relative to what it touches is
 one twist W (6,), and the resistances of all patches add up to one matrix.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.contact.law import SHEAR, TINY, held, push
+from poinsot.contact.law import SHEAR, TINY, held, push, pushed_over
 from poinsot.fuse import Traced
 
 FULL = 4.0  # points, at which a patch has its full stiffness: more of them share it
-TURNING = 10.0  # a torsion or rolling t [m] resists turning with the stiffness 10 k t^2
+TURNING = 10.0  # a rolling friction t [m] resists turning with the stiffness 10 k t^2
 RELAXING = 0.01  # s: the damping of springs that resist turning over their stiffness
+LEAST = 1e-3  # friction, below which torsion counts for less
+STICKS = 1 - 1e-9  # s of a spring that does not slide, less rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +58,8 @@ class Pressed:
 
     @property
     def kept(self) -> int:
-        """How many numbers say what its springs hold: along it, about its normal, and across that."""
-        return 1 if self.turn is None else 3
+        """How many numbers say what its springs hold: along it and about its normal, and across that."""
+        return 1 if self.turn is None else 2
 
     def speeds(self, W: Array) -> tuple[list[Array], Array]:
         """The speeds [m/s] at which its points part, and the velocity (3,) of its centre along it."""
@@ -71,29 +83,49 @@ class Pressed:
         k, most = SHEAR * law.stiffness, law.friction * f_n
         slope = k * h + law.damping * elastic
         pull = k * self.xi + slope * u
-        s = held(pull, most)
-        force = f_n * self.n - s * pull
-        F = np.concatenate([moment - np.cross(self.found.centre, s * pull), force])
         if self.turn is None:
-            return Grip(F, slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s]))
-        square = spread / (f_n + TINY)
-        limits = most * np.sqrt(square + TINY**2) + law.torsion * f_n, law.rolling * f_n
-        arms = square + TURNING / SHEAR * law.torsion**2, TURNING / SHEAR * law.rolling**2
-        turning = slope + RELAXING * k
-        turned = k * self.turn + turning * W[:3]
-        about, across = arms[0] * (self.n @ turned), arms[1] * self.along(turned)
-        s_n, s_t = held(about, limits[0]), held(across, limits[1])
-        F = F - np.concatenate([s_n * about * self.n + s_t * across, np.zeros(3)])
-        return Grip(F, slopes, s * slope, s_n * arms[0] * turning, s_t * arms[1] * turning, np.stack([s, s_n, s_t]))
+            s = held(pull, most)
+            return Grip(
+                self._wrench(f_n, moment, s * pull), slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s])
+            )
+        radius = np.sqrt(spread / (f_n + TINY) + TINY**2) + law.torsion / np.maximum(law.friction, LEAST)
+        twist = radius * (self.n @ (k * self.turn + slope * W[:3]))
+        both = np.concatenate([pull, np.stack([twist])])
+        s = held(both, most)
+        eased = radius * RELAXING * k * (self.n @ W[:3])  # while it holds, its swing about the normal dies out
+        s_e = held(eased, most - s * np.sqrt(np.sum(both * both)))
+        arm, resisted = TURNING / SHEAR * law.rolling**2, slope + RELAXING * k
+        across = arm * self.along(k * self.turn + resisted * W[:3])
+        s_t = held(across, law.rolling * f_n)
+        moment = moment - radius * (s * twist + s_e * eased) * self.n - s_t * across
+        square, springs = radius * radius, k * np.stack([s * radius * radius, s_t * arm])
+        about = square * (s * slope + s_e * RELAXING * k)
+        F, holds = self._wrench(f_n, moment, s * pull), np.stack([s, s_t])
+        return Grip(F, slopes, s * slope, about, s_t * arm * resisted, holds, springs)
+
+    def _wrench(self, f_n: Array, moment: Array, pull: Array) -> Array:
+        """F (6,) of the forces across the patch, with their moment (3,), and of a pull (3,) at its centre."""
+        return np.concatenate([moment - np.cross(self.found.centre, pull), f_n * self.n - pull])
+
+    def _turning(self, grip: "Grip", W: Array) -> Array:
+        """The power [W] of the moments that resist turning, linearised as in a grip, at the twist W. What their springs
+        store is taken for lost until it comes back."""
+        if self.turn is None or grip.springs is None:
+            return np.zeros(())
+        spin, tilt = self.n @ W[:3], self.along(W[:3])
+        about = grip.springs[0] * (self.n @ self.turn) + grip.about * spin
+        across = grip.springs[1] * self.along(self.turn) + grip.across * tilt
+        power: Array = -about * spin - across @ tilt
+        return power
 
     def stretched(self, h: Scalar, W: Array, kept: Array) -> tuple[Array, Array]:
         """The stretch (3,) and turn (3,) at the end of the step: s (xi + h u_t)."""
         xi = kept[0] * (self.xi + h * self.speeds(W)[1])
         if self.turn is None:
             return xi, np.zeros(3)
-        _, s_n, s_t = kept
+        s, s_t = kept
         turned = self.turn + h * W[:3]
-        return xi, s_n * (self.n @ turned) * self.n + s_t * self.along(turned)
+        return xi, s * (self.n @ turned) * self.n + s_t * self.along(turned)
 
     def stored(self, law: Any, h: Scalar, W: Array, xi: Array) -> Array:
         """The energy [J] in its springs across and along, a time h after the start. What the springs that resist
@@ -103,12 +135,64 @@ class Pressed:
         energy: Array = 0.5 * law.stiffness * (self.found.share * across + SHEAR * (xi @ xi))
         return energy
 
-    def stored_rate(self, law: Any, W: Array, grip: "Grip") -> Array:
-        """The rate [W] of `stored` at an instant."""
-        apart, u = self.speeds(W)
-        across = sum((np.maximum(d, 0.0) * a for d, a in zip(self.depths, apart, strict=True)), np.zeros(()))
-        rate: Array = law.stiffness * (SHEAR * grip.holds[0] * (self.xi @ u) - self.found.share * across)
-        return rate
+    def booked(self, law: Any, h: Scalar, W: Array, guess: Array, xi: Array) -> "Books":
+        """What its forces do to the energy over a step that ends at the twist W, per second: the forces were linearised
+        about a guess of it, and left the stretch xi. By the law, all but the work of the belt is lost."""
+        grip, (apart, u), (guessed, _) = self.forces(law, h, guess), self.speeds(W), self.speeds(guess)
+        damping, by_guess, over, f_n = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
+        k_n = law.stiffness * self.found.share
+        for j, u_n in enumerate(apart):
+            f, _, elastic = push(k_n, law.damping, h, self.depths[j], u_n)
+            about, slope, _ = push(k_n, law.damping, h, self.depths[j], guessed[j])
+            used = about - slope * (u_n - guessed[j])
+            damping, by_guess, f_n = damping + (f - elastic) * u_n, by_guess + (used - f) * u_n, f_n + used
+            over = over + pushed_over(k_n, h, self.depths[j], u_n)
+        k, s, y = SHEAR * law.stiffness, grip.holds[0], self.xi + h * u
+        viscous = -(grip.along - s * k * h) * (u @ u)
+        sliding, over = -s * (1 - s) * k * (y @ y) / h, over - 0.5 * k * np.sum((xi - self.xi) ** 2)
+        pull = s * k * self.xi + grip.along * u
+        moved = f_n * self.found.belt - pull @ self.belt
+        sticks = s > STICKS
+        damping, sliding = damping + np.where(sticks, viscous, 0.0), sliding + np.where(sticks, 0.0, viscous)
+        return Books(damping, sliding, self._turning(grip, W), moved, by_guess + over / h)
+
+    def books_now(self, law: Any, W: Array, grip: "Grip") -> "Books":
+        """The same at an instant, without a step."""
+        (apart, u), k = self.speeds(W), SHEAR * law.stiffness
+        pushes = [
+            push(law.stiffness * self.found.share, law.damping, 0.0, d, a)
+            for d, a in zip(self.depths, apart, strict=True)
+        ]
+        damping = sum(((f - e) * a for (f, _, e), a in zip(pushes, apart, strict=True)), np.zeros(()))
+        s, f_n = grip.holds[0], sum((f for f, _, _ in pushes), np.zeros(()))
+        pull, sticks = s * k * self.xi + grip.along * u, s > STICKS
+        damping = damping - np.where(sticks, grip.along * (u @ u), 0.0)
+        sliding = np.where(sticks, 0.0, -(pull @ u))
+        return Books(damping, sliding, self._turning(grip, W), f_n * self.found.belt - pull @ self.belt)
+
+
+@dataclass(frozen=True, eq=False)
+class Books:
+    """The power [W] that contacts take by damping, sliding and turning, and get from the belt; and what the step itself
+    adds: by linearised forces, and by springs whose force is that at the end of the step."""
+
+    damping: Any = 0.0
+    sliding: Any = 0.0
+    turning: Any = 0.0
+    belt: Any = 0.0
+    numerical: Any = 0.0
+
+    def __add__(self, other: "Books") -> "Books":
+        return Books(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Books)))
+
+    @property
+    def power(self) -> Any:
+        """All of it but the step's own."""
+        return self.damping + self.sliding + self.turning + self.belt
+
+    def shares(self, turning: bool) -> dict[str, Any]:
+        """Those with rows of their own in the ledger."""
+        return {"damping": self.damping, "sliding": self.sliding} | ({"turning": self.turning} if turning else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +231,8 @@ class Found:
 @dataclass(frozen=True, eq=False)
 class Grip:
     """A patch at a guess of the relative twist: its wrench F (6,) on a, and how it resists: -df_n/du_n [N s/m] of its
-    points, -df_t/du_t [N s/m] of its centre, and the same about and across the normal [N m s]; and what `holds` of
-    the springs."""
+    points, -df_t/du_t [N s/m] of its centre, and the same about and across the normal [N m s]; what `holds` of
+    the springs; and the stiffness (2,) [N m] of what holds of those that resist turning."""
 
     F: Array
     apart: Sequence[Array]
@@ -156,6 +240,7 @@ class Grip:
     about: Array
     across: Array
     holds: Array
+    springs: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

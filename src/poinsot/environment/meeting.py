@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.contact.law import numbers_of
-from poinsot.contact.pressing import Grip, Pressed, resistance
+from poinsot.contact.pressing import Books, Grip, Pressed, resistance
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
@@ -46,7 +46,12 @@ class ContactElement(Element):
         return springs | {"turn": np.zeros((self.count, 3))} if self.turning else springs
 
     def units(self) -> dict[str, str]:
-        return {"stretch": "m", "turn": "rad", "force": "N", "depth": "m", "slip": "m/s", "count": "1"}
+        springs = {"stretch": "m", "turn": "rad"}
+        return springs | {"force": "N", "depth": "m", "slip": "m/s", "count": "1", "stored": "J"}
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return ("damping", "sliding", "turning") if self.turning else ("damping", "sliding")
 
     def springs(self, scene: Scene, R: Array) -> list[tuple[Array, Array | None]]:
         """The stretch (3,) and turn (3,) of every patch, in the axes of a body with the attitude R."""
@@ -118,7 +123,8 @@ class Meeting:
     def taken(self, later: Later, used: Used) -> Effect:
         """The effect over a step."""
         scene, h, W = later.scene, later.h, self.at_start(later.scene) + self.relative(later.carried)
-        before = after = np.zeros(())
+        guess = self.at_start(scene) + self.relative(used.guess.carried)
+        before, after, books = np.zeros(()), np.zeros(()), Books()
         ends: list[tuple[Array, Array]] = []
         start = 0
         for patch in self.patches:
@@ -126,13 +132,22 @@ class Meeting:
             start += patch.kept
             before = before + patch.stored(self.law, 0.0, W, patch.xi)
             after = after + patch.stored(self.law, h, W, ends[-1][0])
+            books = books + patch.booked(self.law, h, W, guess, ends[-1][0])
         R = scene.carrier(self.a)[0].pose.R
         rates = {}
         for key, new in zip(("stretch", "turn"), zip(*ends, strict=True), strict=True):
             if (name := f"{self.law.name}.{key}") in scene.states:
                 rates[key] = (np.stack(new) @ R.T - scene.states[name]) * (1 / h)
-        power = used.power(later) + (after - before) / h
-        return Effect(used.wrenches, stored=before, power=power, rates=rates, shown=self.shown(scene, used.wrenches))
+        return Effect(
+            used.wrenches,
+            stored=before,
+            power=books.power,
+            rates=rates,
+            shown=self.shown(scene, used.wrenches, before),
+            shares=books.shares(self.law.turning),
+            numerical=books.numerical,
+            foreseen=after,
+        )
 
     def at_an_instant(self, scene: Scene) -> Effect:
         """The effect without a step."""
@@ -140,14 +155,15 @@ class Meeting:
         grips: list[Grip] = [patch.forces(self.law, 0.0, W) for patch in self.patches]
         F = sum((grip.F for grip in grips), np.zeros(6))
         stored = sum((patch.stored(self.law, 0.0, W, patch.xi) for patch in self.patches), np.zeros(()))
-        both = zip(self.patches, grips, strict=True)
-        power = F @ W + sum((patch.stored_rate(self.law, W, grip) for patch, grip in both), np.zeros(()))
+        books = [patch.books_now(self.law, W, grip) for patch, grip in zip(self.patches, grips, strict=True)]
+        now = sum(books, Books())
         wrenches = {body: scene.carrier(body)[1].adjoint().T @ F for body, F in self.on_both(F).items()}
-        return Effect(wrenches, stored=stored, power=power, shown=self.shown(scene, wrenches))
+        shown, shares = self.shown(scene, wrenches, stored), now.shares(self.law.turning)
+        return Effect(wrenches, stored=stored, power=now.power, shown=shown, shares=shares)
 
-    def shown(self, scene: Scene, wrenches: Mapping[str, Array]) -> dict[str, Array]:
+    def shown(self, scene: Scene, wrenches: Mapping[str, Array], stored: Array) -> dict[str, Array]:
         """The force (3,) [N] on a in world axes, the greatest depth [m], how fast the fastest patch that touches slips
-        [m/s], and how many points touch."""
+        [m/s], how many points touch, and the energy [J] that is stored."""
         W, depth, slip, count = self.at_start(scene), -np.inf, np.zeros(()), np.zeros(())
         for patch in self.patches:
             u = patch.speeds(W)[1]
@@ -155,4 +171,4 @@ class Meeting:
             count = count + np.sum(np.where(patch.depths > 0, 1.0, 0.0))
             slip = np.maximum(slip, np.where(touches, np.sqrt(u @ u), 0.0))
         force = scene[self.a].pose.R @ wrenches[self.a][3:]
-        return {"force": force, "depth": as_array(depth), "slip": slip, "count": count}
+        return {"force": force, "depth": as_array(depth), "slip": slip, "count": count, "stored": stored}

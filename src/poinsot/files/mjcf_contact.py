@@ -21,6 +21,7 @@ from poinsot.contact.law import Material
 from poinsot.spatial import Pose, shapes
 
 G = 9.81  # m/s^2, at which the damping is compared
+SOLREF, SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's, where a file says nothing
 LARGEST = 100.0  # s/m: a damping that lets nothing bounce
 
 
@@ -50,7 +51,7 @@ def mjcf_shapes(path: str, names: list[str]) -> dict[str, tuple[Collider, ...]]:
             found[names[b]].append(_collider(model, g, shape))
     used = [c.surface.stiffness for some in found.values() for c in some if c.surface is not None]
     notes = []
-    if used:
+    if used and _states_softness(model):
         notes.append(
             "the softness of its contacts (solref, solimp) is taken at the masses that pushes at its bodies move: "
             f"stiffness {min(used):.3g} to {max(used):.3g} N/m"
@@ -63,6 +64,12 @@ def mjcf_shapes(path: str, names: list[str]) -> dict[str, tuple[Collider, ...]]:
     if notes:
         warnings.warn(f"{path}: {'; '.join(notes)}.", stacklevel=2)
     return {name: tuple(some) for name, some in found.items()}
+
+
+def _states_softness(model: Any) -> bool:
+    """Whether the file has a solref or solimp of its own: what it does not say cannot be read in another way."""
+    own = [np.any(model.geom_solref != SOLREF), np.any(model.geom_solimp != SOLIMP)]
+    return bool(model.ngeom and any(own))
 
 
 def _collider(model: Any, g: int, shape: Any) -> Collider:

@@ -51,16 +51,21 @@ class Flexure(Element):
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         phi, pull, C_v = self._bent(scene)
-        K, (q, v), joint = as_array(self.stiffness), scene.joint(self.joint), scene.mechanism.link(self.joint).joint
+        K, v = as_array(self.stiffness), scene.joint(self.joint)[1]
         slope = as_array(self.damping) + h * K + np.zeros(v.shape)
         resistance = Resistance(joint_forces={self.joint: -pull - h * K * v - C_v}, joint_slopes={self.joint: slope})
 
         def taken(later: Later, used: Used) -> Effect:
-            new = joint.type.integrate(joint, q, h * later.velocity(self.joint))
-            end = joint.type.difference(joint, joint.type.neutral(joint), new)
-            stored, shown = 0.5 * (phi @ (K * phi)), {"bent": phi, "torque": used.joint_forces[self.joint]}
-            power = used.power(later) + (0.5 * (end @ (K * end)) - stored) / h
-            return Effect(joint_forces=used.joint_forces, stored=stored, power=power, shown=shown)
+            end = later.velocity(self.joint)
+            stored, more = 0.5 * (phi @ (K * phi)), 0.5 * h * (end @ (K * end))
+            return Effect(
+                joint_forces=used.joint_forces,
+                stored=stored,
+                power=-(end @ (as_array(self.damping) * end)),
+                shown={"bent": phi, "torque": used.joint_forces[self.joint]},
+                numerical=-more,
+                foreseen=stored + h * (pull @ end + more),
+            )
 
         return Resisting(lambda later: resistance, taken)
 

@@ -59,6 +59,9 @@ class Effect:
     carried: (L, p) (6,) [kg m^2/s, kg m/s], momentum relative to the bodies, about their origins in their own axes.
     outside: the part of the wrenches that comes from outside the world; None: all, unless the element is internal.
     mass: the mass flow into the world [kg/s].
+    shares: parts of the power [W] that have rows of their own in the ledger, by the names that `Element.rows` gives.
+    Over an implicit step, numerical: what the step itself adds to the energy in the element's forces and stores, per
+    second [W]; foreseen: the energy [J] stored at its end, as the forces foresee it.
 
     power, rates and shown may be functions of the motion that follows from all effects.
     """
@@ -72,6 +75,9 @@ class Effect:
     carried: Mapping[str, Array] = field(default_factory=dict)
     outside: Mapping[str, Array] | None = None
     mass: Array | None = None
+    shares: Mapping[str, Array] = field(default_factory=dict)
+    numerical: Array | None = None
+    foreseen: Array | None = None
 
     def evaluated(self, motion: Dynamics) -> "Effect":
         """The same effect, with the functions of the motion evaluated."""
@@ -185,6 +191,11 @@ class Element:
     def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
         """Its own states after a step, where they do not follow from their rates alone, as for latches."""
         return states
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What its power is made of, if the ledger has a row for each: the names of `Effect.shares`."""
+        return ()
 
     # In an implicit step:
 

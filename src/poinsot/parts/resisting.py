@@ -57,24 +57,26 @@ class Resistance:
             wrenches[b] = wrenches[b] - K.T @ later.carried(a)
         wrenches = {b: later.scene.carrier(b)[1].adjoint().T @ F for b, F in wrenches.items()}
         forces = {j: f - self.joint_slopes[j] * later.joint_change(j) for j, f in self.joint_forces.items()}
-        return Used(wrenches, forces, self.kept)
+        return Used(wrenches, forces, self.kept, later)
 
 
 @dataclass(frozen=True, eq=False)
 class Used:
-    """The forces that a step was made with, in the axes of the bodies, and what was `kept` of the last guess."""
+    """The forces that a step was made with, in the axes of the bodies, and what was `kept` of the last `guess`, about
+    which they were linearised."""
 
     wrenches: Mapping[str, Array]
     joint_forces: Mapping[str, Array]
     kept: Array
+    guess: "Later"
 
     def power(self, later: "Later") -> Array:
-        """Their mean power over the step [W]."""
+        """Their power [W] at the end of the step. What they do beside that is the step's own, in `run.step_errors`."""
         total: Array = np.zeros(())
         for body, F in self.wrenches.items():
-            total = total + F @ (later.scene[body].twist + 0.5 * later.change(body))
+            total = total + F @ later.twist(body)
         for joint, f in self.joint_forces.items():
-            total = total + f @ (later.scene.joint(joint)[1] + 0.5 * later.joint_change(joint))
+            total = total + f @ later.velocity(joint)
         return total
 
 

@@ -94,11 +94,18 @@ class Spring(Element):
 
         def taken(later: Later, used: Used) -> Effect:
             change = sum((-s * (moves[name] @ later.carried(name)) for name, s in signs.items()), np.zeros(3))
-            end, _ = length_and_direction(d + h * (u + change))
-            before, after = (0.5 * self.stiffness * (x - self.rest_length) ** 2 for x in (length, end))
-            shown = {"length": length, "tension": n @ (pull * n + G @ (u + change))}
-            power = used.power(later) + (after - before) / h
-            return Effect(used.wrenches, stored=before, power=power, shown=shown)
+            end = u + change
+            rate, aside = n @ end, end - (n @ end) * n
+            before, after = (0.5 * self.stiffness * (x - self.rest_length) ** 2 for x in (length, length + h * rate))
+            shown = {"length": length, "tension": n @ (pull * n + G @ end)}
+            return Effect(
+                used.wrenches,
+                stored=before,
+                power=-self.damping * rate * rate,
+                shown=shown,
+                numerical=-0.5 * h * self.stiffness * rate * rate - across * (aside @ aside),
+                foreseen=after,
+            )
 
         return Resisting(lambda later: resistance, taken)
 

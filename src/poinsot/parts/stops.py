@@ -7,7 +7,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike, Scalar
-from poinsot.contact.law import push
+from poinsot.contact.law import push, pushed_over
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
@@ -71,10 +71,20 @@ class JointStop(Element):
             return 0.5 * np.sum(k * sum(np.maximum(depth - sign * moved, 0.0) ** 2 for depth, sign in depths))
 
         def taken(later: Later, used: Used) -> Effect:
-            before = stored(0.0)
-            power = used.power(later) + (stored(h * later.velocity(self.joint)) - before) / h
-            shown = {"torque": used.joint_forces[self.joint]}
-            return Effect(joint_forces=used.joint_forces, stored=before, power=power, shown=shown)
+            v, tau, power, lost = later.velocity(self.joint), np.zeros(q.shape), np.zeros(()), np.zeros(())
+            for depth, sign in depths:
+                f, _, elastic = push(k, as_array(self.damping), h, depth, sign * v)
+                tau, power = tau + sign * f, power + np.sum((f - elastic) * sign * v)
+                lost = lost + np.sum(pushed_over(k, h, depth, sign * v))
+            by_guess = (used.joint_forces[self.joint] - tau) @ v  # the force was linearised about the last guess
+            return Effect(
+                joint_forces=used.joint_forces,
+                stored=stored(0.0),
+                power=power,
+                shown={"torque": used.joint_forces[self.joint]},
+                numerical=by_guess + lost / h,
+                foreseen=stored(h * v),
+            )
 
         return Resisting(at, taken)
 

@@ -111,7 +111,14 @@ class CompiledSystem:
 
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
-        return np.flatnonzero(self._inflow_possible) if self.keeps_ledger else np.zeros(0, int)
+        own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
+        possible = np.concatenate([self._inflow_possible, own])
+        return np.flatnonzero(possible) if self.keeps_ledger else np.zeros(0, int)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of the ledger: those of the system and, if the method knows what it adds, the step itself."""
+        return (*ledger.sources(self.system), *((ledger.STEP,) if self._scheme.books_errors else ()))
 
     @Shared
     def _inflow_possible(self) -> Array:
@@ -156,7 +163,7 @@ class CompiledSystem:
         """The meaning of each number of y, in words."""
         s = self.system
         joints = [f"{x}{k} of body {name!r}" for x in "qv" for name, k in coordinates(s.mechanism, x)]
-        inflow = [f"{column} through {source!r}" for source in ledger.sources(s) for column in ledger.COLUMNS]
+        inflow = [f"{column} through {source!r}" for source in self.sources for column in ledger.COLUMNS]
         return [*joints, *entries(s.states), *(inflow[k] for k in self.inflow_indices)]
 
     def parameters(self, numbers: Values, inputs: Values, batch: tuple[int, ...] = ()) -> Array:

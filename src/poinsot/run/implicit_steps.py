@@ -22,6 +22,7 @@ from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
+from poinsot.run.step_errors import step_error
 from poinsot.world import Motion, State, System
 from poinsot.world.closing_loops import closing, gathered
 
@@ -37,22 +38,31 @@ def implicit(iterations: int = ITERATIONS) -> Method:
             points = form.moving(y.state.parts)
             state = form.leave(y, points).state
             scene, _ = context.system.scene(t, state, context.parameters, context.inputs_at(t))
-            motion = implicit_motion(context.system, scene, h, iterations)
+            motion, a = implicit_motion(context.system, scene, h, iterations)
             slope = context.system.rate(motion)
             about = points or form.fixed
             _, wdot = floating.rates(scene.mechanism, about, scene.q, y.state.v, slope.q, motion.wdot)
             w = y.state.v + h * wdot
             x = floating.moved(context.system.mechanism, y.state.q, w, h)
             parts, inflow = y.state.parts + h * slope.parts, y.inflow + h * context.inflow_rate(motion)
-            return form.recentred(LedgerState(State(x, w, parts), inflow), points)
+            new = form.recentred(LedgerState(State(x, w, parts), inflow), points)
+            if not len(context.inflow_indices):
+                return new
+            end, _ = context.system.scene(t + h, form.leave(new).state, context.parameters, context.inputs_at(t + h))
+            return replace(new, inflow=new.inflow + context.numerical(step_error(motion, a, h, end)))
 
         return step
 
-    return replace(general(1, make), unsuited=lambda system: "")
+    method = general(1, make)
+
+    def booking(context: StepContext) -> Step:
+        return method.step(replace(context, books_errors=True))
+
+    return replace(method, step=booking, unsuited=lambda system: "", books_errors=True)
 
 
-def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> Motion:
-    """The forces over a step h, and the accelerations that they give."""
+def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> tuple[Motion, Array]:
+    """The forces over a step h, and the accelerations that they give; and those (nv,) of `StiffTree.solve`."""
     mech = scene.mechanism
     resisting = {name: e for name, e in scene.elements.items() if e.resists}
     effects = {name: scene.effect(name) for name in scene.elements if name not in (*resisting, *system.loops)}
@@ -80,9 +90,9 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
     carry = Iterates(start, start, {name: np.zeros(law.kept) for name, law in laws.items()}, 0.0 * rows.gap)
     carry = fori_loop(iterations, iterate, carry) if iterations > 1 else iterate(0, carry)
     end, before = later(carry.now), later(carry.before)
-    used = {name: replace(law.at(before).used(end), kept=carry.kept[name]) for name, law in laws.items()}
+    used = {name: replace(law.at(before).used(end), kept=carry.kept[name], guess=before) for name, law in laws.items()}
     tau = closing(system.loops, scene, effects, wrenches, tau, carry.closing, rows)
-    return _booked(scene, effects, wrenches, tau, tree, end, laws, used)
+    return _booked(scene, effects, wrenches, tau, tree, end, laws, used), end.a
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +147,8 @@ def _booked(
     taken = {name: law.taken(later, used[name]) for name, law in laws.items()}
     for effect in taken.values():
         tau = gathered(scene.mechanism, effect, wrenches, tau)
-    joints = taken.pop(JOINTS, None)
-    power, effects = None if joints is None else joints.power, effects | taken
-    motion = Motion(scene, effects, wrenches, tau, *tree.rates(later.a), power)
+    joints, effects = taken.pop(JOINTS, None), effects | taken
+    motion = Motion(scene, effects, wrenches, tau, *tree.rates(later.a), joints)
     return replace(motion, effects={name: effect.evaluated(motion) for name, effect in effects.items()})
 
 
@@ -168,16 +177,14 @@ def joint_resistance(scene: Scene, h: Scalar) -> Resisting:
         return Resistance(joint_forces=forces, joint_slopes=slopes)
 
     def taken(later: Later, used: Used) -> Effect:
-        return Effect(joint_forces=used.joint_forces, power=used.power(later) + _stored_later(scene, later))
+        stored, springs, over = np.zeros(()), np.zeros(()), np.zeros(())
+        for k, joint in joints:
+            if joint.type.stores_energy(joint):
+                u, v = strain(joint, scene.q[mech.q_slices[k]]), later.velocity(mech.links[k].name)
+                stored = stored + 0.5 * np.sum(joint.stiffness * (u - h * v) ** 2)
+                springs = springs + np.sum(joint.stiffness * (u - h * v) * v)
+                over = over - 0.5 * h * np.sum(joint.stiffness * v * v)
+        power = used.power(later) - springs  # of dampers, dry friction, and springs that store no energy
+        return Effect(joint_forces=used.joint_forces, power=power, numerical=over, foreseen=stored)
 
     return Resisting(at, taken)
-
-
-def _stored_later(scene: Scene, later: Later) -> Array:
-    """The power [W] that the springs in joints take up, over the step."""
-    mech, total = scene.mechanism, np.zeros(())  # type: Any, Array
-    for link, sq in zip(mech.links, mech.q_slices, strict=True):
-        if link.joint.nv and link.joint.type.stores_energy(link.joint):
-            u, v = strain(link.joint, scene.q[sq]), later.velocity(link.name)
-            total = total + np.sum(link.joint.stiffness * v * (0.5 * later.h * v - u))
-    return total

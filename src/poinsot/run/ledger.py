@@ -22,6 +22,7 @@ CONSERVED_QUANTITIES = ("mass", "momentum", "angular_momentum", "energy")
 UNITS = {"mass": "kg", "momentum": "kg m/s", "angular_momentum": "kg m^2/s", "energy": "J"}
 COLUMNS = ("mass", "Px", "Py", "Pz", "Lx", "Ly", "Lz", "energy")
 WIDTH = len(COLUMNS)
+STEP = "numerical"  # the source that is the step itself, of methods that know what it adds
 SHARE = 1e-9  # of the products of lengths, beside which rounding, 1e-16 of them, is no residual
 
 
@@ -30,9 +31,11 @@ class LedgerWarning(UserWarning):
 
 
 def sources(system: System) -> tuple[str, ...]:
-    """The sources of inflow: gravity, the supports of the world's trees, joints, and each element."""
-    names = [] if "gravity" in dict(system.description.acting()) else ["gravity"]
-    return (*names, "supports", "joints", *(name for name, _ in system.description.acting()))
+    """The sources of inflow: gravity, the supports of the world's trees, joints, and each element, with its rows."""
+    acting = dict(system.description.acting())
+    names = [] if "gravity" in acting else ["gravity"]
+    own = (source for name, e in acting.items() for source in (name, *(f"{name}.{row}" for row in e.rows)))
+    return (*names, "supports", "joints", *own)
 
 
 def energy_of(system: System, source: str) -> int:
@@ -50,7 +53,7 @@ def conserved_quantities(scene: Scene, effects: Mapping[str, Effect]) -> Array:
     mech = scene.mechanism
     mass: Array = np.zeros(())
     total = np.zeros(6)
-    energy = kinematics.kinetic_energy(mech, scene.q, scene.v) + _joint_springs(scene)
+    energy = kinematics.kinetic_energy(mech, scene.q, scene.v) + joint_springs(scene)
     for link, X, V in zip(mech.links, scene.poses, scene.twists, strict=True):
         if link.inertia is not None:
             mass = mass + link.inertia.mass
@@ -76,16 +79,15 @@ def gross_amounts(scene: Scene, effects: Mapping[str, Effect]) -> Array:
             L, P = halves(motion.momentum_in_frame(X, link.inertia.momentum(V)))
             x, m = X @ link.inertia.com, link.inertia.mass
             length, distance = np.sqrt(P @ P), np.sqrt(x @ x)
-            mass, momentum = mass + m, momentum + length
-            turning = turning + np.sqrt(L @ L) + SHARE * distance * length
-            weight = m * np.sqrt(mech.gravity @ mech.gravity)
-            energy = (
-                energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * weight * distance
-            )
+            g = np.sqrt(mech.gravity @ mech.gravity)
+            fallen = SHARE * m * np.sqrt(g * distance)  # where all rests at the records, impulses in between round off
+            mass, momentum = mass + m, momentum + length + fallen
+            turning = turning + np.sqrt(L @ L) + distance * (SHARE * length + fallen)
+            energy = energy + link.inertia.kinetic_energy(V) + np.abs(m * (mech.gravity @ x)) + SHARE * m * g * distance
     for effect in effects.values():
         if effect.stored is not None:
             energy = energy + np.abs(effect.stored)
-    energy = energy + _joint_springs(scene)
+    energy = energy + joint_springs(scene)
     return np.stack([np.reshape(a, ()) for a in (1.0 * mass, momentum, turning, energy)])
 
 
@@ -93,12 +95,14 @@ def inflow_rates(system: System, moved: Motion) -> Array:
     """(n, 8): the inflow per second through each of the sources."""
     scene, mech = moved.scene, moved.scene.mechanism
     elements = dict(system.description.acting())
+    rows = {f"{name}.{row}" for name, e in elements.items() for row in e.rows}
     rates = []
     for name in sources(system):
         if name == "supports":
             rates.append(_through_supports(moved))
         elif name == "joints":
-            power = _through_joints(scene) if moved.joint_power is None else moved.joint_power
+            joints = moved.in_joints
+            power = _through_joints(scene) if joints is None or joints.power is None else joints.power
             rates.append(_rate(np.zeros(6), power))
         elif name in moved.effects:
             effect = moved.effects[name]
@@ -106,7 +110,11 @@ def inflow_rates(system: System, moved: Motion) -> Array:
             own: Mapping[str, Array] = {} if elements[name].internal else effect.wrenches
             for body, F in (own if effect.outside is None else effect.outside).items():
                 F_W = F_W + motion.wrench_in_frame(scene[body].pose, F)
-            rates.append(_rate(F_W, _power(effect, scene), effect.mass))
+            power = _power(effect, scene) - sum(effect.shares.values(), np.zeros(()))
+            rates.append(_rate(F_W, power, effect.mass))
+            rates += [_rate(np.zeros(6), effect.shares[row]) for row in elements[name].rows]
+        elif name in rows:
+            continue  # with its element
         else:
             mass_at = np.zeros(3)
             mass: Array = np.zeros(())
@@ -167,7 +175,7 @@ def _simple_reaction(moved: Motion, i: int) -> Array | None:
     return None
 
 
-def _joint_springs(scene: Scene) -> Array:
+def joint_springs(scene: Scene) -> Array:
     """The energy [J] stored in the springs of joints."""
     total: Array = np.zeros(())
     for i, link in enumerate(scene.mechanism.links):
@@ -214,6 +222,13 @@ class Ledger:
         inflows."""
         scale = self._scale()
         return magnitudes(self.residual) / np.where(scale > 0, scale, 1.0)
+
+    def share_of(self, source: str) -> Array:
+        """The inflow (..., 4) through a source relative to the same; that of energy with its sign."""
+        inflow, scale = self.inflow[..., self.sources.index(source), :], self._scale()
+        share = magnitudes(inflow) / np.where(scale > 0, scale, 1.0)
+        signs = np.where(np.arange(4) == 3, np.where(inflow[..., 7:] < 0, -1.0, 1.0), 1.0)
+        return np.asarray(signs * share)
 
     def _scale(self) -> Array:
         amounts = [magnitudes(a) for a in (self.initial, self.final)]

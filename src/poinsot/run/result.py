@@ -17,7 +17,7 @@ from poinsot.run import output_kinds
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState
 from poinsot.run.fingerprints import hash_of
-from poinsot.run.ledger import WIDTH, Ledger, sources
+from poinsot.run.ledger import WIDTH, Ledger
 from poinsot.run.limits import Limits, limits
 from poinsot.run.observe import LABELS, observe
 from poinsot.run.table_exits import TableExits, table_exits
@@ -135,7 +135,7 @@ class Run:
         p = self.p[chosen] if self.p.ndim == y.ndim else self.p
         with np.errstate(all="ignore"):
             conserved, gross = compiled.conserved(time, y, p, same_bits)
-        names = sources(compiled.system)
+        names = compiled.sources
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
         inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
         table = inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH)

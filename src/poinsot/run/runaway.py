@@ -6,12 +6,14 @@ import warnings
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.run.ledger import CONSERVED_QUANTITIES, LedgerWarning, magnitudes
+from poinsot.run.ledger import CONSERVED_QUANTITIES, STEP, LedgerWarning, magnitudes
 from poinsot.run.result import Run
 from poinsot.run.stepping import METHODS
 
 GROWTH = 1e9  # times the largest number at the start, or 1 m, rad, m/s, rad/s: no machine gets there
 SAMPLE = 15  # instances of a batch without ledger that are looked at, beside the one that is farthest
+GAINED, LOST = 0.01, 0.5  # parts of what is conserved that a step itself may add, and of the energy that it may take:
+# a blow within one step loses all of its speed, as it may by its own damping
 SMALL = 0.1  # a relative residual below which it falls with the order of the method
 
 
@@ -24,8 +26,9 @@ def warn(run: Run) -> None:
     if run.stop.reason == "broken" or not run.y.size:
         return
     if run.compiled.keeps_ledger:
-        if run.unexplained:
-            warnings.warn(_residual(run), LedgerWarning, stacklevel=5)
+        text = _residual(run) if run.unexplained else _of_the_step(run)
+        if text is not None:
+            warnings.warn(text, LedgerWarning, stacklevel=5)
         return
     text = _grown(run) or (_changed(run) if run.batch else None)
     if text is not None:
@@ -82,6 +85,26 @@ def _residual(run: Run) -> str:
     return (
         f"the ledger does not close: a part of {worst:.1e} of the {quantity}{where} is unexplained, more than "
         f"ledger_tolerance = {run.settings['ledger_tolerance']:g}. {_advice(run, worst)}"
+    )
+
+
+def _of_the_step(run: Run) -> str | None:
+    """What is wrong if the step itself adds or takes too much, of methods that know what it does."""
+    if STEP not in run.compiled.sources or not np.isfinite(run.settings["ledger_tolerance"]):
+        return None
+    share = run.ledger.share_of(STEP)
+    limits = np.where((np.arange(4) == 3) & (share < 0), LOST, GAINED)
+    *instance, k = np.unravel_index(np.argmax(np.abs(share) / limits), share.shape)
+    worst = float(share[(*instance, k)])
+    if abs(worst) <= limits[(*instance, k)]:
+        return None
+    where = f" of instance {instance[0]}" if instance else ""
+    verb = "took" if worst < 0 else "added" if k == 3 else "changed"
+    quantity = CONSERVED_QUANTITIES[int(k)].replace("_", " ")
+    return (
+        f"the step of {run.settings['step']:.1e} s is too long: by its own error it {verb} a part of {abs(worst):.1e} "
+        f"of the {quantity}{where}, the row {STEP!r} of the ledger. It falls with the step; world.check_step() tells "
+        "what contacts ask for."
     )
 
 

@@ -32,6 +32,9 @@ class StepContext:
     inflow_indices: Array
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # inputs that are functions of time
     tolerance: float = 1e-10  # of methods that choose their steps, relative
+    books_errors: bool = (
+        False  # whether closing the loops again is entered in the ledger, beside what loops take for it
+    )
 
     def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""
@@ -56,8 +59,15 @@ class StepContext:
         """The inflow per second, (k,) at the indices that are kept."""
         if not len(self.inflow_indices):
             return np.zeros(0)
-        rates: Array = np.ravel(ledger.inflow_rates(self.system, motion))[self.inflow_indices]
-        return rates
+        rates = np.ravel(ledger.inflow_rates(self.system, motion))
+        kept: Array = np.concatenate([rates, np.zeros(ledger.WIDTH)])[self.inflow_indices]  # none is the step's own
+        return kept
+
+    def numerical(self, error: Array) -> Array:
+        """What the step itself adds (8,), at the indices that are kept (k,)."""
+        start = ledger.WIDTH * len(ledger.sources(self.system))
+        whole: Array = np.concatenate([np.zeros(start), error])[self.inflow_indices]
+        return whole
 
     def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""
@@ -73,7 +83,17 @@ class StepContext:
         if not self.system.loops:
             return y
         state, lost = self.system.closed(t, y.state, self.parameters)
-        return LedgerState(state, self.without(y.inflow, lost))
+        inflow = self.without(y.inflow, lost)
+        if self.books_errors and len(self.inflow_indices):
+            before, after = (self.conserved(t, x) for x in (y.state, state))
+            taken = np.where(np.arange(ledger.WIDTH) == ledger.COLUMNS.index("energy"), sum(lost.values()), 0.0)
+            inflow = inflow + self.numerical(after - before + taken)
+        return LedgerState(state, inflow)
+
+    def conserved(self, t: Scalar, state: State) -> Array:
+        """The conserved quantities (8,) of a state."""
+        scene, _ = self.system.scene(t, state, self.parameters, self.inputs_at(t))
+        return ledger.conserved_quantities(scene, {name: scene.effect(name) for name in scene.elements})
 
     def without_jumps(self, t: Scalar, y: LedgerState, end: Scalar, new: LedgerState) -> LedgerState:
         """What a step from y, at the time t, leads to; with velocities NaN if a drive or a cam jumps in it."""
@@ -104,6 +124,7 @@ class Method:
     """The order, the function that makes a step, and the conversions to and from the form that is stepped.
 
     `converts`: whether that form of a system differs from its state. `unsuited`: why it cannot step a system, or "".
+    `books_errors`: whether it enters what the step itself adds to what is conserved in the ledger, as `ledger.STEP`.
     `march`: of methods that choose their steps, the function that goes from one time to another; see `adaptive_steps`.
     """
 
@@ -113,4 +134,5 @@ class Method:
     from_stepped: Callable[[StepContext, Any], LedgerState] = lambda context, y: y
     converts: Callable[[System], bool] = lambda system: True
     unsuited: Callable[[System], str] = lambda system: ""
+    books_errors: bool = False
     march: Callable[..., Any] | None = None

@@ -25,7 +25,7 @@ from poinsot.world.orbit import Orbit
 
 HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; the acceleration that remains is below rounding
 STATE = ("position", "orientation", "velocity", "angular_velocity", "q", "v")
-RESERVED = (WORLD, "gravity", "supports", "joints")  # the frame at rest, and sources of the ledger
+RESERVED = (WORLD, "gravity", "supports", "joints", "numerical")  # the frame at rest, and sources of the ledger
 
 
 @dataclass(frozen=True, eq=False)

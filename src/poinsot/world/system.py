@@ -52,7 +52,7 @@ class Motion:
     """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
 
     wdot (nv,): vdot, but for free roots it ends with the acceleration of the centre of mass, in axes at rest.
-    joint_power [W]: of springs and dampers in joints, if it is not that of an instant.
+    in_joints: the effect of springs and dampers in joints, over an implicit step.
     """
 
     scene: Scene
@@ -61,7 +61,7 @@ class Motion:
     tau: Array
     vdot: Array
     wdot: Array
-    joint_power: Array | None = None
+    in_joints: Effect | None = None
 
     def __getitem__(self, name: str) -> BodyState:
         """The body with this name: its pose, twist, momentum and energy."""
