@@ -186,6 +186,11 @@ class Element:
         """Its own states after a step, where they do not follow from their rates alone, as for latches."""
         return states
 
+    def happened(self, states: Mapping[str, Array]) -> Array | None:
+        """1 from the instant on at which something happened to it, 0 before: a step in which it does is made in two
+        parts. None if nothing of that kind ever does."""
+        return None
+
     # In an implicit step:
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:

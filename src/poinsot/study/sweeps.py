@@ -293,6 +293,7 @@ def work(job: Job, k: int) -> int:
     zarr = require("zarr", "zarr", "A sweep")
     where = job.part(k)
     run = job.simulate(where)
+    require_whole(run)
     short = len(job.time_grid.times) - len(run.time)  # all of them met the condition to stop
     broken = np.zeros(where.stop - where.start, dtype="i1")
     broken[list(run.stop.notes)] = 1
@@ -313,6 +314,12 @@ def work(job: Job, k: int) -> int:
         group["done"][k] = 1
         _flush(path / "done", str(k))
     return k
+
+
+def require_whole(run: Run) -> None:
+    """KeyboardInterrupt if a run was stopped by Ctrl-C: half of a chunk is not kept."""
+    if run.stop.reason == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _flush(folder: Path, piece: str) -> None:
