@@ -2,12 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
+from shutil import which
 
 import numpy as np
 import pytest
 
+import cupy_on_host
 import poinsot as pt
 from poinsot.run import simulation
 from poinsot.study.exact_sums import exact_sum, rounded
@@ -145,6 +150,51 @@ def test_it_resumes_and_knows_its_own(world, tmp_path):
     (tmp_path / "mine" / "thesis.txt").write_text("all of it")
     with pytest.raises(FileExistsError, match="is not a sweep"):
         swept(world, tmp_path / "mine", fresh=True)
+
+
+@pytest.mark.skipif(which("g++") is None, reason="the stand-in for a GPU needs g++")
+def test_on_the_gpu(world, tmp_path, monkeypatch):
+    """With kernels of CUDA C++ that are compiled for the host: what the processor finds, also with a condition."""
+    options = {"until": lambda t, scene: scene["ball"].velocity[2] < 6.0, "samples": 1500, "chunk": 1024}
+    here = swept(world, None, **options).summary
+    monkeypatch.setitem(sys.modules, "cupy", cupy_on_host.module())
+    there = swept(world, None, device="cuda", **options).summary
+    assert there.n == 1500
+    for name in OUTPUTS:
+        np.testing.assert_allclose([there.mean(name), there.std(name)], [here.mean(name), here.std(name)], rtol=1e-11)
+
+
+ALONE = """
+import sys
+sys.path[:0] = [{tests!r}, {benchmarks!r}]
+import cupy_on_host
+sys.modules["cupy"] = cupy_on_host.module()
+KNOWN = {{*sys.stdlib_module_names, "numpy", "poinsot", "rocket_flights", "cuda_on_host"}}
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] not in KNOWN: raise ImportError(name + " is not installed here")
+sys.meta_path.insert(0, Nothing())
+import rocket_flights
+sys.argv = ["rocket_flights.py", "200", "--device", "cuda", "--chunk", "1024"]
+rocket_flights.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(which("g++") is None, reason="the stand-in for a GPU needs g++")
+def test_rocket_flights_need_numpy_and_cupy_alone():
+    root = Path(__file__).parents[2]
+    code = ALONE.format(tests=str(root / "tests"), benchmarks=str(root / "benchmarks"))
+    path = {**os.environ, "PYTHONPATH": str(root / "src")}
+    alone, usual = (
+        subprocess.run(
+            [sys.executable, *args], capture_output=True, text=True, check=True, env=path
+        ).stdout.splitlines()
+        for args in (["-c", code], [str(root / "benchmarks" / "rocket_flights.py"), "200"])
+    )
+    assert alone[0].startswith("200 flights")
+    assert "0 broke down" in alone[0]
+    assert alone[1:5] == usual[1:5]  # apogee, places and ellipse, to a centimetre
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,9 @@ class Parachute(Element):
 
     It opens at the instant, found within the step, at which `trigger` is first above zero: a number, `Input`, `Signal`,
     the name of a signal, or a function (t, scene) of a number or condition, as
-    `lambda t, scene: scene.air("rocket").altitude < 300`. By default it is open from the start. x = min(1, (t - t_open)/`inflation`)^`growth`, from 0 to 1 in `inflation` [s]: Knacke, Parachute
-    Recovery Systems Design Manual, chapter 5. Falling at rest it has the terminal velocity sqrt(2 m g/(rho CdS)).
+    `lambda t, scene: scene.air("rocket").altitude < 300`. By default it is open from the start.
+    x = min(1, (t - t_open)/`inflation`)^`growth`, from 0 to 1 in `inflation` [s]: Knacke, Parachute Recovery Systems
+    Design Manual, chapter 5. Falling at rest it has the terminal velocity sqrt(2 m g/(rho CdS)).
 
     `added_mass` [kg]: of the air that a full canopy takes along, as about rho 4/3 pi R^3 /2 of a hemisphere; then its
     force -added_mass x dv/dt acts as well, by the acceleration of the point, which follows the true one with 0.02 s.
