@@ -26,7 +26,7 @@ from poinsot.run.fingerprints import Reading, hash_of
 from poinsot.run.progress import Progress
 from poinsot.run.result import outputs_of
 from poinsot.study.summaries import Summary
-from poinsot.study.sweeps import client_of, given, require_whole
+from poinsot.study.sweeps import client_of, given, require_whole, start_of
 from poinsot.world import Description, World
 
 BLOCK = 1024  # instances that are drawn together
@@ -208,9 +208,8 @@ def sweep_reduced(
     """
     _check(vary, outputs, samples, chunk, engine)
     usual = {"every": duration, "ledger": False, "record": ["position"]}
-    run = {**usual, **options, "duration": duration, "step": step, "outputs": dict(outputs)}
-    edges = _edges(histograms or {}, outputs)
-    folder = "" if save is None else str(save)
+    run = {**usual, **options, "duration": duration, "step": step, "outputs": dict(outputs)} | start_of(options)
+    folder, edges = "" if save is None else str(save), _edges(histograms or {}, outputs)
     job = ReducedJob(world.description, run, dict(vary), samples, seed, chunk, folder, edges, dict(storage or {}))
     job.numbers(0, 1)  # errors of paths and distributions, before any work starts
     waiting, total = job.prepare(fresh), job.nothing()
