@@ -107,7 +107,7 @@ def trim(
     """
     held, known = dict(hold) if isinstance(hold, Mapping) else dict.fromkeys(_names(hold or ())), dict(limits or {})
     names = (None if free is None else _names(free), tuple(held), tuple(vary or ()), _names(zero))
-    if not tolerance > 0:
+    if not (_is_finite(tolerance) and tolerance > 0):
         raise ValueError(f"tolerance={tolerance!r} must be above zero.")
     problem = asked(world.description, request := Request(kind, None if body is None else str(body), *names))
     c, n = _conditions(problem, held, vary or {}, batch, seed)
@@ -117,7 +117,10 @@ def trim(
 
 
 def _names(names: Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    found = (names,) if isinstance(names, str) else tuple(names)
+    if strange := [name for name in found if not isinstance(name, str)]:
+        raise ValueError(f"{strange[0]!r} is not a name; give names, such as 'alpha' or 'elevator'.")
+    return found
 
 
 def _found(world: World, asked: Asked, c: Array, n: int | None, made: TrimStart) -> Trim:
@@ -154,7 +157,7 @@ def _conditions(
 
 def _is_finite(x: Any) -> bool:
     try:
-        return np.ndim(x) == 0 and bool(np.isfinite(float(x)))
+        return not isinstance(x, str) and np.ndim(x) == 0 and bool(np.isfinite(float(x)))
     except (TypeError, ValueError):
         return False
 
