@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from poinsot.cli.commands import app
 from poinsot.files.problems import ScenarioError
 from poinsot.files.scenario import read_scenario
+from poinsot.study.swept import load_sweep
 
 PLANE = """
 title = "A trimmed aircraft"
@@ -52,6 +53,32 @@ name = "pull"
 value = ["thrust", 0, 0]
 axes = "body"
 """
+
+
+SWEEP = """
+[outputs]
+low = "min(altitude)"
+high = "max(altitude)"
+alpha = "final(alpha)"
+[sweep]
+samples = 12
+[sweep.vary]
+"plane.mass" = "uniform(900, 1300)"
+"plane.start.airspeed" = "uniform(50, 70)"
+"""
+
+
+def test_sweeps_of_a_scenario_trim_every_instance(tmp_path):
+    pytest.importorskip("zarr")
+    (tmp_path / "plane.toml").write_text(PLANE + SWEEP)
+    where = ["--out", str(tmp_path / "plane.zarr"), "--no-plot"]
+    done = CliRunner().invoke(app, ["sweep", str(tmp_path / "plane.toml"), *where])
+    assert done.exit_code == 0, done.output
+    data = load_sweep(tmp_path / "plane.zarr").data
+    assert np.abs(data.high - data.low).max() < 1e-6
+    assert np.ptp(data.alpha.values) > 0.03
+    runs = read_scenario(PLANE).run(vary={"plane.mass": [900.0, 1300.0]}, record=["altitude"])
+    np.testing.assert_allclose(runs.data.altitude.values, 1000.0, atol=1e-7)
 
 
 def test_a_scenario_starts_trimmed():

@@ -131,6 +131,21 @@ def test_it_opens_at_its_trigger_and_inflates():
     np.testing.assert_allclose(run["box"].velocity.values[falling, 2], -9.81 * run.time[falling], atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["rk4", "adaptive"])
+def test_a_parachute_opens_within_a_step(method):
+    """A body falls without air resistance until it opens, so the instant is known; the step does not matter."""
+    opened, ends = [], []
+    for step in (0.05, 0.03, 0.003):
+        chute = pt.Parachute("chute", "box", CdS=2.0, trigger=lambda t, s: -s["box"].velocity[2] - 12.3, inflation=1.0)
+        run = dropped(chute).simulate(4.2, step, method=method, every=4.2)
+        opened.append(float(run.data["chute.opened_at"][-1]))
+        ends.append(run.data.position.sel(body="box").values[-1])
+    np.testing.assert_allclose(opened, 12.3 / 9.81, rtol=1e-12)
+    np.testing.assert_allclose(
+        ends, ends[-1:] * 3, atol=2e-3
+    )  # m; the end of the inflation is not located, and half a step is 0.3 m
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

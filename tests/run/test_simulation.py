@@ -10,7 +10,7 @@ from run_worlds import RATES, STAIRS, machine, rocket, slow, tumbling
 
 import poinsot as pt
 from poinsot.run import simulation
-from poinsot.run.outcomes import onset
+from poinsot.run.compiled import CompiledSystem
 from poinsot.run.time_grid import time_grid
 from poinsot.run.uncompiled import UncompiledWarning
 
@@ -96,13 +96,6 @@ def test_a_force_that_is_not_the_same_twice_ends_the_run():
     assert np.all(np.isfinite(run.y))
 
 
-def test_the_onset_of_a_condition():
-    at = np.array([0.0, 0.3, 1 / 3, 1.0])
-    begins = onset(lambda x: x >= at, np.zeros(4), np.ones(4), 60)
-    np.testing.assert_allclose(begins, at, rtol=1e-15, atol=1e-15)
-    assert np.all(begins >= at)  # it holds there
-
-
 @pytest.mark.parametrize("method", ["rk4", "adaptive"])
 def test_the_end_of_others_changes_no_bit(method, monkeypatch):
     """Instances that have ended take no part any more: each is to the bit what it is alone, however calls are cut."""
@@ -128,13 +121,16 @@ def test_the_end_of_others_changes_no_bit(method, monkeypatch):
 def test_only_those_that_meet_their_condition_are_taken_to_it(monkeypatch):
     """The instant is found by many steps of the few that meet it, not of all."""
     world, counts = tumbling(), []
-    real = simulation.onset
+    real = CompiledSystem.__dict__["meet"]
 
-    def counted(holds, low, high, halvings):
-        counts.append(np.size(low))
-        return real(holds, low, high, halvings)
+    def counted(self):
+        def meet(x, p, t, h):
+            counts.append(np.size(h))
+            return real.__get__(self, CompiledSystem)(x, p, t, h)
 
-    monkeypatch.setattr(simulation, "onset", counted)
+        return meet
+
+    monkeypatch.setattr(CompiledSystem, "meet", property(counted), raising=False)
     heights = np.array([0.1, 0.11, *np.full(30, 9.0)])
     world.simulate(
         0.3, 1e-2, vary={"box.position[2]": heights}, until=lambda t, scene: scene["box"].position[2] < 0, every=0.01

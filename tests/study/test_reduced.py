@@ -2,13 +2,19 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
+from shutil import which
 
 import numpy as np
 import pytest
 
+import cupy_on_host
 import poinsot as pt
+from poinsot.run import simulation
 from poinsot.study.exact_sums import exact_sum, rounded
 from poinsot.study.summaries import Summary
 
@@ -25,7 +31,7 @@ def world():
 
 def swept(world, folder, **options):
     options = {"samples": 5000, "chunk": 2048, "seed": 3, **options}
-    return pt.sweep_reduced(world, VARY, 0.5, 0.05, outputs=OUTPUTS, save=str(folder), progress=False, **options)
+    return pt.sweep_reduced(world, VARY, 0.5, 0.05, outputs=OUTPUTS, save=folder, progress=False, **options)
 
 
 def test_exact_sums():
@@ -77,6 +83,61 @@ def test_the_same_bits_for_any_chunks(world, tmp_path):
     assert abs(cut.summary.mean("reach") - 1.5) < 0.05
 
 
+@pytest.mark.parametrize("engine", ["local", pytest.param("dask", marks=pytest.mark.slow)])
+def test_without_a_folder(world, tmp_path, engine):
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    kept, gone = swept(world, tmp_path / "a"), swept(world, None, engine=engine)
+    assert gone.summary.to_bytes() == kept.summary.to_bytes()
+    assert gone.extremes("top") == kept.extremes("top")
+
+
+def test_ctrl_c_keeps_no_half_chunk(world, tmp_path, monkeypatch):
+    want = swept(world, tmp_path / "a", samples=3000, chunk=1024).summary.to_bytes()
+    real, calls = simulation.Simulation._call, []
+
+    def pressed(self, most):
+        calls.append(self)
+        if len(calls) > 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        real(self, min(most, 4))
+
+    monkeypatch.setattr(simulation.Simulation, "_call", pressed)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            swept(world, tmp_path / "b", samples=3000, chunk=1024)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not list((tmp_path / "b").glob("chunk-*"))
+    monkeypatch.undo()
+    assert swept(world, tmp_path / "b", samples=3000, chunk=1024).summary.to_bytes() == want
+
+
+@pytest.fixture(scope="module")
+def large(world):
+    """A sweep of 10^5 instances, reduced, and the same instances stored."""
+    done = swept(world, None, samples=100_000, chunk=16 * 1024)
+    numbers = done.job.numbers(0, 100_000)
+    run = world.simulate(0.5, 0.05, vary=numbers, outputs=OUTPUTS, ledger=False, every=0.5)
+    return done.summary, {name: run.outputs[name].values for name in OUTPUTS}
+
+
+def test_quantiles_of_many_are_those_of_stored_ones(large):
+    """Within 2^-16, relatively, of the values on either side of the share; far within 1e-3."""
+    summary, stored = large
+    shares = np.array([0.0, 1e-4, 0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1 - 1e-4, 1.0])
+    for name, values in stored.items():
+        found = summary.quantile(name, shares)
+        low, high = (np.quantile(values, shares, method=way) for way in ("lower", "higher"))
+        assert np.all(found >= low - 2.0**-16 * np.abs(low))
+        assert np.all(found <= high + 2.0**-16 * np.abs(high))
+        np.testing.assert_allclose(found[2:-2], np.quantile(values, shares[2:-2]), rtol=1e-3)
+        np.testing.assert_allclose(
+            [summary.mean(name), summary.std(name)], [values.mean(), values.std(ddof=1)], rtol=1e-12
+        )
+
+
 def test_it_resumes_and_knows_its_own(world, tmp_path):
     want = swept(world, tmp_path / "a").summary.to_bytes()
     (tmp_path / "a" / "chunk-00000001.json").unlink()
@@ -89,6 +150,51 @@ def test_it_resumes_and_knows_its_own(world, tmp_path):
     (tmp_path / "mine" / "thesis.txt").write_text("all of it")
     with pytest.raises(FileExistsError, match="is not a sweep"):
         swept(world, tmp_path / "mine", fresh=True)
+
+
+@pytest.mark.skipif(which("g++") is None, reason="the stand-in for a GPU needs g++")
+def test_on_the_gpu(world, tmp_path, monkeypatch):
+    """With kernels of CUDA C++ that are compiled for the host: what the processor finds, also with a condition."""
+    options = {"until": lambda t, scene: scene["ball"].velocity[2] < 6.0, "samples": 1500, "chunk": 1024}
+    here = swept(world, None, **options).summary
+    monkeypatch.setitem(sys.modules, "cupy", cupy_on_host.module())
+    there = swept(world, None, device="cuda", **options).summary
+    assert there.n == 1500
+    for name in OUTPUTS:
+        np.testing.assert_allclose([there.mean(name), there.std(name)], [here.mean(name), here.std(name)], rtol=1e-11)
+
+
+ALONE = """
+import sys
+sys.path[:0] = [{tests!r}, {benchmarks!r}]
+import cupy_on_host
+sys.modules["cupy"] = cupy_on_host.module()
+KNOWN = {{*sys.stdlib_module_names, "numpy", "poinsot", "rocket_flights", "cuda_on_host"}}
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] not in KNOWN: raise ImportError(name + " is not installed here")
+sys.meta_path.insert(0, Nothing())
+import rocket_flights
+sys.argv = ["rocket_flights.py", "200", "--device", "cuda", "--chunk", "1024"]
+rocket_flights.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(which("g++") is None, reason="the stand-in for a GPU needs g++")
+def test_rocket_flights_need_numpy_and_cupy_alone():
+    root = Path(__file__).parents[2]
+    code = ALONE.format(tests=str(root / "tests"), benchmarks=str(root / "benchmarks"))
+    path = {**os.environ, "PYTHONPATH": str(root / "src")}
+    alone, usual = (
+        subprocess.run(
+            [sys.executable, *args], capture_output=True, text=True, check=True, env=path
+        ).stdout.splitlines()
+        for args in (["-c", code], [str(root / "benchmarks" / "rocket_flights.py"), "200"])
+    )
+    assert alone[0].startswith("200 flights")
+    assert "0 broke down" in alone[0]
+    assert alone[1:5] == usual[1:5]  # apogee, places and ellipse, to a centimetre
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 import poinsot as pt
 from poinsot.fuse import Kernel
-from poinsot.run import compiled
+from poinsot.run import compiled, simulation
 from poinsot.study import sweeps
 from poinsot.study.quantities import names, pick
 from poinsot.study.sweeps import points, sweep
@@ -137,6 +137,30 @@ def test_a_sweep_goes_on_where_it_was(tmp_path, monkeypatch):
     assert done == [2, 3, 4]
     again = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=20, **OPTIONS)
     assert np.array_equal(whole.data.position.values, again.data.position.values)
+
+
+def test_half_a_chunk_is_not_kept(tmp_path, monkeypatch):
+    """Ctrl-C in the middle of a chunk: it is not done, and is done again."""
+    want = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
+    real, calls = simulation.Simulation._call, []
+
+    def pressed(self, most):
+        calls.append(self)
+        if len(calls) > 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        real(self, most)
+
+    monkeypatch.setattr(simulation.Simulation, "_call", pressed)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=32, **OPTIONS)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    monkeypatch.undo()
+    assert load_sweep(tmp_path / "b.zarr").done < 90
+    found = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=32, **OPTIONS)
+    xarray.testing.assert_identical(found.data.load(), want.data.load())
 
 
 def test_another_sweep_is_not_mixed_in(tmp_path):

@@ -6,6 +6,7 @@ from study_worlds import fighter, quadrotor
 
 import poinsot as pt
 from poinsot.study import TrimError
+from poinsot.study.sweeps import sweep
 
 FOOT = 0.3048
 # Stevens, Lewis and Johnson: the F-16 at sea level, com at 0.35 c. V [ft/s], throttle, alpha [deg], elevator [deg].
@@ -267,3 +268,69 @@ def test_worlds_that_cannot_be_trimmed():
     with pytest.raises(ValueError, match=r"limits of 'a' must be two numbers that increase"):
         arm.add_input("a", 0.0, limits=(1, 1))
     assert "a" not in arm.description.inputs
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("f16.mass", "f16.start.airspeed"),
+        pytest.param(("f16.mass", "f16.start.altitude"), marks=pytest.mark.slow),
+    ],
+)
+def test_every_instance_of_a_run_is_trimmed_for_its_own_numbers(names):
+    world, rng = fighter(), np.random.default_rng(3)
+    ranges = {"f16.mass": (8000, 12000), "f16.start.airspeed": (150, 220), "f16.start.altitude": (0, 4000)}
+    vary = {name: rng.uniform(*ranges[name], 40) for name in names}
+    trim = world.trim("level")
+    options = {"record": ["airspeed", "altitude", "alpha"], "every": 0.5}
+    runs = world.simulate(2.0, 0.01, start=trim, vary=vary, **options)
+    for name in ("airspeed", "altitude", "alpha"):
+        x = runs.data[name].values[..., 0]
+        assert np.ptp(x, axis=0).max() < 1e-8
+    kept = names[1].rpartition(".")[2]
+    np.testing.assert_allclose(runs.data[kept].values[0, :, 0], vary[names[1]], rtol=1e-12)
+    alone = world.trim("level", hold={"f16.mass": vary["f16.mass"][7], kept: vary[names[1]][7]})
+    assert runs.data.alpha.values[0, 7, 0] == pytest.approx(alone["alpha"], abs=1e-12)
+    np.testing.assert_array_equal(runs.varied[names[1]], vary[names[1]])
+    drawn = world.simulate(0.1, 0.01, start=trim, vary={"f16.mass": pt.Normal(9000, 300)}, batch=5, seed=2, **options)
+    assert np.ptp(drawn.data.airspeed.values, axis=0).max() < 1e-9
+    assert len(np.unique(drawn.data.alpha.values[0])) == 5
+
+
+@pytest.mark.slow
+def test_an_input_that_is_given_is_a_step_if_the_trim_finds_it_and_a_condition_if_not():
+    world = fighter()
+    trim = world.trim("level", hold=("rudder",))
+    step = world.simulate(0.1, 0.01, start=trim, vary={"f16.mass": [9000.0, 9500.0]}, inputs={"elevator": -0.1})
+    np.testing.assert_array_equal(step.end.held_inputs()["elevator"], -0.1)
+    assert np.abs(np.diff(step.data.angular_velocity.values[:, 0], axis=0)).max() > 0.01
+    given = {"start": trim, "vary": {"f16.mass": [9000.0, 9500.0]}, "inputs": {"rudder": 0.02}}
+    held = world.simulate(0.5, 0.01, **given, record=["beta", "airspeed"], every=0.5)
+    assert np.ptp(held.data.beta.values, axis=0).max() < 1e-9
+    assert np.abs(held.data.beta.values).min() > 1e-3
+
+
+def test_an_instance_that_cannot_be_trimmed_has_broken_down(tmp_path):
+    world = fighter()
+    trim = world.trim("level")
+    vary = {"f16.start.airspeed": np.array([180.0, 20.0, 200.0])}
+    runs = world.simulate(0.5, 0.01, start=trim, vary=vary, outputs={"least": "min(airspeed)"}, record=["airspeed"])
+    assert list(runs.stop.notes) == [1]
+    assert "'level' is not reached at" in runs.stop.notes[1]
+    np.testing.assert_allclose(runs.outputs.least.values, [180.0, np.nan, 200.0], rtol=1e-9)
+
+
+def test_sweeps_trim_every_instance(tmp_path):
+    pytest.importorskip("zarr")
+    world = fighter()
+    trim, vary = world.trim("level"), {"f16.mass": pt.Uniform(8000, 12000)}
+    outputs = {"low": "min(airspeed)", "high": "max(airspeed)", "alpha": "final(alpha)"}
+    options = {"samples": 30, "start": trim, "outputs": outputs}
+    stored = sweep(world, vary, 1.0, 0.01, save=tmp_path / "a.zarr", record=["airspeed"], chunk=16, **options)
+    assert np.abs(stored.data.high - stored.data.low).max() < 1e-8
+    assert np.ptp(stored.data.alpha.values) > 0.01
+    reduced = pt.sweep_reduced(world, vary, 1.0, 0.01, chunk=1024, **options)
+    assert reduced.summary.broken == 0
+    assert reduced.summary.most["high"][0][0] - reduced.summary.least["low"][0][0] < 1e-8
+    with pytest.raises(ValueError, match="of many instances: a sweep takes"):
+        sweep(world, vary, 1.0, save=tmp_path / "b.zarr", start=world.trim("level", vary={"airspeed": [150.0, 160.0]}))

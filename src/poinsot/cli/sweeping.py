@@ -159,7 +159,7 @@ def _values(scenario: "Scenario", vary: list[str] | None) -> dict[str, Any]:
 
 def _run_options(scenario: "Scenario", every: float | None, device: str) -> dict[str, Any]:
     """The options of the runs: about a hundred records, at whole steps; and the device, if it is not the default."""
-    options = {k: v for k, v in scenario.options.items() if k not in ("every", "seed")}
+    options = {k: v for k, v in scenario.options.items() if k not in ("every", "seed")} | scenario.trim_start
     step, duration = options["step"], options["duration"]
     stride = max(1, round(duration / RECORDS / step))
     wanted = every or scenario.sweep.get("every")

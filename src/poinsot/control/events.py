@@ -78,6 +78,9 @@ class When(Element):
     def holds(self, states: Mapping[str, Array]) -> Mapping[str, Array]:
         return {x.body: np.where(states["happened"] > 0, 0.0, 1.0) for x in self.releases}
 
+    def happened(self, states: Mapping[str, Array]) -> Array:
+        return states["happened"]
+
     def effect(self, scene: Scene) -> Effect:
         happened = scene.states[f"{self.name}.happened"]
         pushes = [x.push(scene, happened) for x in self.releases if x.has_springs]

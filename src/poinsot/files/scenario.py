@@ -38,7 +38,13 @@ class Scenario:
 
     def run(self, **changes: Any) -> Run:
         """Simulate it, with other values of these options."""
-        return self.world.simulate(**{**self.options, **changes})
+        start = self.trim_start if changes.get("vary") else {}
+        return self.world.simulate(**{**self.options, **start, **changes})
+
+    @property
+    def trim_start(self) -> dict[str, Any]:
+        """The option `start` of runs whose instances are each trimmed for their own numbers, if its start is a trim."""
+        return {} if self.trim is None else {"start": self.trim.made}
 
 
 def load_scenario(

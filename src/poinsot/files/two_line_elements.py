@@ -20,6 +20,7 @@ from poinsot.world import Orbit
 
 KILOMETRE = 1e3
 JD_J2000 = 2451545.0
+LONGEST = timedelta(days=365)  # from the epoch of elements; their error grows by kilometres per day
 
 
 def load_tle(
@@ -44,6 +45,11 @@ def load_tle(
     if error:
         raise ValueError(f"the elements of {label} fail at {epochs.written(at)}: {api.SGP4_ERRORS[error]}.")
     position, velocity = KILOMETRE * np.array(p), KILOMETRE * np.array(v)
+    if not abs(at - own) <= LONGEST:
+        raise ValueError(
+            f"the elements of {label} are of {epochs.written(own)}, {abs(at - own).days:,} days from "
+            f"{epochs.written(at)}: SGP4 says nothing after more than {LONGEST.days} days. Take newer elements."
+        )
     return Orbit.of_state(position, velocity, earth or Earth(), epoch=epochs.written(at), **more)
 
 
@@ -54,13 +60,18 @@ def _rounding(satellite: Any, own: Any) -> float:
 
 
 def _text(source: str | PathLike[str]) -> str:
+    if not isinstance(source, (str, PathLike)):
+        raise ValueError(f"two-line elements are read from a file or a text, not from {source!r}.")
     if isinstance(source, str) and "\n" in source:
         return source
     path = Path(source)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file '{path}'.")
     size_limits.check_size(path, size_limits.SCENARIO_BYTES)
-    return path.read_text(encoding="utf-8")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"'{path}' is not a text of two-line elements.") from None
 
 
 def _sets(text: str) -> list[tuple[str, str, str]]:
@@ -83,6 +94,7 @@ def _sets(text: str) -> list[tuple[str, str, str]]:
 def _chosen(sets: list[tuple[str, str, str]], name: str | None) -> tuple[str, str, str]:
     if name is None and len(sets) == 1:
         return sets[0]
+    name = None if name is None else str(name)
     for item in sets:
         if name is not None and name in (item[0], item[1][2:7].strip()):
             return item
@@ -96,6 +108,8 @@ def _check(label: str, one: str, two: str) -> None:
     if one[2:7] != two[2:7]:
         raise ValueError(f"the lines of {label} have different catalogue numbers, {one[2:7]} and {two[2:7]}.")
     for line in (one, two):
+        if not line.isascii():
+            raise ValueError(f"line {line[0]} of {label} has a character that is neither a digit nor a Latin letter.")
         total = sum(int(c) if c.isdigit() else c == "-" for c in line[:68]) % 10
         if len(line) == 69 and line[68] != str(total):
             raise ValueError(f"line {line[0]} of {label} has the check sum {line[68]}, but its digits make {total}.")

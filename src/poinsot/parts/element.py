@@ -197,6 +197,11 @@ class Element:
         """What its power is made of, if the ledger has a row for each: the names of `Effect.shares`."""
         return ()
 
+    def happened(self, states: Mapping[str, Array]) -> Array | None:
+        """1 from the instant on at which something happened to it, 0 before: a step in which it does is made in two
+        parts. None if nothing of that kind ever does."""
+        return None
+
     # In an implicit step:
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:

@@ -31,10 +31,11 @@ MASS_LAG = 0.02  # s, with which the acceleration of the air in the canopy follo
 class Parachute(Element):
     """A parachute tied to a `point` (3,) [m] of a body: the drag F = rho/2 V^2 CdS x(t) against the flow there.
 
-    It opens when `trigger` is above zero after a step: a number, `Input`, `Signal`, the name of a signal, or a function
-    (t, scene) of a number or condition, as `lambda t, scene: scene.air("rocket").altitude < 300`. By default it is open
-    from the start. x = min(1, (t - t_open)/`inflation`)^`growth`, from 0 to 1 in `inflation` [s]: Knacke, Parachute
-    Recovery Systems Design Manual, chapter 5. Falling at rest it has the terminal velocity sqrt(2 m g/(rho CdS)).
+    It opens at the instant, found within the step, at which `trigger` is first above zero: a number, `Input`, `Signal`,
+    the name of a signal, or a function (t, scene) of a number or condition, as
+    `lambda t, scene: scene.air("rocket").altitude < 300`. By default it is open from the start.
+    x = min(1, (t - t_open)/`inflation`)^`growth`, from 0 to 1 in `inflation` [s]: Knacke, Parachute Recovery Systems
+    Design Manual, chapter 5. Falling at rest it has the terminal velocity sqrt(2 m g/(rho CdS)).
 
     `added_mass` [kg]: of the air that a full canopy takes along, as about rho 4/3 pi R^3 /2 of a hemisphere; then its
     force -added_mass x dv/dt acts as well, by the acceleration of the point, which follows the true one with 0.02 s.
@@ -84,6 +85,9 @@ class Parachute(Element):
     def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
         fired = (self._trigger(motion.scene) > 0) & (states["opened_at"] >= NEVER)
         return {**states, "opened_at": np.where(fired, motion.scene.t, states["opened_at"])}
+
+    def happened(self, states: Mapping[str, Array]) -> Array | None:
+        return None if self._is_open else np.where(states["opened_at"] < NEVER, 1.0, 0.0)
 
     def effect(self, scene: Scene) -> Effect:
         r = as_array(self.point)

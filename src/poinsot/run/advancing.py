@@ -11,6 +11,8 @@ from poinsot.integrate.embedded import flat
 if TYPE_CHECKING:
     from poinsot.run.compiled import CompiledSystem
 
+HALVINGS = 48  # of the step in which a condition becomes true
+
 
 def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
     """x after n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
@@ -38,6 +40,28 @@ def advanced_until(
 
     before, made = fori_loop(n, body, (x, np.zeros(())))
     return before, t + (first + made) * h, np.where(made < n, h, 0.0)
+
+
+def met_within(c: "CompiledSystem", x: Array, p: Array, t: Scalar, h: Scalar) -> tuple[Array, Array]:
+    """x at the instant at which the condition becomes true in a step of h [s] from the time t [s], and how long [s]
+    after t that is, by bisection."""
+    step = None if c.is_adaptive else c._make_step(p)
+    is_met = once(lambda t, x: c._is_met(t, c._from_stepped(x, p), p))
+
+    def there(share: Scalar) -> Array:
+        length = share * h
+        if step is None:
+            return _marched(c, x, p, t, t + length, length)[0]
+        return flat(step(t, c._unflatten(x), length))
+
+    def halved(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = 0.5 * (low + high)
+        true = is_met(t + middle * h, there(middle))
+        return np.where(true, low, middle), np.where(true, middle, high)
+
+    _, share = fori_loop(HALVINGS, halved, (np.zeros(()), np.ones(())))
+    return there(share), share * h
 
 
 def _marched(

@@ -280,6 +280,9 @@ class CompiledSystem:
     def _advance_until(self, *numbers: Any) -> tuple[Array, Array, Array]:
         return advancing.advanced_until(self, *numbers)
 
+    def _meet(self, *numbers: Any) -> tuple[Array, Array]:
+        return advancing.met_within(self, *numbers)
+
     def _advance_state(self, y: Array, p: Array, t: Scalar, h: Scalar, n: Scalar) -> Array:
         return self._from_stepped(self._advance(self._to_stepped(y, p), p, t, 0, h, n), p)
 
@@ -357,6 +360,12 @@ class CompiledSystem:
         time there, and the length of that step, or 0."""
         text = f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),(),()"
         return self.compile(self._advance_until, text, self.device, self._inflows(self.nx))
+
+    @Shared
+    def meet(self) -> Compiled:
+        """(x, p, t, h) -> x where the condition becomes true within a step h, and how long after t that is."""
+        text = f"({self.nx}),({self.np}),(),()->({self.nx}),()"
+        return self.compile(self._meet, text, self.device, self._inflows(self.nx))
 
     @Shared
     def remembered(self) -> Compiled:

@@ -51,8 +51,8 @@ class RunOptions:
     device: "cpu" or "cuda".
     free: paths of numbers that the code leaves free, with the world's values: to set them later does not compile again.
     Those that were set since the world first ran are free as well.
-    start: a state to go on from, such as `run.end`, or a trim, instead of the start of the world; also a single one
-    for a batch.
+    start: a state to go on from, such as `run.end`, instead of the start of the world; also a single one for a batch.
+    Or a trim: with `vary`, each instance is trimmed for its own numbers.
     Steps, varied numbers and inputs are those of the state, unless others are given. Times go on.
     outputs: by name, numbers of the run that are kept while it goes on, such as "max(altitude)"; see `run.outputs`.
     """
@@ -116,11 +116,12 @@ def simulate(
     save: a file, x.nc or x.zarr, to which the records are written during the run, so they may be larger than memory.
     progress: a bar; by default on a terminal, for anything above a second.
     """
+    if hasattr(start, "run_start"):  # a trim: each instance has its own
+        start, vary, batch = start.run_start(world, vary or {}, inputs or {}, batch, seed)
     options = RunOptions(
         duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
         tolerance, ledger, device, ledger_tolerance, free, start, outputs,
     )  # fmt: skip
-    start = getattr(start, "run_state", start)  # that of a trim
     return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
 
 

@@ -192,7 +192,7 @@ def with_switches(context: StepContext, step: Step) -> Step:
 
         now = (t + np.zeros(()), y, new)
         now = fori_loop(len(system.letting_go), check, now) if system.letting_go else now
-        now = _with_events(context, step, settled, now, end) if system.events else now
+        now = _with_events(context, step, settled, now, end) if system.happening else now
         return context.without_jumps(t, y, end, now[2])
 
     return whole
@@ -206,7 +206,7 @@ def _with_events(context: StepContext, step: Step, settled: Any, now: Any, end: 
 
     def happened(y: LedgerState) -> Any:
         states = context.system.named_states(y.state.parts)
-        return sum(states[f"{name}.happened"] for name in context.system.events)
+        return sum(e.happened(own_states(states, name)) for name, e in context.system.happening.items())
 
     def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
         def parted(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
@@ -224,4 +224,4 @@ def _with_events(context: StepContext, step: Step, settled: Any, now: Any, end: 
 
         return fori_loop(np.where(happened(now[2]) > happened(now[1]), 1, 0), parted, now)
 
-    return fori_loop(len(context.system.events), check, now)
+    return fori_loop(len(context.system.happening), check, now)

@@ -1,8 +1,6 @@
 """The outcomes of the instances of a run: they go on, meet the condition to stop at, or break down."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -48,15 +46,6 @@ def first_breakdown(
     before, end = np.asarray(compiled.from_stepped(x, p)), t + (step + 1) * h
     what = jumped(compiled, end - h, before, end, y) or opened(compiled, end, y, p) or what
     return Breakdown(step + 1, end, what, x, before)
-
-
-def onset(holds: Callable[[Array], Array], low: Any, high: Any, halvings: int) -> Array:
-    """Where a condition that holds at `high`, and not at `low`, becomes true, by bisection; numbers or arrays."""
-    for _ in range(halvings):
-        middle = 0.5 * (low + high)
-        true = holds(middle)
-        low, high = np.where(true, low, middle), np.where(true, middle, high)
-    return np.asarray(high)
 
 
 @dataclass(eq=False)

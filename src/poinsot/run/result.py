@@ -267,6 +267,12 @@ def output_values(compiled: CompiledSystem, end: RunState) -> Iterator[tuple[tup
         yield (output.name, output.text), np.where(broken, np.nan, value)
 
 
+def outputs_of(run: Run) -> dict[str, Array]:
+    """The outputs that were asked for, by name, as plain arrays."""
+    assert run.end is not None
+    return {name: value for (name, _), value in output_values(run.compiled, run.end)}
+
+
 def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:
     """Varied numbers (n, ...) as coordinates of xarray: by their paths, "path.varied" where a quantity has the name."""
     return {

@@ -13,7 +13,7 @@ from poinsot.run.continuing import RunState, layout_of, require_together, resume
 from poinsot.run.inputs import Inputs
 from poinsot.run.interrupt import CtrlC
 from poinsot.run.open_loops import open_loops
-from poinsot.run.outcomes import Outcomes, first_breakdown, onset
+from poinsot.run.outcomes import Outcomes, first_breakdown
 from poinsot.run.progress import Progress
 from poinsot.run.result import Stop
 from poinsot.run.time_grid import TimeGrid
@@ -169,20 +169,13 @@ class Simulation:
     def _meet(self, x: Array, p: Array, t: Array, h: Array) -> tuple[Array, Array]:
         """x and when the condition became true [s], infinity if it did not: those with a step of h > 0 from t [s] go to
         the instant within it."""
-        x, t, h, compiled = *map(np.asarray, (x, t, h)), self.compiled
+        x, t, h = map(np.asarray, (x, t, h))
         met_at = np.full(h.shape, np.inf)
         if not np.any(h > 0):
             return x, met_at
         at = ... if np.all(h > 0) else np.flatnonzero(h > 0)
-        some, p, t, h = x[at], p[at], t[at], h[at]
-
-        def holds(share: Array) -> Array:
-            there = compiled.from_stepped(compiled.advance(some, p, t, 0, share * h, 1), p)
-            true: Array = compiled.condition(t + share * h, there, p) > 0
-            return true
-
-        share = onset(holds, np.zeros(h.shape), np.ones(h.shape), 48)
-        return _put(x, at, compiled.advance(some, p, t, 0, share * h, 1)), _put(met_at, at, t + share * h)
+        there, after = self.compiled.meet(x[at], p[at], t[at], h[at])
+        return _put(x, at, there), _put(met_at, at, t[at] + after)
 
     def _arrive(self, x: Array, y: Array, before: Array, count: int) -> None:
         """Be at x and y, `count` steps after `before`; instances that broke down stay at their last finite state."""

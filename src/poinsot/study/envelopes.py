@@ -135,10 +135,10 @@ def _require_design(
     """An error if numbers of a V-n diagram cannot be."""
     numbers = {"weight": weight, "area": area, "chord": chord, "lift_slope": lift_slope, "cruise": cruise, "dive": dive}
     for name, x in numbers.items():
-        if not (np.isfinite(x) and x > 0):
+        if isinstance(x, str) or not (np.isfinite(x) and x > 0):
             raise ValueError(f"{name}={x!r} must be above zero.")
     for name, (low, high) in {"lift_limits": lift_limits, "load_limits": load_limits}.items():
-        if not low < 0 < high:
+        if not -np.inf < low < 0 < high < np.inf:
             raise ValueError(f"{name}={(low, high)} must be a number below zero and one above.")
     if not dive > cruise:
         raise ValueError(f"dive={dive!r} m/s must be above cruise={cruise!r} m/s.")
@@ -156,11 +156,16 @@ def _gust_loads(
     gusts: Mapping[str, Sequence[float]] | None,
 ) -> dict[str, tuple[Array, Array]]:
     """The load factors (down, up) in gusts of each kind up to its speed, and in all of them."""
+    if not -1000.0 <= altitude <= GUST_ALTITUDES[-1]:
+        raise ValueError(f"altitude={altitude!r} m: gusts are known up to {GUST_ALTITUDES[-1]:g} m.")
     density = float(US76().at(altitude).density)
     mu = 2 * weight / (density * area * chord * lift_slope * G_0)
     alleviated = 0.88 * mu / (5.3 + mu) * SEA_LEVEL * lift_slope * area / (2 * weight)
     own = {k: np.broadcast_to(np.asarray(x, dtype=float), (2,)) for k, x in (gusts or GUSTS).items()}
     top = {"cruise": cruise, "dive": dive}
+    for key, pair in own.items():
+        if not np.all(np.isfinite(pair) & (pair >= 0)):
+            raise ValueError(f"gusts of {key!r}: {pair.tolist()} m/s must be zero or more.")
     if strange := [key for key in own if key not in top]:
         raise ValueError(f"gusts of {strange[0]!r}: give them for 'cruise' and 'dive'.")
     loads: dict[str, tuple[Array, Array]] = {}

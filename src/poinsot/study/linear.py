@@ -84,6 +84,8 @@ class Linear:
 
     def response(self, omega: Any, output: str, input: str) -> Array:
         """The frequency response y/u = C (i omega - A)^-1 B + D at frequencies omega (k,) [rad/s], complex (..., k)."""
+        if np.ndim(omega) != 1 or not np.all(np.isfinite(omega)):
+            raise ValueError(f"omega must be finite frequencies [rad/s] in a row, not {omega!r}.")
         row, column = (_number(x, names) for x, names in ((output, self.outputs), (input, self.inputs)))
         i_omega = 1j * np.asarray(omega, dtype=float)[:, None, None] * np.eye(self.A.shape[-1])
         x = np.linalg.solve(i_omega - self.A[..., None, :, :], self.B[..., None, :, column, None])
@@ -141,6 +143,9 @@ def linearise(
     if kind not in ("joints", "aircraft", "uvw"):
         raise ValueError(f"states={kind!r} must be 'joints', 'aircraft' or 'uvw'.")
     at = state.state if isinstance(state, Trim) else world.start() if state is None else state
+    for name in ("q", "v", "parts"):
+        if not np.all(np.isfinite(getattr(at, name))):
+            raise ValueError(f"a world cannot be linearised about a state whose {name} is not finite.")
     model = _model(world.system(tuple(numbers)), kind, body, tuple(outputs))
     return model.about(at, float(t), given, numbers)
 

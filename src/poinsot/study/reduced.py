@@ -1,17 +1,18 @@
 """Sweeps whose outcomes are reduced while they run: 10^9 instances, of which only a summary is kept.
 
 Instances are drawn in blocks of a fixed size, each from a generator of its own, so the numbers of an instance depend on
-the seed and on its number alone. A chunk is simulated, summarised, and its summary written to a folder of any file
-system that fsspec knows; a chunk whose file is there is done. So a sweep resumes, a worker that is lost costs one
-chunk, and the summary of all has the same bits for any chunks, workers and order.
+the seed and on its number alone. A chunk is simulated, summarised, and its summary merged into that of all; or written
+to a folder of any file system that fsspec knows, where a chunk whose file is there is done. So a sweep resumes, a
+worker that is lost costs one chunk, and the summary of all has the same bits for any chunks, workers and order.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from poinsot.run import simulate
 from poinsot.run.drawing import plain, require_finite, sample
 from poinsot.run.fingerprints import Reading, hash_of
 from poinsot.run.progress import Progress
+from poinsot.run.result import outputs_of
 from poinsot.study.summaries import Summary
-from poinsot.study.sweeps import client_of, given
+from poinsot.study.sweeps import client_of, given, require_whole, start_of
 from poinsot.world import Description, World
 
 BLOCK = 1024  # instances that are drawn together
@@ -34,7 +36,10 @@ TOLD = "summary.json"  # what is said of all of them, for people and scripts
 
 @dataclass(frozen=True, eq=False)
 class ReducedJob:
-    """All that a worker needs: the world, how it is run, the distributions, and where the summaries go."""
+    """All that a worker needs: the world, how it is run, the distributions, and where the summaries go.
+
+    folder: empty if no chunk is kept.
+    """
 
     description: Description
     options: Mapping[str, Any]
@@ -42,7 +47,7 @@ class ReducedJob:
     samples: int
     seed: int
     chunk: int
-    folder: str
+    folder: str = ""
     edges: Mapping[str, Any] = field(default_factory=dict)
     storage: Mapping[str, Any] = field(default_factory=dict)
 
@@ -77,13 +82,14 @@ class ReducedJob:
         noisy = [name for name, e in self.description.elements.items() if hasattr(e, "instance")]
         vary |= {f"{name}.instance": np.full(stop - first, float(first)) for name in noisy}
         run = simulate(self.world, vary=vary, batch=stop - first, seed=self.seed, progress=False, **self.options)
-        summary = Summary(tuple(self.options["outputs"]), {k: np.asarray(x) for k, x in self.edges.items()})
-        kept = {name: np.array(run.outputs[name].values) for name in summary.names}
-        for index in run.stop.notes:
-            for x in kept.values():
-                x[index] = np.nan
-        summary.add(kept, first, len(run.stop.notes))
+        require_whole(run)
+        summary = self.nothing()
+        summary.add(outputs_of(run), first, len(run.stop.notes))
         return summary
+
+    def nothing(self) -> Summary:
+        """The summary of no instances."""
+        return Summary(tuple(self.options["outputs"]), {k: np.asarray(x) for k, x in self.edges.items()})
 
     @cached_property
     def hash(self) -> str:
@@ -102,6 +108,8 @@ class ReducedJob:
 
     def prepare(self, fresh: bool) -> list[int]:
         """The chunks that are not done, in a folder that exists or is made now."""
+        if not self.folder:
+            return list(range(self.chunks))
         files, path = self._files
         manifest = {"kind": "reduced sweep", "hash": self.hash, "chunk": self.chunk, "samples": self.samples}
         if files.exists(f"{path}/{MANIFEST}"):
@@ -138,7 +146,7 @@ class ReducedJob:
     def merged(self) -> Summary:
         """The summary of all chunks."""
         files, path = self._files
-        total = Summary(tuple(self.options["outputs"]), {k: np.asarray(x) for k, x in self.edges.items()})
+        total = self.nothing()
         for k in range(self.chunks):
             total.merge(Summary.from_bytes(files.cat_file(f"{path}/{self._name(k)}")))
         return total
@@ -179,7 +187,7 @@ def sweep_reduced(
     *,
     outputs: Mapping[str, Any],
     samples: int,
-    save: str,
+    save: str | PathLike[str] | None = None,
     seed: int = 0,
     chunk: int = 64 * BLOCK,
     engine: str = "local",
@@ -194,21 +202,23 @@ def sweep_reduced(
 
     vary: distributions, by the paths of numbers. outputs: as of `simulate`. samples: how many instances.
     save: a folder, here or at any address that fsspec knows, "s3://bucket/flights" (storage: its options). It keeps one
-    small file per chunk; if it holds a part of the same sweep, the rest is done. chunk: how many instances are run
-    together, a whole number of blocks of 1024. histograms: edges by the names of outputs. engine: "local" or "dask",
-    with the address of a `scheduler`, or a client. options: as for `simulate`.
+    small file per chunk; if it holds a part of the same sweep, the rest is done. Without it nothing is kept.
+    chunk: how many instances are run together, a whole number of blocks of 1024. histograms: edges by the names of
+    outputs. engine: "local" or "dask", with the address of a `scheduler`, or a client. options: as for `simulate`.
     """
     _check(vary, outputs, samples, chunk, engine)
     usual = {"every": duration, "ledger": False, "record": ["position"]}
-    run = {**usual, **options, "duration": duration, "step": step, "outputs": dict(outputs)}
-    edges = _edges(histograms or {}, outputs)
-    job = ReducedJob(world.description, run, dict(vary), samples, seed, chunk, str(save), edges, dict(storage or {}))
+    run = {**usual, **options, "duration": duration, "step": step, "outputs": dict(outputs)} | start_of(options)
+    folder, edges = "" if save is None else str(save), _edges(histograms or {}, outputs)
+    job = ReducedJob(world.description, run, dict(vary), samples, seed, chunk, folder, edges, dict(storage or {}))
     job.numbers(0, 1)  # errors of paths and distributions, before any work starts
-    waiting = job.prepare(fresh)
-    with Progress(job.chunks, chunk, progress) as bar:
-        for k, _ in enumerate(_done(job, waiting, engine, scheduler)):
+    waiting, total = job.prepare(fresh), job.nothing()
+    with Progress(job.chunks, min(chunk, samples), progress, "instances") as bar:
+        for k, summary in enumerate(_done(job, waiting, engine, scheduler)):
+            if summary is not None:
+                total.merge(summary)
             bar.at(job.chunks - len(waiting) + k + 1)
-    return Reduced(job.merged(), job)
+    return Reduced(job.merged() if folder else total, job)
 
 
 def _edges(histograms: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Array]:
@@ -236,8 +246,8 @@ def _check(vary: Mapping[str, Any], outputs: Mapping[str, Any], samples: int, ch
         raise ValueError(f"engine must be 'local' or 'dask', not {engine!r}.")
 
 
-def _done(job: ReducedJob, waiting: list[int], engine: str, scheduler: Any) -> Any:
-    """Do the chunks that wait; each is told when it is done."""
+def _done(job: ReducedJob, waiting: list[int], engine: str, scheduler: Any) -> Iterator[Summary | None]:
+    """Do the chunks that wait, and give their summaries, if no files keep them."""
     if engine == "local":
         for k in waiting:
             yield _work(job, k)
@@ -258,12 +268,16 @@ def _done(job: ReducedJob, waiting: list[int], engine: str, scheduler: Any) -> A
             client.close()
 
 
-def _work(job: ReducedJob, k: int) -> int:
-    job.write(k, job.summary(k))
-    return k
+def _work(job: ReducedJob, k: int) -> Summary | None:
+    """Do a chunk: its summary, if no file keeps it."""
+    summary = job.summary(k)
+    if not job.folder:
+        return summary
+    job.write(k, summary)
+    return None
 
 
-def _on_worker(job: ReducedJob, k: int) -> int:
+def _on_worker(job: ReducedJob, k: int) -> Summary | None:
     """A worker shares its machine with others: one thread each."""
     set_threads(1)
     return _work(job, k)

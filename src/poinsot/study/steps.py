@@ -102,6 +102,8 @@ def check_step(
 
     Where friction or a damper acts faster than the step, that estimate does not hold, and the check says so.
     """
+    if not (isinstance(tolerance, (int, float)) and tolerance > 0):
+        raise ValueError(f"tolerance={tolerance!r} must be a number above zero.")
     system = world.system()
     name = choose_method(method, system)
     order = METHODS[name].order

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -126,14 +126,27 @@ def sweep(
         raise ValueError(f"'{save}': a sweep is stored as .zarr, not as {path.suffix!r}.")
     values = points(world, vary, samples, seed)
     _check_names(options.get("outputs") or (), values)
-    options = {"duration": duration, "step": step, **{k: v for k, v in options.items() if v is not None}}
+    kept = {k: v for k, v in options.items() if v is not None}
+    options = {"duration": duration, "step": step, **kept, **start_of(options)}
     job = Job(world.description, options, values, chunk or 1, str(path))
-    job = job if chunk else Job(world.description, options, values, _chunk(job), str(path))
-    waiting = _waiting(job, fresh)
-    steps = job.time_grid.steps
+    job = job if chunk else replace(job, chunk=_chunk(job))
+    waiting, steps = _waiting(job, fresh), job.time_grid.steps
     with Progress(job.chunks * steps, job.n // job.chunks, progress) as bar:
         ENGINES[engine](job, waiting, scheduler, lambda left: bar.at((job.chunks - left) * steps))
     return load_sweep(path)
+
+
+def start_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The option `start`, if it is given: of a trim, what was asked of it, as every instance has its own."""
+    start = options.get("start")
+    if start is None:
+        return {}
+    if getattr(start, "batch", None) is not None:
+        raise ValueError(
+            f"start is {start!r}, of many instances: a sweep takes the start of one, or a trim of one, which it "
+            "repeats for the numbers of each instance."
+        )
+    return {"start": getattr(start, "made", start)}
 
 
 def _check_names(outputs: Iterable[str], values: Mapping[str, Array]) -> None:
@@ -293,6 +306,7 @@ def work(job: Job, k: int) -> int:
     zarr = require("zarr", "zarr", "A sweep")
     where = job.part(k)
     run = job.simulate(where)
+    require_whole(run)
     short = len(job.time_grid.times) - len(run.time)  # all of them met the condition to stop
     broken = np.zeros(where.stop - where.start, dtype="i1")
     broken[list(run.stop.notes)] = 1
@@ -313,6 +327,12 @@ def work(job: Job, k: int) -> int:
         group["done"][k] = 1
         _flush(path / "done", str(k))
     return k
+
+
+def require_whole(run: Run) -> None:
+    """KeyboardInterrupt if a run was stopped by Ctrl-C: half of a chunk is not kept."""
+    if run.stop.reason == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _flush(folder: Path, piece: str) -> None:

@@ -12,8 +12,9 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.fuse import Kernel
 from poinsot.parts.load_factor import load_factor
-from poinsot.run.continuing import RunState, layout_of
+from poinsot.run.continuing import RunState, layout_of, require_own
 from poinsot.run.driver import STEP, compiled_system
+from poinsot.run.outcomes import Breakdown
 from poinsot.run.stepping import choose_method
 from poinsot.study.flight_conditions import EXTRA
 from poinsot.study.newton import Equations
@@ -36,6 +37,7 @@ class Trim:
 
     z (b, n): what was found; c (b, m): conditions; residual (b, k): what is left of the rates that shall vanish.
     `batch`: how many, None for one. `tried`: first guesses. A number by its name: trim["alpha"], trim["elevator"].
+    `made`: what was asked, a `TrimStart`, with which a run trims every instance for its own numbers.
     """
 
     world: World
@@ -47,6 +49,7 @@ class Trim:
     tolerance: float
     tried: int
     batch: int | None
+    made: Any = None
 
     @property
     def kind(self) -> str:
@@ -129,11 +132,36 @@ class Trim:
     @cached_property
     def run_state(self) -> RunState:
         """The state from which `world.simulate(duration, start=trim)` goes on."""
-        system = self.world.system(tuple(self.numbers))
+        return self._run_state({})
+
+    def run_state_with(self, numbers: Mapping[str, Array]) -> RunState:
+        """The same with further numbers by path; of many, those that were not found have broken down."""
+        state = self._run_state(numbers)
+        if self.batch is None:
+            return state
+        broken: dict[tuple[int, ...], Breakdown] = {}
+        for k in map(int, np.flatnonzero(~self.converged)):
+            broken[k,] = Breakdown(1, 0.0, self.left(k), state.x[k], state.y[k])
+        return replace(state, broken=broken)
+
+    def run_start(
+        self, world: World, vary: Mapping[str, Any], inputs: Mapping[str, Any], batch: int | None, seed: int | None
+    ) -> tuple[RunState, Mapping[str, Any], int | None]:
+        """The state from which a run starts, its varied numbers, and how many instances it has: with numbers of their
+        own, each is trimmed."""
+        if not vary or self.batch is not None:
+            return self.run_state, vary, batch
+        require_own(self.run_state, world)
+        started: tuple[RunState, Mapping[str, Any], int | None] = self.made.run_start(world, vary, inputs, batch, seed)
+        return started
+
+    def _run_state(self, more: Mapping[str, Array]) -> RunState:
+        numbers = {**self.numbers, **more}
+        system = self.world.system(tuple(numbers))
         method, n = choose_method(None, system), self.batch
         compiled = compiled_system(system, method, (), n is None, None, "cpu")
         at, many = self.state, () if n is None else (n,)
-        p = compiled.parameters(self.numbers, self.inputs, many)
+        p = compiled.parameters(numbers, self.inputs, many)
         zero = np.zeros((*many, len(compiled.inflow_indices)))
         y = np.concatenate([at.q, at.v, at.parts, zero], axis=-1)
         x = np.asarray(compiled.to_stepped(y, p))

@@ -2,16 +2,19 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.run.continuing import RunState
 from poinsot.run.drawing import draw
-from poinsot.study.flight_conditions import BOUNDS, LONGEST
+from poinsot.study.flight_conditions import BOUNDS, LONGEST, Steady, aircraft_of, find_kind
 from poinsot.study.newton import Equations, solve
 from poinsot.study.relaxation import relaxed
+from poinsot.study.trim_problem import short
 from poinsot.study.trim_request import SPEEDS, Asked, Request, asked, ground_under, packed
 from poinsot.study.trimmed import Trim, TrimError
 from poinsot.world import World, paths
@@ -20,7 +23,55 @@ from poinsot.world.start_checks import checked_limits
 
 ALPHAS = (0.02, 0.12, 0.3, 0.55)  # rad: first guesses
 TURNING_GUESS = {"roll": 0.6, "turn_rate": 0.06}  # rad, rad/s
+TOLERANCE = 1e-10  # m/s^2, rad/s^2, 1/s
 FARTHEST = 40.0  # times the speed: how far to look for one that can be flown
+
+
+@dataclass(frozen=True)
+class TrimStart:
+    """A trim as the start of many runs: `simulate(..., start=trim, vary=...)` finds one for the numbers of each.
+
+    It is what was asked of `trim`, as plain data: it goes to other processes, and tells one sweep from another.
+    """
+
+    kind: str
+    free: tuple[str, ...] | None = None
+    hold: tuple[tuple[str, float | None], ...] = ()
+    zero: tuple[str, ...] = ()
+    body: str | None = None
+    limits: tuple[tuple[str, tuple[float, float]], ...] = ()
+    tolerance: float = TOLERANCE
+
+    def run_start(
+        self, world: World, vary: Mapping[str, Any], inputs: Mapping[str, Any], batch: int | None, seed: int | None
+    ) -> tuple[RunState, dict[str, Array], int | None]:
+        """The state to start from, the varied numbers as they were drawn, and how many instances there are.
+
+        Instances for which no trim is found have broken down at the start.
+        """
+        numbers, n = draw(world.system(tuple(vary)), vary, batch, seed)
+        return self.for_numbers(world, numbers, inputs, n).run_state_with(numbers), numbers, n
+
+    def for_numbers(self, world: World, numbers: Mapping[str, Array], inputs: Mapping[str, Any], n: int | None) -> Trim:
+        """The trims with these numbers, by path, of one instance or n, and with these inputs, if they are constant and
+        not what is found."""
+        kind = find_kind(self.kind)
+        body = None if kind is None else aircraft_of(world.description, self.body)
+        given = {short(path, body): x for path, x in numbers.items()}
+        given |= {k: x for k, x in inputs.items() if not self._finds(kind, k) and not (callable(x) or type(x) is tuple)}
+        hold: dict[str, Any] = {name: x for name, x in self.hold if name not in given}
+        if n is None:
+            hold, given = hold | given, {}
+        return trim(
+            world, self.kind, free=self.free, hold=hold, zero=self.zero, vary=given, batch=n, body=self.body,
+            limits=dict(self.limits), tolerance=self.tolerance, explain=n is None,
+        )  # fmt: skip
+
+    def _finds(self, kind: Steady | None, name: str) -> bool:
+        """Whether an input is found."""
+        if self.free is not None:
+            return any(free.split("[")[0] == name for free in self.free)
+        return kind is not None and kind.inputs and name not in dict(self.hold)
 
 
 def trim(
@@ -35,7 +86,7 @@ def trim(
     seed: int | None = None,
     body: str | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
-    tolerance: float = 1e-10,
+    tolerance: float = TOLERANCE,
     explain: bool = True,
 ) -> Trim:
     """The inputs and the state in which a world moves steadily, or rests.
@@ -54,28 +105,29 @@ def trim(
     A single trim that is not found is a `TrimError`, of many they are a warning, unless `explain` is false, and marked
     in the result.
     """
-    held = dict(hold) if isinstance(hold, Mapping) else dict.fromkeys(_names(hold or ()))
+    held, known = dict(hold) if isinstance(hold, Mapping) else dict.fromkeys(_names(hold or ())), dict(limits or {})
     names = (None if free is None else _names(free), tuple(held), tuple(vary or ()), _names(zero))
-    if not tolerance > 0:
+    if not (_is_finite(tolerance) and tolerance > 0):
         raise ValueError(f"tolerance={tolerance!r} must be above zero.")
-    problem = asked(world.description, Request(kind, None if body is None else str(body), *names))
-    values, n = _conditions(problem, held, vary or {}, batch, seed)
-    c = packed(problem, values, 1 if n is None else n)
-    result = _found(world, problem, c, n, limits or {}, tolerance)
+    problem = asked(world.description, request := Request(kind, None if body is None else str(body), *names))
+    c, n = _conditions(problem, held, vary or {}, batch, seed)
+    made = TrimStart(kind, names[0], tuple(held.items()), names[3], request.body, tuple(known.items()), tolerance)
+    result = _found(world, problem, c, n, made)
     return _explained(result) if explain else result
 
 
 def _names(names: Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    found = (names,) if isinstance(names, str) else tuple(names)
+    if strange := [name for name in found if not isinstance(name, str)]:
+        raise ValueError(f"{strange[0]!r} is not a name; give names, such as 'alpha' or 'elevator'.")
+    return found
 
 
-def _found(
-    world: World, asked: Asked, c: Array, n: int | None, limits: Mapping[str, tuple[float, float]], tolerance: float
-) -> Trim:
+def _found(world: World, asked: Asked, c: Array, n: int | None, made: TrimStart) -> Trim:
     """The trims at conditions c (b, m)."""
-    equations = _equations(asked, world, limits)
-    z, r, tried = _solved(asked, equations, c, tolerance)
-    return Trim(world, asked, equations, z, c, r, tolerance, tried, n)
+    equations = _equations(asked, world, dict(made.limits))
+    z, r, tried = _solved(asked, equations, c, made.tolerance)
+    return Trim(world, asked, equations, z, c, r, made.tolerance, tried, n, made)
 
 
 def _explained(result: Trim) -> Trim:
@@ -90,8 +142,8 @@ def _explained(result: Trim) -> Trim:
 
 def _conditions(
     asked: Asked, hold: Mapping[str, Any], vary: Mapping[str, Any], batch: int | None, seed: int | None
-) -> tuple[dict[str, Array], int | None]:
-    """The values of conditions by their paths, and how many instances there are."""
+) -> tuple[Array, int | None]:
+    """The conditions c (b, m), and how many instances there are; None for one."""
     system = asked.problem.system
     values: dict[str, Any] = {asked.paths[k]: x for k, x in asked.held.items() if k in asked.paths}
     given = {asked.paths.get(k, k): x for k, x in hold.items() if x is not None and k in asked.paths}
@@ -100,12 +152,12 @@ def _conditions(
         if x is not None and not _is_finite(x):
             raise ValueError(f"hold {name!r} at a finite number, not {x!r}; vary={{...}} takes one per instance.")
     drawn, n = draw(system, {**given, **varied}, batch, seed)
-    return values | drawn, n
+    return packed(asked, values | drawn, 1 if n is None else n), n
 
 
 def _is_finite(x: Any) -> bool:
     try:
-        return np.ndim(x) == 0 and bool(np.isfinite(float(x)))
+        return not isinstance(x, str) and np.ndim(x) == 0 and bool(np.isfinite(float(x)))
     except (TypeError, ValueError):
         return False
 

@@ -75,7 +75,16 @@ class Orbit:
     @classmethod
     def of_state(cls, position: ArrayLike, velocity: ArrayLike, earth: Earth, **more: Any) -> "Orbit":
         """The orbit through a position (3,) [m] with a velocity (3,) [m/s], inertial axes."""
-        found = elements_of(as_array(position), as_array(velocity), earth.mu)
+        p, v = as_array(position), as_array(velocity)
+        for field, x in (("position", p), ("velocity", v)):
+            require_numbers("an orbit", field, x, (3,))
+        if not np.linalg.norm(np.cross(p, v)) > 1e-12 * np.linalg.norm(p) * np.linalg.norm(v):
+            raise FieldError(
+                f"position={p.tolist()} m and velocity={v.tolist()} m/s make no orbit: they lie on one "
+                "line through the Earth's centre.",
+                "velocity",
+            )
+        found = elements_of(p, v, earth.mu)
         numbers: dict[str, Any] = {name: float(x) for name, x in found._asdict().items()}
         return cls(**numbers, **more)
 

@@ -362,6 +362,12 @@ class System:
         return State(state.q, state.v, pack(states))
 
     @cached_property
+    def happening(self) -> dict[str, Element]:
+        """The elements to which something may happen within a step."""
+        known = {name: own_states(self.states, name) for name, _ in self.description.acting()}
+        return {k: e for k, e in self.description.acting() if e.happened(known[k]) is not None}
+
+    @cached_property
     def letting_go(self) -> dict[str, Element]:
         """The elements that may release something."""
         known = {name: own_states(self.states, name) for name, _ in self.description.acting()}
