@@ -10,7 +10,7 @@ import time as clock
 import webbrowser
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from poinsot.show.gate import HOST, PORT, Gate, free_port
@@ -136,6 +136,34 @@ class PageServer:
                 self._queues.remove(waiting)
 
 
+class Served:
+    """Something that a page shows: it is closed at the end of a `with`, and when the page is."""
+
+    server: PageServer
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return self.server.url
+
+    def wait(self) -> None:
+        """Wait until the page has been opened and closed again, or Ctrl-C is pressed; then close."""
+        try:
+            self.server.wait()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving the page, which then says so."""
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class _Handler(BaseHTTPRequestHandler):
     """One request; `page` is set by its server."""
 
@@ -223,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.page.stream(write)
 
 
-def offer(page: Any, browser: bool | None, block: bool | None) -> None:
+def offer(page: Served, browser: bool | None, block: bool | None) -> None:
     """Open the browser and wait, if asked to; by default both in a program, and neither at a prompt."""
     at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
     block = not at_prompt if block is None else block
