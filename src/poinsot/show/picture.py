@@ -13,6 +13,7 @@ from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
 from poinsot.show import construction, elements, ensembles, relief, scenery, touches, vectors
 from poinsot.show.beams import chains
+from poinsot.show.below import Below, below
 from poinsot.show.ensembles import Ensemble
 from poinsot.show.looks import Look, looks_of
 from poinsot.show.marks import Arrows, Mark
@@ -131,6 +132,16 @@ class Picture:
         """The direction against gravity, z where there is none, (3,)."""
         g = self.records.mechanism.gravity
         return -g / np.linalg.norm(g) if np.any(g) else np.array([0.0, 0.0, 1.0])
+
+    @cached_property
+    def below(self) -> Below | None:
+        """The place on the Earth below a flight; None on flat ground, and in orbit."""
+        return below(self) if self.base is None else self.base.below
+
+    @cached_property
+    def hills(self) -> relief.Hills | None:
+        """The terrain around it."""
+        return relief.hills_of(self) if self.base is None else self.base.hills
 
     # Layers.
 

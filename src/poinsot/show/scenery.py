@@ -164,12 +164,24 @@ def trail_style(picture: "Picture", body: str) -> tuple[Colour, float]:
 
 def trails(picture: "Picture") -> Iterator[Mark]:
     """Paths of points of bodies."""
-    records = picture.records
     for name, point in tracked_points(picture).items():
-        k = records.index(name)
-        points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], point)
+        points = trail_points(picture, name, point)
         if np.ptp(points, axis=0).max() > 1e-6 * picture.size:
-            yield Path(name, points, *trail_style(picture, name), Track.at(np.zeros(3)))
+            yield Path(name, points, *trail_style(picture, name), trail_frame(picture))
+
+
+def trail_points(picture: "Picture", body: str, point: Array) -> Array:
+    """The path (r, 3) [m] of a point of a body, in the frame of the trails."""
+    records, k = picture.records, picture.records.index(body)
+    points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], point)
+    low = picture.below is not None and picture.below.always
+    return picture.below.fixed(records.time, points, picture.below.foot) if low else points  # type: ignore[union-attr]
+
+
+def trail_frame(picture: "Picture") -> Track:
+    """The frame of the trails: the world, or for a flight that stays low over the Earth one that turns with it."""
+    below = picture.below
+    return below.carried(picture.records.time, below.foot) if below and below.always else Track.at(np.zeros(3))
 
 
 def _colour_of(picture: "Picture", k: int) -> Colour:

@@ -25,16 +25,16 @@ class Eye {
   course(k, t, up) {
     if (this.stage.doc.cockpit) return this.ahead(k, t, up);
     const { stage } = this, [t0, t1] = stage.span, w = Math.max(KEEN * (t1 - t0), 1e-9), middle = between(t, t0 + w, t1 - w);
-    const p = stage.centre(k, stage.moment(middle - w)), q = stage.centre(k, stage.moment(middle + w)), step = minus(q, p), flat = across(step, up);
-    const lost = unit(across(minus(stage.centre(k, stage.moment(t1)), stage.centre(k, stage.moment(t0))), up));
+    const p = stage.overGround(k, middle - w, t), q = stage.overGround(k, middle + w, t), step = minus(q, p), flat = across(step, up);
+    const lost = unit(across(minus(stage.overGround(k, t1, t), stage.overGround(k, t0, t)), up));
     const other = size(lost) > 0.5 ? lost : perpendicular(up), share = size(flat) / (size(step) || 1);
     return unit(add(flat, times(0.06 * Math.max(0, 1 - share) * (size(step) || 1) + 1e-12, other)));
   }
 
   // In flight: where it goes, and while it stands where its nose points.
   ahead(k, t, up) {
-    const { stage } = this, now = stage.moment(t), then = stage.moment(t - 0.4), span = Math.max(t - Math.max(t - 0.4, stage.span[0]), 1e-3);
-    const speed = times(1 / span, minus(stage.centre(k, now), stage.centre(k, then))), nose = across(rotated(stage.attitude(k, now), [1, 0, 0]), up);
+    const { stage } = this, now = stage.moment(t), before = Math.max(t - 0.4, stage.span[0]), span = Math.max(t - Math.max(t - 0.4, stage.span[0]), 1e-3);
+    const speed = times(1 / span, minus(stage.centre(k, now), stage.overGround(k, before, t))), nose = across(rotated(stage.attitude(k, now), [1, 0, 0]), up);
     return unit(add(across(speed, up), times(4, size(nose) > 1e-3 ? unit(nose) : perpendicular(up))));
   }
 
