@@ -98,7 +98,7 @@ class LivePage(Served):
         self.problem, self.seen, self.edition, self._shown = "", 0, -1, (-1.0, 0.0)
         self.boxes: dict[Socket, Outbox] = {}
         self.jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self.loop = LiveRun(sim, self._inputs, self._on_frame, rate=RATE)
+        self.loop = LiveRun(sim, lambda _: self.act(), self._on_frame, rate=RATE, before=self._before)
         self._thread = threading.Thread(target=self._work, name="poinsot live", daemon=True)
 
     def serve(self, host: str, port: int, answers: Mapping[str, Any] | None = None) -> None:
@@ -145,11 +145,11 @@ class LivePage(Served):
         while not self.jobs.empty():
             self.jobs.get()()
 
-    def _inputs(self, _: Any) -> Any:
+    def _before(self) -> None:
+        """Between two control periods, so that after a pause nothing moves, and a reset begins with the start."""
         self._do_jobs()
         if self.sim.done:
             self.stop_with(self._why())
-        return self.act()
 
     def _why(self) -> str:
         if self.sim.broken:

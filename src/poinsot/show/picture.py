@@ -39,6 +39,7 @@ class Picture:
     base: "Picture | None" = None
     robots: Sequence[tuple[str, str]] = ()
     ensemble: Ensemble | None = None
+    angles: dict[str, tuple[float, float]] = field(default_factory=dict)  # of what turns in a live picture, with times
 
     @cached_property
     def looks(self) -> dict[str, list[Look]]:
@@ -81,6 +82,8 @@ class Picture:
                 records.wxyz[some, :, k, None], box
             )
             low, high = np.minimum(low, x.min(axis=(0, 1, 2))), np.maximum(high, x.max(axis=(0, 1, 2)))
+        for p in elements.anchors(records.description):
+            low, high = np.minimum(low, p), np.maximum(high, p)
         return low, high
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.environment import Contact, Ground, Terrain
 from poinsot.fuse import Table
-from poinsot.show.marks import Mark, Plane, Surface, Track, aimed
+from poinsot.show.marks import Lines, Mark, Plane, Surface, Track, aimed
 from poinsot.show.triangles import Triangles
 from poinsot.world import Description
 
@@ -21,6 +21,8 @@ NEAR, FAR = 1.3, 14.0  # how far a terrain reaches in small cells, and in all, i
 MEADOW, SOIL, ROCK, SNOW = (112, 136, 88), (150, 140, 104), (128, 124, 118), (222, 226, 230)
 BENCH = 8.0  # m: of smaller pictures a block of the terrain is shown, as a model on a bench,
 RIM = 0.25  # up to this height above what moves, in sizes of the picture
+CONTOURS, CONTOUR = 22, (128, 112, 92)  # of a block: about so many lines
+CLAY = ((150, 178, 150), (202, 204, 168), (226, 208, 172), (238, 228, 210))  # of a block, by height
 BANDS = 14  # of height, over the whole range
 
 
@@ -33,6 +35,8 @@ def ground(picture: "Picture") -> Iterator[Mark]:
         yield Plane(f"ground {k}" if k else "ground", Track.at(foot, aimed(n)), 40 * cell, cell)
     if hills is not None:
         yield relief(picture, hills)
+        if picture.size < BENCH:
+            yield contours(picture, hills)
     elif not planes and np.any(picture.records.mechanism.gravity):
         up, (low, high) = picture.up, picture.bounds
         lowest = float(up @ np.where(up > 0, low, high))
@@ -105,7 +109,7 @@ def hills_of(picture: "Picture") -> Hills | None:
         top = high[2] + RIM * picture.size - middle[2]
         whole = Triangles(whole.vertices, whole.faces[whole.vertices[whole.faces, 2].max(axis=1) < top])
         heights = np.minimum(heights, top + middle[2])
-    return Hills(whole, _shades(x, y, heights), middle, middle[2])
+    return Hills(whole, _shades(x, y, heights, picture.size < BENCH), middle, middle[2])
 
 
 def _graded(picture: "Picture", terrain: Terrain, centre: Array) -> tuple[Array, Array]:
@@ -135,6 +139,31 @@ def relief(picture: "Picture", hills: Hills) -> Surface:
     return Surface("terrain", hills.triangles, track, MEADOW, shades=hills.shades, haze=not small, shadow=True)
 
 
+def contours(picture: "Picture", hills: Hills) -> Lines:
+    """Lines of equal height on a block of terrain, every tenth of its range or so: where its triangles are cut."""
+    corners = hills.triangles.vertices[hills.triangles.faces]  # (k, 3, 3)
+    z = corners[:, :, 2]
+    step = nice(max(float(np.ptp(z)), 1e-9) / CONTOURS)
+    found = []
+    for level in step * np.arange(np.ceil(z.min() / step), np.floor(z.max() / step) + 1):
+        above = z > level
+        cut = corners[above.any(axis=1) & ~above.all(axis=1)]
+        ends = [_where(cut[:, i], cut[:, j], level) for i, j in ((0, 1), (1, 2), (2, 0))]
+        points = np.stack(ends, axis=1)  # (k, 3, 3), NaN on the side that is not cut
+        order = np.argsort(np.isnan(points[:, :, 0]), axis=1, kind="stable")[:, :2]
+        found.append(np.take_along_axis(points, order[:, :, None], axis=1))
+    lines = np.concatenate(found) + [0.0, 0.0, 2e-3 * picture.size] if found else np.zeros((0, 2, 3))
+    return Lines("contours", lines[None], np.array(CONTOUR)[None, None], 0.0, Track.at(hills.middle))
+
+
+def _where(a: Array, b: Array, level: float) -> Array:
+    """Where the lines from a (k, 3) to b (k, 3) pass a height; NaN if they do not."""
+    za, zb = a[:, 2:], b[:, 2:]
+    with np.errstate(all="ignore"):
+        share = (level - za) / (zb - za)
+    return np.where((za > level) != (zb > level), a + share * (b - a), np.nan)
+
+
 def _heights(terrain: Terrain, X: Array, Y: Array) -> Array:
     """The heights at all places, at once if the function takes arrays."""
     try:
@@ -146,10 +175,14 @@ def _heights(terrain: Terrain, X: Array, Y: Array) -> Array:
     return np.array([float(terrain.height(a, b)) for a, b in zip(X.flat, Y.flat, strict=True)]).reshape(X.shape)
 
 
-def _shades(x: Array, y: Array, heights: Array) -> Array:
-    """Colours of the vertices (n, 3): by height and slope, with bands of equal height."""
+def _shades(x: Array, y: Array, heights: Array, model: bool = False) -> Array:
+    """Colours of the vertices (n, 3): by height and slope, with bands of equal height; a model has paler ones by height
+    alone."""
     low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
     share = (heights - low) / max(high - low, 1e-9)
+    if model:
+        tones = [np.interp(share, np.linspace(0, 1, len(CLAY)), np.array(CLAY)[:, c]) for c in range(3)]
+        return np.asarray(np.stack(tones, axis=-1).reshape(-1, 3).astype(np.uint8))
     with np.errstate(all="ignore"):
         slopes = np.gradient(heights, np.maximum.accumulate(x + 1e-9 * np.arange(len(x))), axis=0) ** 2
         slopes = np.sqrt(

@@ -12,8 +12,12 @@ class Eye {
     if (spec.body === undefined) this.spec.body = before.body ?? this.spec.body;
     const body = this.stage.doc.bodies[this.spec.body];
     if (spec.distance === undefined && this.spec.kind !== "fixed") this.spec.distance = (body.distance ?? 3.1 * body.radius) * (this.spec.zoom ?? 1);
+    this.grows = spec.distance === undefined;
     this.turn = { azimuth: 0, elevation: 0, zoom: 1 };
   }
+
+  // How far away it is [m]: farther while a parachute is open.
+  away(k, moment) { const { grown } = this.stage.doc.bodies[k]; return this.spec.distance * (grown === undefined || !this.grows ? 1 : at(this.stage.arrays[grown], 0, moment)); }
 
   drag(dx, dy) { this.turn.azimuth -= 0.006 * dx; this.turn.elevation += 0.006 * dy; }
 
@@ -62,7 +66,7 @@ class Eye {
       const from = stage.centre(spec.other, moment), high = this.vertical(from), r = stage.doc.bodies[spec.other].radius, line = unit(minus(p, from));
       return { eye: add(from, add(times(0.7 * r * this.turn.zoom, high), times(-1.2 * r * this.turn.zoom, unit(across(line, high))))), target: p, up: high };
     }
-    if (spec.kind === "chase") return this.around(p, times(-1, this.course(k, t, up)), up, spec, spec.distance);
-    return this.around(p, unit(across(stage.doc.world.globe ? perpendicular(up) : stage.doc.world.first, up)), up, spec, spec.distance);
+    if (spec.kind === "chase") return this.around(p, times(-1, this.course(k, t, up)), up, spec, this.away(k, moment));
+    return this.around(p, unit(across(stage.doc.world.globe ? perpendicular(up) : stage.doc.world.first, up)), up, spec, this.away(k, moment));
   }
 }
