@@ -108,7 +108,7 @@ def test_a_parachute_opens_downwind_and_the_camera_makes_room(falling):
         falling.data.velocity.sel(body="box").values[-1]
     )
     vehicle = vehicles_of(picture)[0]
-    assert vehicle.grown[0] == 1.0
+    assert vehicle.grown[0] < 0.3 * vehicle.grown[-1]  # it draws back as it opens
     assert vehicle.grown[-1] * vehicle.radius > np.linalg.norm(away)
 
 
