@@ -10,7 +10,7 @@ uniform float height, haze, hasGround, lines, near, beyond, pixel;
 uniform vec2 offsets[13];        // the camera along first and second, modulo 10^(k-3) m
 uniform vec4 runway;             // its middle from the camera along first and second [m], cosine and sine of its course
 uniform vec2 runwaySize;         // half its length and width [m]; 0: none
-uniform float hasGlobe, low, above, radius;   // above: |camera - centre|^2 - 1, in radii; low: a flight near the ground
+uniform float low, above, radius;   // above: |camera - centre|^2 - 1, in radii; low: a flight near the ground
 uniform vec3 outward;            // the camera from the centre, in radii
 uniform mat3 fixedAxes;          // world axes -> Earth-fixed ones
 uniform sampler2D land;
@@ -18,8 +18,11 @@ uniform sampler2D land;
 vec3 sky(vec3 d) {
   float e = dot(d, up), s = clamp(hasGround > 0.5 ? e : abs(e), 0.0, 1.0);
   vec3 c = mix(horizon, zenith, pow(s, 0.55));
+#ifdef SUN
   float toSun = max(dot(d, sun), 0.0);
-  return c + glow * (0.18 * pow(toSun, 24.0) + 0.9 * smoothstep(0.99985, 0.99992, toSun));
+  c += glow * (0.18 * pow(toSun, 24.0) + 0.9 * smoothstep(0.99985, 0.99992, toSun));
+#endif
+  return c;
 }
 
 float ruled(vec2 x, vec2 width) {  // lines at whole numbers, about one pixel wide
@@ -42,7 +45,8 @@ vec3 ground(vec3 d, float t, vec3 above, vec3 soil) {
     strength = max(strength, weight * ruled(x, fwidth(along) / cell));
   }
   base = mix(base, ink, strength * lines);
-  if (runwaySize.x > 0.0) {
+#ifdef RUNWAY
+  {
     vec2 p = along - runway.xy, q = vec2(p.x * runway.z + p.y * runway.w, -p.x * runway.w + p.y * runway.z);
     vec2 soft = fwidth(q), edge = smoothstep(-soft, soft, runwaySize - abs(q));
     float paint = 0.0;
@@ -52,9 +56,11 @@ vec3 ground(vec3 d, float t, vec3 above, vec3 soil) {
     paint = max(max(line, bars), sides);
     base = mix(base, mix(vec3(0.36, 0.37, 0.39), vec3(0.93), paint * clamp(2.0 - soft.y, 0.0, 1.0)), edge.x * edge.y);
   }
+#endif
   return mix(above, base, exp(-t / (haze + 10.0 * abs(height))));
 }
 
+#ifdef GLOBE
 float hash(vec3 p) { p = fract(p * vec3(443.897, 441.423, 437.195)); p += dot(p, p.yzx + 19.19); return fract((p.x + p.y) * p.z); }
 
 vec3 space(vec3 d) {
@@ -64,10 +70,12 @@ vec3 space(vec3 d) {
   return mix(vec3(0.012, 0.016, 0.03), vec3(1.0), star);
 }
 
+#endif
 float depth(float z) {  // of the buffer, z metres ahead
   return clamp(0.5 + 0.5 * ((beyond + near) / (beyond - near) - 2.0 * beyond * near / ((beyond - near) * z)), 0.0, 1.0);
 }
 
+#ifdef GLOBE
 vec3 globe(vec3 d) {
   float b = dot(outward, d), disc = b * b - above;
   vec3 c = space(d), overhead = normalize(outward);
@@ -96,10 +104,14 @@ vec3 globe(vec3 d) {
   return mix(from, ground(d, t * radius, sky(d - e * overhead), mix(vec3(0.20, 0.36, 0.52), meadow, surface.r)), smoothstep(0.02, 0.35, air));
 }
 
+#endif
+
 void main() {
   vec3 d = normalize(ray);
   gl_FragDepth = 1.0;
-  if (hasGlobe > 0.5) { colour = vec4(globe(d), 1.0); return; }
+#ifdef GLOBE
+  colour = vec4(globe(d), 1.0);
+#else
   vec3 above = sky(d);
   float e = dot(d, up);
   float t = hasGround > 0.5 && e * sign(height) < -1e-6 ? -height / e : -1.0;
@@ -109,6 +121,7 @@ void main() {
     gl_FragDepth = depth(z);
   }
   colour = vec4(c, 1.0);
+#endif
 }`;
 
 const PALETTES = {
@@ -145,7 +158,7 @@ class Backdrop {
       height: value(0), haze: value(Math.max(p.reach, world.kind === "studio" ? 14 * size : 0)), hasGround: value(world.ground === null ? 0 : 1),
       lines: value(0.55), near: value(0.1), beyond: value(1e6), pixel: value(1e-3),
       offsets: value(Array.from({ length: 13 }, () => new THREE.Vector2())), runway: value([0, 0, 1, 0]), runwaySize: value(world.runway ? [world.runway.length / 2, world.runway.width / 2] : [0, 0]),
-      hasGlobe: value(world.globe ? 1 : 0), low: value(world.globe?.low ? 1 : 0), above: value(1), radius: value(world.globe?.radius ?? 1), outward: value([2, 0, 0]), fixedAxes: value(new THREE.Matrix3()), land: value(world.globe ? landTexture(world.globe.coast) : null),
+      low: value(world.globe?.low ? 1 : 0), above: value(1), radius: value(world.globe?.radius ?? 1), outward: value([2, 0, 0]), fixedAxes: value(new THREE.Matrix3()), land: value(world.globe ? landTexture(world.globe.coast) : null),
     };
     for (const name of ["zenith", "horizon", "meadow", "far", "ink", "glow"]) this.uniforms[name] = value(linear(p[name]));
     for (const name of ["forward", "up", "first", "second", "sun", "outward"]) this.uniforms[name].value = new THREE.Vector3(...this.uniforms[name].value);
@@ -153,6 +166,8 @@ class Backdrop {
     triangle.setAttribute("position", new THREE.BufferAttribute(new Float32Array([-1, -1, 1, 3, -1, 1, -1, 3, 1]), 3));
     const material = new THREE.ShaderMaterial({
       glslVersion: "300 es", uniforms: this.uniforms, fragmentShader: BACKDROP, depthWrite: true,
+      // Software that draws without a graphics card computes both sides of every branch: what is not there is left out.
+      defines: Object.fromEntries([["GLOBE", world.globe], ["RUNWAY", world.runway], ["SUN", p.glow]].filter(([, there]) => there).map(([name]) => [name, 1])),
       vertexShader: "out vec3 ray; uniform mat3 rays; void main() { ray = rays * vec3(position.xy, 1.0); gl_Position = vec4(position.xy, 1.0, 1.0); }",
     });
     material.depthFunc = THREE.AlwaysDepth;
