@@ -1,4 +1,5 @@
-"""How long pictures take: a still, a frame of a film at 1280 x 720, a scene of 1000 arms; also in processor time.
+"""How long pictures take: a still, a frame of a film at 1280 x 720, a scene of 1000 arms, a key until its picture;
+also in processor time, and beside it the floor: what the same page costs with nothing in it.
 
 python benchmarks/pictures.py
 """
@@ -19,6 +20,8 @@ SIZE = (1280, 720)
 DRAW = """(() => {{ const s = poinsot.stage, g = s.renderer.getContext(), p = new Uint8Array(4);
 for (let i = 0; i < {n}; i++) {{ s.draw(1 + 0.01 * i); g.readPixels(0, 0, 1, 1, g.RGBA, g.UNSIGNED_BYTE, p); }}
 return s.renderer.info.render.triangles; }})()"""
+
+EMPTY = "for (const layer of Object.values(poinsot.stage.layers)) layer.group.visible = false"
 
 
 def used(pid: int) -> float:
@@ -59,6 +62,31 @@ def arms(count: int = 1000) -> pt.Run:
     return world.simulate(3.96, 1e-3, every=0.066, batch=count, vary={"turret.q": q}, ledger=False)
 
 
+def keys(count: int = 20) -> None:
+    """The time from a key to its picture in a flight, and what a picture of it costs alone."""
+    scenario = pt.load_scenario(EXAMPLES / "circuit.toml")
+    options = {"port": 0, "browser": False, "block": False}
+    with scenario.world.fly(step=scenario.options["step"], **scenario.fly, **options) as flight, tab() as page:
+        size = {"width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": 1, "mobile": False}
+        page.call("Emulation.setDeviceMetricsOverride", **size)
+        page.call("Page.navigate", url=flight.url)
+        page.wait("window.poinsot?.player.drawn > 30")
+        for k in range(2 * count):
+            kind = "keyUp" if k % 2 else "keyDown"
+            page.call("Input.dispatchKeyEvent", type=kind, code="ArrowLeft", key="ArrowLeft")
+            clock.sleep(0.1)
+        late = np.sort(page.evaluate("poinsot.rates().latencies"))
+        flight.page.ask(lambda: setattr(flight.page.loop, "paused", True))
+        whole = drawn(page)
+        page.evaluate(EMPTY)
+        floor = drawn(page)
+    print(
+        f"a key to its picture: {np.median(late):.1f} ms (median of {len(late)}), {late[0]:.1f} ms at best", flush=True
+    )
+    print("a picture of that page: {:.4f} s, {:.4f} s of processor time".format(*whole))
+    print("floor: the same without things in it: {:.4f} s, {:.4f} s of processor time".format(*floor), flush=True)
+
+
 def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -82,7 +110,11 @@ def main() -> None:
             page.wait("window.poinsot?.player.drawn > 0")
             page.evaluate("poinsot.player.playing = false")
             wall, used_up, triangles = drawn(page)
+            page.evaluate(EMPTY)
+            floor = drawn(page)
         print(f"1000 arms, {triangles} triangles: {wall:.3f} s per picture, {used_up:.3f} s of processor time")
+        print("floor: an empty page of that size: {:.3f} s, {:.3f} s of processor time".format(*floor), flush=True)
+        keys()
         print(f"the machine's load was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 

@@ -162,6 +162,26 @@ def test_batches_and_worlds_without_inputs(world):
     np.testing.assert_array_equal(list(record.replay(stepper(still)))[-1], sim.observation)
 
 
+def test_what_is_done_before_a_period_can_pause_it_or_start_anew(world):
+    """After a pause nothing moves any more; after a start anew the first period is the first of the record."""
+    wall, done = Wall(), []
+    loop = made(world, wall, before=lambda: done.pop()() if done else None)
+    wall.now += 0.1
+    assert loop.advance() == 10
+    done.append(lambda: setattr(loop, "paused", True))
+    wall.now += 0.1
+    assert loop.advance() == 0
+    assert loop.count == 10
+    loop.paused = False
+    start = loop.record.start
+    done.append(lambda: loop.go_on_from(start))
+    wall.now += 0.1
+    assert loop.advance() == 0
+    assert loop.count == 0
+    wall.now += 0.1
+    assert loop.advance() == len(loop.record.actions) == 10
+
+
 def test_the_real_clock(world):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pt.BehindWarning)  # a busy machine

@@ -13,7 +13,7 @@ import poinsot as pt
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def eventually(true: Callable[[], bool], seconds: float = 30.0) -> bool:
+def eventually(true: Callable[[], bool], seconds: float = 120.0) -> bool:
     """Whether it becomes true within some seconds."""
     until = clock.monotonic() + seconds
     while clock.monotonic() < until and not true():
@@ -27,9 +27,23 @@ def typed(field: Any, text: str, arrived: Callable[[], bool]) -> bool:
     def again() -> bool:
         field.fill(text)
         field.press("Enter")
-        return eventually(arrived, 3.0)
+        return eventually(arrived, 5.0)
 
     return eventually(again)
+
+
+def drawn_anew(page: Any) -> bool:
+    """Wait until what the page knows now is in its picture, at the size that it has now."""
+    before, size = page.evaluate("[poinsot.player.drawn, [innerWidth, innerHeight]]")
+    laid_out = "(s => [s.host.clientWidth, s.host.clientHeight, 2 * s.pixels.x / Math.min(devicePixelRatio, 2)])"
+    seen = f"[poinsot.player.drawn, [innerWidth, innerHeight], {laid_out}(poinsot.stage)]"
+
+    def still() -> bool:
+        drawn, now, (width, _, picture) = page.evaluate(seen)
+        return drawn > before and now == size and abs(width - picture) < 1.5
+
+    page.evaluate("poinsot.player.dirty = true")
+    return eventually(still)
 
 
 @cache

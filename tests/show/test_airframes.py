@@ -107,7 +107,9 @@ def test_a_parachute_opens_downwind_and_the_camera_makes_room(falling):
     assert away @ -falling.data.velocity.sel(body="box").values[-1] > 0.95 * np.linalg.norm(away) * np.linalg.norm(
         falling.data.velocity.sel(body="box").values[-1]
     )
-    assert vehicles_of(picture)[0].radius > np.linalg.norm(away)
+    vehicle = vehicles_of(picture)[0]
+    assert vehicle.grown[0] < 0.3 * vehicle.grown[-1]  # it draws back as it opens
+    assert vehicle.grown[-1] * vehicle.radius > np.linalg.norm(away)
 
 
 def test_wheels_hang_on_struts_that_give_and_vanish_while_they_are_up():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import runs_to_show
-from runs_to_show import eventually, typed
+from runs_to_show import drawn_anew, eventually, typed
 
 import poinsot as pt
 from poinsot import show
@@ -68,6 +68,7 @@ def test_page(visit):
         curve = "k => Array.from(poinsot.player.panel.curves[0].series[k].values)"
         assert np.array_equal(page.evaluate(curve, 0), run.data["energy"].values)  # to the last bit
         assert page.locator(".ledger tbody tr").count() == 4
+        assert drawn_anew(page)
         assert page.locator(".clock").inner_text() == "0.400 s"
 
 
@@ -76,16 +77,16 @@ def test_cameras(visit):
     run = runs_to_show.pendulum()
     with viewed(run, show=["bodies"], follow="lower", plots=[]) as viewer:
         page = visit(viewer.url)
-        middle = page.evaluate("[poinsot.stage.host.clientWidth / 2, poinsot.stage.host.clientHeight / 2]")
+        middle = "(h => [h.clientWidth / 2, h.clientHeight / 2])(poinsot.stage.host)"
         for kind in ("orbit", "chase"):
             page.get_by_role("button", name=kind).click()
             for t in (0.4, 1.6):
-                page.evaluate(f"poinsot.show({t})")
-                assert np.allclose(page.evaluate("poinsot.where('lower')"), middle, atol=1e-6)
+                place, centre = page.evaluate(f"poinsot.show({t}) ?? [poinsot.where('lower'), {middle}]")
+                assert np.allclose(place, centre, atol=1e-6)
         page.get_by_role("button", name="fixed").click()
         eyes = [page.evaluate(f"poinsot.show({t}) ?? poinsot.stage.view.eye") for t in (0.4, 1.6)]
         assert eyes[0] == eyes[1]
-        assert page.evaluate("poinsot.where('lower')") != pytest.approx(middle)
+        assert page.evaluate("poinsot.where('lower')") != pytest.approx(page.evaluate(middle))
 
 
 def test_instances_of_a_batch(visit):
@@ -135,6 +136,7 @@ def test_a_flight(visit, flight, tmp_path):
     the run; the horizon of the cockpit tilts with the roll; the name is text."""
     page = visit(flight.to_html(tmp_path / "flight.html", plots=[]).as_uri(), offline=True)
     assert page.evaluate("poinsot.stage.eye.spec.kind") == "chase"  # by default
+    assert drawn_anew(page)
     width, height = page.evaluate("[poinsot.stage.host.clientWidth, poinsot.stage.host.clientHeight]")
     for k in range(0, 161, 16):
         t = flight.time[k]
@@ -167,13 +169,12 @@ def test_positions_far_away_keep_their_digits(flight):
     assert np.abs(whole * step - x).max() < 2 * step
 
 
-def test_a_browser_that_cannot_draw_says_so(visit, tmp_path, chromium):
+def test_a_browser_that_cannot_draw_says_so(tmp_path, blank):
     path = runs_to_show.pendulum().to_html(tmp_path / "x.html", plots=[])
-    page = chromium.new_page()
+    page = blank()
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
     page.goto(path.as_uri())
     page.get_by_text("cannot draw in three dimensions").wait_for()
-    page.close()
 
 
 def test_live(visit):
@@ -187,6 +188,7 @@ def test_live(visit):
     with show.live(world, **wide, camera=(1, -1, 0.5), port=0, browser=False, block=False) as live:
         page = visit(live.url)
         page.set_viewport_size({"width": 900, "height": 500})
+        assert drawn_anew(page)
         place = lambda: np.array(page.evaluate("poinsot.pose('box')"))  # noqa: E731
         assert np.allclose(place()[:3], 0.0)
         x, y = page.evaluate("poinsot.where('box')")
@@ -197,6 +199,7 @@ def test_live(visit):
         page.mouse.up()
         assert eventually(lambda: not live.inputs["hand"].any())
         page.keyboard.press("r")
+        assert eventually(lambda: not place()[:3].any())  # at the start again, at rest
         page.get_by_role("button", name="Push").click()
         assert eventually(lambda: place()[0] > 0.05)  # 3 m g for 0.15 s: 4.4 m/s along x
         assert np.allclose(place()[1:3], 0.0, atol=1e-9)
@@ -205,7 +208,7 @@ def test_live(visit):
         live.set("drive", 6.0)
         assert eventually(lambda: page.get_by_label("drive, as a number").input_value() == "6")
         page.get_by_role("button", name="start again").click()
-        assert eventually(lambda: abs(place()[0]) < 1e-9 and place()[1] > 0.1)
+        assert eventually(lambda: abs((p := place())[0]) < 1e-9 and p[1] > 0.1)
         page.get_by_role("button", name="pause").click()
         assert eventually(lambda: live.page.loop.paused)
         t = live.t
@@ -255,21 +258,21 @@ def test_a_busy_port_is_skipped_and_closing_leaves_nothing():
             pass
         viewer.close()
         viewer.close()  # a second time has no effect
-    assert eventually(lambda: not any(t.is_alive() for t in set(threading.enumerate()) - before), 10.0)
+    assert eventually(lambda: not any(t.is_alive() for t in set(threading.enumerate()) - before))
     with socket.socket() as again:
         assert again.connect_ex(("127.0.0.1", own)) != 0
 
 
-def test_waiting_ends_when_the_page_is_closed(chromium, monkeypatch):
+def test_waiting_ends_when_the_page_is_closed(blank, monkeypatch):
     monkeypatch.setattr("poinsot.show.web_server.GRACE", 0.3)
     with show.view(runs_to_show.pendulum(), show=["bodies"], plots=[], port=0, browser=False, block=False) as viewer:
-        waiting = threading.Thread(target=viewer.wait)
+        waiting = threading.Thread(target=viewer.wait, daemon=True)
         waiting.start()
         clock.sleep(0.6)
         assert waiting.is_alive()  # no page was opened yet
-        page = chromium.new_page()
+        page = blank()
         page.goto(viewer.url)
-        assert eventually(lambda: viewer.server.pages > 0)
+        assert eventually(lambda: viewer.server.seen.is_set())
         page.close()
-        waiting.join(20.0)
+        waiting.join(120.0)
         assert not waiting.is_alive()

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from runs_to_show import EXAMPLES
+from runs_to_show import EXAMPLES, drawn_anew
 
 import poinsot as pt
 
@@ -32,6 +32,7 @@ def test_an_example_fills_the_picture_and_stays_in_its_middle(name, visit, tmp_p
     layers, camera, around = (show.get(key) for key in ("layers", "camera", "surroundings"))
     path = run.to_html(tmp_path / "run.html", show=layers, camera=camera, surroundings=around, plots=[])
     page = visit(path.as_uri(), offline=True)
+    assert drawn_anew(page)
     width, height = page.evaluate("[poinsot.stage.host.clientWidth, poinsot.stage.host.clientHeight]")
     follows = page.evaluate("poinsot.stage.eye.spec.kind") != "fixed"
     name_of_body = page.evaluate("poinsot.doc.bodies[poinsot.stage.eye.spec.body].name")

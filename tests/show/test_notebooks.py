@@ -24,7 +24,7 @@ world.simulate(0.4, 1e-2, every=0.05, batch=5, vary={"ball.velocity": pt.Normal(
 @pytest.fixture(scope="module")
 def notebook():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (CELL, BATCH)])
-    nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    nbclient.NotebookClient(book, timeout=300, startup_timeout=300, kernel_name="python3").execute()
     return book
 
 
@@ -37,13 +37,13 @@ def test_the_output_of_a_cell_is_a_replay_and_a_line_of_text(notebook):
         assert len(html) < 1_500_000
 
 
-def test_the_exported_page_plays_both_runs(notebook, chromium, tmp_path, monkeypatch):
+def test_the_exported_page_plays_both_runs(notebook, blank, tmp_path, monkeypatch):
     shared = Path(nbconvert.__file__).parents[4] / "share/jupyter"  # where pip has put its templates
     monkeypatch.setenv("JUPYTER_PATH", str(shared))
     page_text, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
     path = tmp_path / "notebook.html"
     path.write_text(page_text, encoding="utf-8")
-    page = chromium.new_context(viewport={"width": 900, "height": 900}, offline=True).new_page()
+    page = blank(viewport={"width": 900, "height": 900}, offline=True)
     errors: list[str] = []
     page.on("pageerror", lambda e: errors.append(str(e)))
     page.goto(path.as_uri(), wait_until="domcontentloaded")
@@ -51,7 +51,7 @@ def test_the_exported_page_plays_both_runs(notebook, chromium, tmp_path, monkeyp
     for element in page.query_selector_all("iframe"):
         element.scroll_into_view_if_needed()
         frame = element.content_frame()
-        frame.wait_for_function("window.poinsot?.player.drawn > 0", timeout=60_000)
+        frame.wait_for_function("window.poinsot?.player.drawn > 0")
         frames.append(frame)
         look = "poinsot.show(0.2); const g = poinsot.stage.renderer.getContext(), p = new Uint8Array(4 * 400);"
         look += " g.readPixels(g.drawingBufferWidth / 2 - 10 | 0, g.drawingBufferHeight / 2 - 10 | 0, 20, 20, g.RGBA,"

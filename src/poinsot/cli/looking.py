@@ -33,11 +33,13 @@ def view_options(scenario: "Scenario", camera: str | None) -> dict[str, Any]:
 
 
 def checked_camera(camera: Any, names: Iterable[str]) -> Any:
-    """The words of a camera, or a direction; an error if the words name no camera, or no body."""
-    from poinsot.show.cameras import spelled
+    """The words of a camera, a direction or a table; an error if these name no camera, or no body."""
+    from poinsot.show.cameras import check_table, spelled
 
     if isinstance(camera, str):
         spelled(camera, list(names))
+    elif isinstance(camera, dict):
+        check_table(camera, list(names))
     return camera
 
 

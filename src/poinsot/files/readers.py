@@ -130,19 +130,35 @@ def vector(*units: str) -> KeyType:
     return array(*units, shape=(3,))
 
 
+CAMERA = {"kind": None, "body": None, "other": None, "azimuth": ("rad",), "elevation": ("rad",), "distance": ("m",)}
+
+
 def camera() -> KeyType:
-    """The words of a camera, or a direction to look from."""
+    """The words of a camera, a direction to look from, or a table with a kind, a body, angles and a distance."""
     what = 'a camera, such as "chase", "orbit wing", "wing from fuselage", or a direction of three numbers to look from'
+    what += ', or a table such as { kind = "chase", body = "wing", distance = "30 m", elevation = "20 deg" }'
+
+    def table(value: dict[str, Any]) -> dict[str, Any]:
+        if unknown := [key for key in value if key not in CAMERA]:
+            raise ValueError(f"{unknown[0]!r} is no key of a camera{hint(unknown[0], CAMERA)}; expected {what}")
+        if not isinstance(value.get("kind"), str):
+            raise ValueError(f"a camera that is a table has a kind; expected {what}")
+        words = [key for key in ("body", "other") if key in value and not isinstance(value[key], str)]
+        if words:
+            raise ValueError(f"the {words[0]} of a camera is the name of a body")
+        return {k: v if (units := CAMERA[k]) is None else number_of(v, units, False) for k, v in value.items()}
 
     def read(value: object, _: Context) -> Any:
         if isinstance(value, str):
             return value
+        if isinstance(value, dict):
+            return table(value)
         x = array_of(value, ("1",))
         if np.shape(x) != (3,) or not np.all(np.isfinite(x)) or not np.any(x):
             raise ValueError(f"expected {what}")
         return x
 
-    return typed(read, what, {"anyOf": [{"type": "string"}, {"type": "array"}]})
+    return typed(read, what, {"anyOf": [{"type": "string"}, {"type": "array"}, {"type": "object"}]})
 
 
 WORDS = {2: "two", 3: "three", 4: "four"}

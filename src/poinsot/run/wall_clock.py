@@ -61,7 +61,8 @@ class LiveRun:
 
     Nothing else may step it meanwhile, or the record is not complete.
 
-    inputs: called with the latest observation before each period; gives the action. on_frame: called after the periods
+    inputs: called with the latest observation before each period; gives the action. before: called before each period
+    that is due; it may pause, stop or start anew, and then the period is not done. on_frame: called after the periods
     that were due, at most `rate` times per second. speed: simulated time per wall time, 0.1 for slow motion; it can be
     changed at any time. paused: nothing moves. most_late [s]: of wall time; beyond it the clock is set back, with a
     warning, instead of ever more periods being due at once. clock, sleep: of the wall, in seconds.
@@ -76,13 +77,14 @@ class LiveRun:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     paused: bool = False
+    before: Callable[[], None] | None = None
     count: int = field(default=0, init=False)  # periods so far
     dropped: float = field(default=0.0, init=False)  # s, of simulated time
 
     def __post_init__(self) -> None:
         for name in ("speed", "rate", "most_late"):
             _require_positive(name, getattr(self, name))
-        for name in ("inputs", "on_frame"):
+        for name in ("inputs", "before", "on_frame"):
             if getattr(self, name) is not None and not callable(getattr(self, name)):
                 raise TypeError(f"{name} must be a function, not {getattr(self, name)!r}.")
         self.period = self.sim.substeps * self.sim.step_length
@@ -109,13 +111,20 @@ class LiveRun:
         self._due += self.speed * elapsed
         self._set_back()
         done = 0
-        while done < most and self._due >= self.period * (1.0 - 1e-9) and not (self.paused or self._stopped):
+        while done < most and self._is_due():
+            if self.before is not None:
+                self.before()
+                if not self._is_due():
+                    break
             self.step()
             self._due -= self.period
             done += 1
             if self.clock() - now > self.most_late:  # show something, and look at the clock again
                 break
         return done
+
+    def _is_due(self) -> bool:
+        return self._due >= self.period * (1.0 - 1e-9) and not (self.paused or self._stopped)
 
     def _set_back(self) -> None:
         """Give up simulated time that would never be caught up, and say so once."""

@@ -89,22 +89,28 @@ def spelled(text: str, names: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def _checked(picture: Picture, camera: Mapping[str, Any], body: str) -> dict[str, Any]:
-    kind, names = camera["kind"], picture.records.names
+def check_table(camera: Mapping[str, Any], names: Sequence[str]) -> None:
+    """An error if there is no such kind of camera, or no such body."""
+    kind = camera["kind"]
     if kind not in MEANINGS:
         raise ValueError(f"a camera of the kind {kind!r} is not known{hint(str(kind), MEANINGS)}.")
+    for key in ("body", "other"):
+        if key in camera and str(camera[key]) not in names:
+            raise ValueError(f"a camera: there is no body {str(camera[key])!r}{hint(str(camera[key]), names)}.")
+    if kind != "fixed" and (unknown := set(camera) - {"kind", "body", "other", *ANGLES}):
+        raise ValueError(f"a {kind} camera has a body, {', '.join(ANGLES)}, not {', '.join(sorted(unknown))}.")
+
+
+def _checked(picture: Picture, camera: Mapping[str, Any], body: str) -> dict[str, Any]:
+    kind, names = camera["kind"], picture.records.names
+    check_table(camera, names)
     if kind == "fixed":
         rest = {key: value for key, value in camera.items() if key not in ("kind", "body")}
         return {"kind": kind, "body": names.index(camera.get("body", body)), **fixed_view(picture, rest)}
-    if unknown := set(camera) - {"kind", "body", "other", *ANGLES}:
-        raise ValueError(f"a {kind} camera has a body, {', '.join(ANGLES)}, not {', '.join(sorted(unknown))}.")
     spec: dict[str, Any] = {"kind": kind}
     for key in ("body", "other"):
         if key == "body" or key in camera:
-            name = str(camera.get(key, body))
-            if name not in names:
-                raise ValueError(f"a camera: there is no body {name!r}{hint(name, names)}.")
-            spec[key] = names.index(name)
+            spec[key] = names.index(str(camera.get(key, body)))
     for key in ANGLES:
         if key in camera:
             value = float(camera[key]) if isinstance(camera[key], (int, float, np.number)) else np.nan

@@ -15,13 +15,11 @@ from poinsot.run.flights import FlownInputs
 from poinsot.run.result import Run
 from poinsot.show.gate import HOST, PORT
 from poinsot.show.instruments import Instruments
-from poinsot.show.live_page import LivePage, Numbers
+from poinsot.show.live_page import LivePage, Numbers, OnPage
 from poinsot.show.live_picture import LivePicture
 from poinsot.show.live_world import live_stepper, rehearsed
-from poinsot.show.looks import look_of
 from poinsot.show.picture import Picture
 from poinsot.show.replay import layers_of
-from poinsot.show.robots import own_looks
 from poinsot.show.surroundings import Surroundings, surroundings_of
 from poinsot.show.vehicles import main_vehicle, vehicles_of
 from poinsot.show.web_server import offer
@@ -33,7 +31,7 @@ BEHIND = {"azimuth": 0.0, "elevation": 0.16, "zoom": 1.25}  # of the camera that
 LAYERS = ("bodies", "joints", "parts", "ground", "trails")
 
 
-class Flight:
+class Flight(OnPage):
     """A world that is flown: `url`, `t`, `stick`, `flown`, `run()`, `save(path)`, `reset()`, `wait()`, `close()`."""
 
     def __init__(
@@ -48,8 +46,7 @@ class Flight:
         buttons = {key: action for key, action in pad.items() if key.startswith("button")}
         self.stick = Stick(controls_of(self.start, fly.get("controls")), {**keys, **buttons})
         self.sim.state = self.sim.start_with({}, self.start)
-        looks = {**own_looks(world), **{k: look_of(v) for k, v in (drawing.get("looks") or {}).items()}}
-        base = rehearsed(self.sim, looks, drawing.get("trails"))
+        base = rehearsed(self.sim, world, drawing)
         vehicles = vehicles_of(base)
         body = fly.get("body") or base.records.names[main_vehicle(vehicles).body]
         camera = drawing.get("camera") or f"chase {body}"
@@ -126,16 +123,6 @@ class Flight:
     # The program's actions.
 
     @property
-    def url(self) -> str:
-        """The address of the page."""
-        return self.page.url
-
-    @property
-    def t(self) -> float:
-        """The simulated time [s]."""
-        return self.page.t
-
-    @property
     def flown(self) -> FlownInputs:
         """The inputs of the flight so far, since the last reset."""
         record = self.page.ask(lambda: self.page.loop.record)
@@ -154,24 +141,6 @@ class Flight:
             return self.flown.save(path)
         self.run().save(path)
         return path
-
-    def reset(self) -> None:
-        """Start anew."""
-        self.page.ask(self._reset)
-
-    def wait(self) -> None:
-        """Wait until the page is closed, or Ctrl-C is pressed."""
-        self.page.wait()
-
-    def close(self) -> None:
-        """Stop the flight and the server; what was flown stays."""
-        self.page.close()
-
-    def __enter__(self) -> "Flight":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def around_start(base: Picture, body: str, fly: Mapping[str, Any]) -> Surroundings:

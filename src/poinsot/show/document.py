@@ -151,7 +151,7 @@ def document(
     offered = LAYERS if served else {name: LAYERS[name] for name in layers}
     content = {
         **_described(run, picture, vehicles, sheet, aimed["body"], plots),
-        "bodies": [body_entry(name, v) for name, v in zip(records.names, vehicles, strict=True)],
+        "bodies": [_body(sheet, name, v) for name, v in zip(records.names, vehicles, strict=True)],
         "times": packer.exact(records.time[chosen], "float64"),
         "positions": sheet.lengths(records.positions[:, 0]),
         "rotations": sheet.turns(records.wxyz[:, 0]),
@@ -199,6 +199,11 @@ def body_entry(name: str, v: Vehicle) -> dict[str, Any]:
         "top": v.top,
         "root": v.root,
     }
+
+
+def _body(sheet: Sheet, name: str, v: Vehicle) -> dict[str, Any]:
+    """A body for the page of a run, with how it grows as its parachutes open."""
+    return body_entry(name, v) | ({} if v.grown is None else {"grown": sheet.over_time(v.grown[:, None], 1e-3)})
 
 
 def _exact(run: Run, picture: Picture, vehicles: Sequence[Vehicle], sheet: Sheet, body: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.parts import (
+    WORLD,
     Aero,
     Element,
     Gear,
@@ -25,9 +26,12 @@ from poinsot.parts import (
 )
 from poinsot.show import flying_parts, ranges
 from poinsot.show import triangles as draw
-from poinsot.show.flying_parts import blades, spun
-from poinsot.show.marks import INK, STEEL, Copies, Lines, Mark, Surface, Track, aimed
+from poinsot.show.flying_parts import blades
+from poinsot.show.hand import Hand
+from poinsot.show.marks import INK, RED, STEEL, Arrows, Copies, Lines, Mark, Surface, Track, aimed
+from poinsot.show.turning import spun
 from poinsot.spatial import Pose, quaternion
+from poinsot.world import Description
 
 if TYPE_CHECKING:
     from poinsot.show.picture import Picture
@@ -65,6 +69,40 @@ def springs(springs: Sequence[Spring], picture: "Picture") -> Iterator[Mark]:
     yield Copies("springs", coil, a, aimed(b - a), scales, colours)
 
 
+def anchors(description: Description) -> list[Array]:
+    """The points (3,) [m] of the world that springs are fixed to."""
+    ends = [
+        (side, point)
+        for s in description.elements.values()
+        if isinstance(s, Spring)
+        for side, point in ((s.a, s.point_a), (s.b, s.point_b))
+    ]
+    return [np.asarray(point, dtype=float) for side, point in ends if side == WORLD]
+
+
+def hands(hands: Sequence[Hand], picture: "Picture") -> Iterator[Mark]:
+    """The spring between the point of a body that a hand holds and where it pulls it; the force of a push."""
+    records = picture.records
+    for hand in hands:
+        held = records.input(hand.name)  # (r, 12)
+        bodies = [0, *(records.index(name) for name in hand.names)]
+        number = np.clip(np.rint(held[:, 0]).astype(int), 0, len(hand.names))
+        k, r = np.take(bodies, number), np.arange(len(held))
+        a = records.positions[r, 0, k] + quaternion.rotate(records.wxyz[r, 0, k], held[:, 1:4])
+        pulls, pushes = (number > 0) & (held[:, 7] > 0), (number > 0) & np.any(held[:, 9:12] != 0, axis=1)
+        way = np.where(pulls[:, None], held[:, 4:7] - a, [0.0, 0.0, 1e-9])
+        wide = np.where(pulls, 0.12 * picture.unit, 1e-9)
+        scales = np.stack([wide, wide, np.linalg.norm(way, axis=1)], axis=-1)
+        coil = draw.coil(TURNS, 1.0, 0.16, 0.012)
+        yield Copies(
+            f"{hand.name} spring", coil, a[:, None], aimed(way)[:, None], np.maximum(scales, 1e-9)[:, None],
+            np.array([RED]), shadow=False,
+        )  # fmt: skip
+        size = np.maximum(np.linalg.norm(held[:, 9:12], axis=1, keepdims=True), 1e-300)
+        arrows = np.where(pushes[:, None], 1.6 * picture.unit * held[:, 9:12] / size, 0.0)
+        yield Arrows(f"{hand.name} push", (a - arrows)[:, None], arrows[:, None], RED, 0.06 * picture.unit, over=True)
+
+
 def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
     """Wheels at the centre of mass, inside a translucent hull; propellers at the front of what flies in a uniform
     gravity; rotating no faster than the eye can follow."""
@@ -73,7 +111,7 @@ def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
         k = records.index(rotor.body)
         axis = np.asarray(rotor.axis, dtype=float)
         axis = axis / np.linalg.norm(axis)
-        spin = spun(records.time, records.state(rotor, "speed", rotor.speed))
+        spin = spun(picture, rotor.name, records.state(rotor, "speed", rotor.speed))
         wxyz = quaternion.product(records.wxyz[:, 0, k], quaternion.product(aimed(axis), spin))
         ahead, radius = _on_hull(picture, k, axis)
         look, place = _wheel(radius), records.centres[:, 0, k]
@@ -208,6 +246,7 @@ def _nozzle(picture: "Picture", k: int, point: Array, force: Array) -> float:
 # How each kind of element is drawn, all of that kind at once. A new part is one row.
 DRAWN: dict[type[Element], Drawing] = {
     Spring: springs,
+    Hand: hands,
     Rotor: rotors,
     Tank: tanks,
     Thruster: thrusters,

@@ -11,6 +11,7 @@ from poinsot.show import triangles as draw
 from poinsot.show.airframes import foils_of
 from poinsot.show.foils import Flap, flaps
 from poinsot.show.marks import INK, PALE, STEEL, Copies, Lines, Mark, Surface, Track, aimed
+from poinsot.show.turning import spun
 from poinsot.spatial import Pose, quaternion
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 MOVED, CANOPY, DISC = (236, 178, 74), (224, 104, 60), (120, 132, 148)
 STEEPEST = 1.6  # a surface that is told more than this is told degrees, not radians
 DRAG = 1.5  # the drag coefficient of a canopy by the area of its opening: Knacke, hemispherical
-FASTEST = 15.0  # rad/s, the largest speed at which a rotor is drawn
 LINES = 12  # of a parachute, drawn
 ABOUT = {"aileron": "aileron", "elevator": "elevator", "rudder": "rudder"}  # inputs of coefficients, and what they turn
 
@@ -70,7 +70,7 @@ def propellers(propellers: Sequence[Propeller], picture: "Picture") -> Iterator[
         k, radius, hand = records.index(one.body), 0.5 * float(one.diameter), 1.0 if one.hand == "right" else -1.0
         speed = records.state(one, "speed", 0.0 if callable(one.speed) else one.speed)
         place, facing = records.point(one.body, one.point), quaternion.product(records.wxyz[:, 0, k], aimed(axis))
-        turned = Track(place, quaternion.product(facing, spun(records.time, hand * speed)))
+        turned = Track(place, quaternion.product(facing, spun(picture, one.name, hand * speed)))
         yield Surface(one.name, blades(radius), turned, INK, body=one.body)
         yield Surface(
             f"{one.name} disc", draw.cylinder(radius, 0.01 * radius), Track(place, facing), DISC, 0.22, one.body, False
@@ -81,13 +81,6 @@ def blades(radius: float) -> draw.Triangles:
     """Two blades and a spinner, about z."""
     back, spinner = [(0.0, -0.12), (0.13, -0.12)], [(0.13, -0.12), (0.11, 0.06), (0.0, 0.24)]
     return draw.joined([draw.box((2.0, 0.13, 0.03)), draw.revolved(back, spinner)]).scaled(radius)
-
-
-def spun(time: Array, speed: Array) -> Array:
-    """The rotations (r, 4) about z of a rotor with speeds (r,) [rad/s], slowed down so that the eye can follow."""
-    slow = np.clip(np.nan_to_num(speed), -FASTEST, FASTEST)
-    angle = np.concatenate([[0.0], np.cumsum(np.diff(time) * (slow[1:] + slow[:-1]) / 2)])
-    return np.stack([np.cos(angle / 2), 0 * angle, 0 * angle, np.sin(angle / 2)], axis=-1)
 
 
 def parachutes(parachutes: Sequence[Parachute], picture: "Picture") -> Iterator[Mark]:
@@ -113,7 +106,7 @@ def parachutes(parachutes: Sequence[Parachute], picture: "Picture") -> Iterator[
 
 
 def gears(gears: Sequence[Gear], picture: "Picture") -> Iterator[Mark]:
-    """Wheels on struts that give, steered; out of sight while they are up."""
+    """Wheels on struts that give, steered, turning while they roll; out of sight while they are up."""
     records = picture.records
     for leg in gears:
         k, up, ahead = records.index(leg.body), _unit(leg.up), _unit(leg.forward)
@@ -125,7 +118,9 @@ def gears(gears: Sequence[Gear], picture: "Picture") -> Iterator[Mark]:
         axle = records.positions[:, 0, k] + quaternion.rotate(wxyz, point + s[:, None] * up)
         side = quaternion.rotate(wxyz, np.cross(heading, up))
         big = shown[:, None, None] * np.ones((1, 1, 3))
-        yield Copies(f"{leg.name} wheel", _tyre(r), axle[:, None], aimed(side)[:, None], big, np.array([INK]))
+        rolls = quaternion.product(aimed(side), spun(picture, leg.name, _rolling(picture, leg, heading)))[:, None]
+        yield Copies(f"{leg.name} wheel", _tyre(r), axle[:, None], rolls, big, np.array([INK]))
+        yield Copies(f"{leg.name} spokes", _spokes(r), axle[:, None], rolls, big, np.array([PALE]))
         link = records.mechanism.links[k]
         hull = 0.0 if link.inertia is None else float(up @ (link.inertia.com - point))
         long = np.maximum(max(hull, float(leg.stroke) + 2 * r) - s, 0.1 * r)
@@ -134,6 +129,24 @@ def gears(gears: Sequence[Gear], picture: "Picture") -> Iterator[Mark]:
         strut = draw.cylinder(1.0, 1.0).moved(Pose(p=(0.0, 0.0, 0.5)))
         along = aimed(quaternion.rotate(wxyz, up))
         yield Copies(f"{leg.name} strut", strut, axle[:, None], along[:, None], scales[:, None], np.array([STEEL]))
+
+
+def _rolling(picture: "Picture", leg: Gear, heading: Array) -> Array:
+    """How fast (r,) [rad/s] a wheel turns about heading x up: with the ground below it while it carries something."""
+    records = picture.records
+    k, point = records.index(leg.body), np.asarray(leg.point, dtype=float)
+    arm = quaternion.rotate(records.wxyz[:, 0, k], point)
+    v = records.velocities[:, 0, k] + np.cross(records.angular_velocities[:, 0, k], arm)
+    earth = records.description.earth
+    v = v if earth is None else v - np.cross([0.0, 0.0, earth.rate], records.positions[:, 0, k])
+    ahead = np.sum(v * quaternion.rotate(records.wxyz[:, 0, k], heading), axis=1)
+    return np.where(records.of(leg.name, "load")[:, 0] > 0, -ahead / float(leg.radius), 0.0)
+
+
+def _spokes(r: float) -> draw.Triangles:
+    """A star that stands out of both sides of a wheel about z."""
+    turned = (Pose.from_quaternion((np.cos(a), 0.0, 0.0, np.sin(a))) for a in np.pi * np.arange(3) / 6)
+    return draw.joined([draw.box((0.98, 0.13, 0.53)).moved(X) for X in turned]).scaled(r)
 
 
 def _tyre(r: float) -> draw.Triangles:

@@ -17,9 +17,8 @@ from poinsot.run.wall_clock import BehindWarning, LiveFrame, LiveRun
 from poinsot.show.document import EXACT
 from poinsot.show.instruments import Display
 from poinsot.show.live_picture import LivePicture
-from poinsot.show.picture import LAYERS
 from poinsot.show.replay import page_of
-from poinsot.show.web_server import PageServer
+from poinsot.show.web_server import PageServer, Served
 from poinsot.show.web_socket import Socket
 
 RATE = 60.0  # frames per second
@@ -72,7 +71,7 @@ class Outbox:
             pass  # the page was closed
 
 
-class LivePage:
+class LivePage(Served):
     """Steps a world against the wall clock and shows it: `url`, `loop`, `do(job)`, `wait()`, `close()`.
 
     act: the action of the next control period. told: what the page in control says, in the same thread. numbers:
@@ -99,7 +98,7 @@ class LivePage:
         self.problem, self.seen, self.edition, self._shown = "", 0, -1, (-1.0, 0.0)
         self.boxes: dict[Socket, Outbox] = {}
         self.jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self.loop = LiveRun(sim, self._inputs, self._on_frame, rate=RATE)
+        self.loop = LiveRun(sim, lambda _: self.act(), self._on_frame, rate=RATE, before=self._before)
         self._thread = threading.Thread(target=self._work, name="poinsot live", daemon=True)
 
     def serve(self, host: str, port: int, answers: Mapping[str, Any] | None = None) -> None:
@@ -146,11 +145,11 @@ class LivePage:
         while not self.jobs.empty():
             self.jobs.get()()
 
-    def _inputs(self, _: Any) -> Any:
+    def _before(self) -> None:
+        """Between two control periods, so that after a pause nothing moves, and a reset begins with the start."""
         self._do_jobs()
         if self.sim.done:
             self.stop_with(self._why())
-        return self.act()
 
     def _why(self) -> str:
         if self.sim.broken:
@@ -226,8 +225,6 @@ class LivePage:
 
     def _layer(self, query: Mapping[str, str]) -> tuple[str, str]:
         name = query.get("name", "")
-        if name not in LAYERS:
-            raise ValueError(f"there is no layer {name!r}; there are {', '.join(LAYERS)}.")
         return "application/json", self.ask(lambda: self.picture.layer_document(name, *self.state))
 
     def _talk(self, page: Socket) -> None:
@@ -291,21 +288,35 @@ class LivePage:
             self.loop.paused = True
             self.loop.step()
 
-    @property
-    def url(self) -> str:
-        """The address of the page."""
-        return self.server.url
-
-    def wait(self) -> None:
-        """Wait until the page has been opened and closed again, or Ctrl-C is pressed; then close."""
-        try:
-            self.server.wait()
-        finally:
-            self.close()
-
     def close(self) -> None:
         """Free the port and end the threads. The page then says that it lost its connection."""
         self.server.close()
         self.loop.stop()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
+
+
+class OnPage(Served):
+    """A world on a live page: the actions of a program that both kinds of it have, sliders and cockpit."""
+
+    page: LivePage
+
+    @property
+    def server(self) -> PageServer:  # type: ignore[override]
+        return self.page.server
+
+    @property
+    def t(self) -> float:
+        """The simulated time [s]."""
+        return self.page.t
+
+    def _reset(self) -> None:
+        raise NotImplementedError
+
+    def reset(self) -> None:
+        """Start anew, with the numbers of now."""
+        self.page.ask(self._reset)
+
+    def close(self) -> None:
+        """Stop the simulation and the server; what was recorded stays."""
+        self.page.close()

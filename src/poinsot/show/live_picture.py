@@ -13,10 +13,9 @@ from poinsot.show.compact import Packer
 from poinsot.show.document import Sheet, body_entry
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.records import Measures, Records
-from poinsot.show.scenery import tracked_points, trail_style
+from poinsot.show.scenery import tracked_points, trail_frame, trail_points, trail_style
 from poinsot.show.surroundings import Surroundings, surroundings_of
 from poinsot.show.vehicles import Vehicle, vehicles_of
-from poinsot.spatial import quaternion
 
 NOT_LIVE = ("ghosts", "exposures")  # layers that need a whole run, or a batch
 HEADER = ("edition", "t", "count", "seen", "paused", "speed", "late")  # the first numbers of a frame
@@ -142,7 +141,7 @@ class LivePicture:
         before, asked = len(packer.moving), len(packer.mask)
         sheet = Sheet(picture, np.arange(2), packer)
         if name == "trails":
-            content = {"name": name, "meaning": LAYERS[name].meaning, "on": True, "marks": self._trails(packer)}
+            content = {"name": name, "meaning": LAYERS[name].meaning, "on": True, "marks": self._trails(sheet, packer)}
         else:
             content = sheet.layer(name, True, self.around.kind != "orbit")
         moving = packer.moving[before:]
@@ -154,13 +153,12 @@ class LivePicture:
             self.layers[name] = LiveLayer(mask, size, self.edition)
         return {**content, "moving": moving, "edition": self.layers[name].edition}
 
-    def _trails(self, packer: LivePacker) -> list[dict[str, Any]]:
-        still = {"positions": packer.steps(np.zeros((1, 3)), 1.0), "rotations": packer.steps(np.eye(1, 4), 1.0)}
-        marks = []
+    def _trails(self, sheet: Sheet, packer: LivePacker) -> list[dict[str, Any]]:
+        frame, marks = sheet.track(trail_frame(sheet.picture)), []
         for name in tracked_points(self.base):
             colour, width = trail_style(self.base, name)
             look = {"kind": "Path", "name": name, "colour": colour, "width": width}
-            marks.append({**look, **still, "points": packer.place((3,))})
+            marks.append({**look, **frame, "points": packer.place((3,))})
         return marks
 
     # Frames.
@@ -178,7 +176,9 @@ class LivePicture:
     def _moving(self, name: str, picture: Picture) -> list[Array]:
         """The numbers of a layer; if it has other marks than the page knows, zeros, and a new edition."""
         if name == "trails":
-            return [_point(picture, body, at) for body, at in tracked_points(self.base).items()]
+            frame = trail_frame(picture) if any(self.layers[name].mask) else None
+            turning = [] if frame is None else [frame.position.ravel(), frame.wxyz.ravel()]
+            return turning + [trail_points(picture, b, at)[0] for b, at in tracked_points(self.base).items()]
         known = self.layers[name]
         if known.size < 0:
             return []
@@ -194,9 +194,3 @@ class LivePicture:
         """What is in a frame, for the page: the layers in their order, with their sizes and editions."""
         layers = [[n, max(0, x.size), x.edition] for n in self.on if (x := self.layers[n])]
         return {"edition": self.edition, "layers": layers}
-
-
-def _point(picture: Picture, body: str, at: Array) -> Array:
-    """A point of a body (3,) [m], in the world."""
-    k = picture.records.index(body)
-    return np.asarray(picture.records.positions[0, 0, k] + quaternion.rotate(picture.records.wxyz[0, 0, k], at))

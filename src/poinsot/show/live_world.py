@@ -13,7 +13,7 @@ from poinsot.run.stepper import WorldStepper
 from poinsot.run.wall_clock import LiveRecord
 from poinsot.show.gate import HOST, PORT
 from poinsot.show.hand import EMPTY, HAND, mass_in_hand, pulling, pushing, within_reach
-from poinsot.show.live_page import FARTHEST, LivePage
+from poinsot.show.live_page import FARTHEST, LivePage, OnPage
 from poinsot.show.live_picture import LivePicture
 from poinsot.show.looks import look_of
 from poinsot.show.picture import Picture
@@ -40,8 +40,9 @@ def live_stepper(world: World, step: float, method: str | None, **options: Any) 
     return sim
 
 
-def rehearsed(sim: WorldStepper, looks: Mapping[str, Any], trails: Mapping[str, ArrayLike] | None) -> Picture:
-    """A picture of the first seconds, for sizes and scales."""
+def rehearsed(sim: WorldStepper, world: World, drawing: Mapping[str, Any]) -> Picture:
+    """A picture of the first seconds, for sizes and scales; drawing: `looks` and `trails`, where they were given."""
+    looks = {**own_looks(world), **{k: look_of(v) for k, v in (drawing.get("looks") or {}).items()}}
     c, state = sim.compiled, sim.state
     y, p, h = np.asarray(c.from_stepped(state.x, state.p)), state.p, sim.step_length
     kept, count = [y], max(1, round(REHEARSAL / 100 / h))
@@ -52,7 +53,7 @@ def rehearsed(sim: WorldStepper, looks: Mapping[str, Any], trails: Mapping[str, 
                 break
             kept.append(y)
     records = Records(Measures(c), h * count * np.arange(len(kept)), np.stack(kept)[:, None], p[None])
-    return Picture(records, looks, trails)
+    return Picture(records, looks, drawing.get("trails"))
 
 
 def curves_of(system: System, plots: Sequence[str]) -> list[dict[str, Any]]:
@@ -68,7 +69,7 @@ def curves_of(system: System, plots: Sequence[str]) -> list[dict[str, Any]]:
     return curves
 
 
-class Live:
+class Live(OnPage):
     """A world that runs in the browser: `url`, `t`, `y`, `set(name, value)`, `push(body, force)`, `reset()`, `record`,
     `wait()`, `close()`. `world`: with the hand, which `record` belongs to."""
 
@@ -98,8 +99,7 @@ class Live:
         for name in buttons:
             if name not in self.inputs or np.ndim(self.inputs[name]):
                 raise ValueError(f"buttons: {name!r} is not an input that is a single number.")
-        looks = {**own_looks(world), **{k: look_of(v) for k, v in (drawing.get("looks") or {}).items()}}
-        base = rehearsed(self.sim, looks, drawing.get("trails"))
+        base = rehearsed(self.sim, world, drawing)
         picture = LivePicture(base, layers, drawing.get("camera"))
         self._push_until = -np.inf
         more = {
@@ -213,16 +213,6 @@ class Live:
     # The program's actions.
 
     @property
-    def url(self) -> str:
-        """The address of the page."""
-        return self.page.url
-
-    @property
-    def t(self) -> float:
-        """The simulated time [s]."""
-        return self.page.t
-
-    @property
     def y(self) -> Array:
         """The state of now."""
         return np.asarray(self.page.ask(lambda: self.page.state[1]))
@@ -249,24 +239,6 @@ class Live:
     def pause(self, paused: bool = True) -> None:
         """Pause it, or let it go on."""
         self.page.ask(lambda: self.page._obey({"pause": paused}))
-
-    def reset(self) -> None:
-        """Restart with the present parameters."""
-        self.page.ask(self._reset)
-
-    def wait(self) -> None:
-        """Wait until the page is closed, or Ctrl-C is pressed."""
-        self.page.wait()
-
-    def close(self) -> None:
-        """Stop the simulation and the server."""
-        self.page.close()
-
-    def __enter__(self) -> "Live":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def vector(value: Any) -> Array:

@@ -16,6 +16,7 @@ from poinsot.show import triangles as draw
 from poinsot.show.airframes import airframe
 from poinsot.show.marks import Colour, aimed
 from poinsot.show.triangles import Triangles, triangles_of
+from poinsot.show.turning import axis_of, sectors
 from poinsot.spatial import Inertia, Pose
 from poinsot.spatial.inertia import Solid
 from poinsot.spatial.shapes import Shape
@@ -24,10 +25,11 @@ from poinsot.world import Description
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """A surface in the frame of a body, and its colour; None for the body's own."""
+    """A surface in the frame of a body, and its colour; None for the body's own. pale: in a lighter tone of it."""
 
     triangles: Triangles
     colour: Colour | None = None
+    pale: bool = False
 
 
 MOST_FACES = 400_000  # of a mesh file that is drawn
@@ -68,9 +70,21 @@ def looks_of(description: Description, chosen: Mapping[str, Any]) -> dict[str, l
         else:
             inertia = description.bodies[link.name].inertia
             worn = [Look(surface, colour) for surface, colour in airframe(description, link.name)]
-            solids = look_of(inertia.solids) if inertia is not None else []
+            alone = not worn and all(child.inertia is None for child in children[link.name])
+            solids = _in_two_tones(inertia, link) if alone else look_of(inertia.solids) if inertia is not None else []
             looks[link.name] = solids + worn or _suggested(link, children[link.name])
     return looks
+
+
+def _in_two_tones(inertia: Inertia | None, link: Link) -> list[Look]:
+    """The solids of a body; one that can turn about its own axis has sectors in a second tone, so that this is seen."""
+    if inertia is None:
+        return []
+    looks, axis = look_of(inertia.solids), axis_of(inertia, link)
+    if axis is None:
+        return looks
+    halves = [sectors(look.triangles, axis, solid.pose.p) for look, solid in zip(looks, inertia.solids, strict=True)]
+    return [look for odd, even in halves for look in (Look(even), Look(odd, pale=True))]
 
 
 def is_point(inertia: Inertia | None) -> bool:

@@ -13,6 +13,7 @@ from poinsot._memo import memo
 from poinsot._types import Array, ArrayLike
 from poinsot.show import construction, elements, ensembles, relief, scenery, touches, vectors
 from poinsot.show.beams import chains
+from poinsot.show.below import Below, below
 from poinsot.show.ensembles import Ensemble
 from poinsot.show.looks import Look, looks_of
 from poinsot.show.marks import Arrows, Mark
@@ -38,6 +39,7 @@ class Picture:
     base: "Picture | None" = None
     robots: Sequence[tuple[str, str]] = ()
     ensemble: Ensemble | None = None
+    angles: dict[str, tuple[float, float]] = field(default_factory=dict)  # of what turns in a live picture, with times
 
     @cached_property
     def looks(self) -> dict[str, list[Look]]:
@@ -80,6 +82,8 @@ class Picture:
                 records.wxyz[some, :, k, None], box
             )
             low, high = np.minimum(low, x.min(axis=(0, 1, 2))), np.maximum(high, x.max(axis=(0, 1, 2)))
+        for p in elements.anchors(records.description):
+            low, high = np.minimum(low, p), np.maximum(high, p)
         return low, high
 
     @cached_property
@@ -131,6 +135,16 @@ class Picture:
         """The direction against gravity, z where there is none, (3,)."""
         g = self.records.mechanism.gravity
         return -g / np.linalg.norm(g) if np.any(g) else np.array([0.0, 0.0, 1.0])
+
+    @cached_property
+    def below(self) -> Below | None:
+        """The place on the Earth below a flight; None on flat ground, and in orbit."""
+        return below(self) if self.base is None else self.base.below
+
+    @cached_property
+    def hills(self) -> relief.Hills | None:
+        """The terrain around it."""
+        return relief.hills_of(self) if self.base is None else self.base.hills
 
     # Layers.
 

@@ -35,6 +35,11 @@ class Measures:
         return measuring(self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins])
 
     @cached_property
+    def velocities(self) -> Measure:
+        """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
+        return measuring(self.compiled, [_velocities])
+
+    @cached_property
     def forces(self) -> Measure:
         """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
         return measuring(self.compiled, [lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])])
@@ -61,6 +66,11 @@ class Measures:
             return value_of(value, m.scene, (), key, repr(element))
 
         return measuring(self.compiled, [told])
+
+    @memo
+    def input(self, name: str) -> Measure:
+        """An input of the world."""
+        return measuring(self.compiled, [lambda m: m.scene.input(name)])
 
     @memo
     def touches(self, element: str) -> Measure:
@@ -123,6 +133,11 @@ class Records:
         """Angular velocities [rad/s] in world axes, (r, n, b, 3)."""
         return self._places[2]
 
+    @cached_property
+    def velocities(self) -> Array:
+        """Velocities of the body frames' origins [m/s], (r, n, b, 3)."""
+        return self.measures.velocities(self.time, self.y, self.p)[0]
+
     @property
     def centres(self) -> Array:
         """Centres of mass [m], (r, n, b, 3); the origin of a frame without mass."""
@@ -168,6 +183,10 @@ class Records:
             return np.broadcast_to(p, (len(self.time), 3))
         k = self.index(body)
         return self.positions[:, 0, k] + quaternion.rotate(self.wxyz[:, 0, k], p)
+
+    def input(self, name: str) -> Array:
+        """An input of the world of the first instance, (r, ...)."""
+        return self.measures.input(name)(self.time, self.y, self.p)[0][:, 0]
 
     def touches(self, element: str) -> tuple[Array, Array, Array]:
         """Where a contact of the first instance may touch: points (r, m, 3) [m], normals (r, m, 3), depths (r, m)."""
@@ -215,6 +234,7 @@ def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Motion], Array]:
 _positions = _each(lambda inertia, X, V: X.p)
 _orientations = _each(lambda inertia, X, V: X.quaternion())
 _angular_velocities = _each(lambda inertia, X, V: X.R @ V[:3])
+_velocities = _each(lambda inertia, X, V: X.R @ V[3:])
 _centres = _each(lambda inertia, X, V: X.p if inertia is None else X @ inertia.com)
 _spins = _each(lambda inertia, X, V: np.zeros(3) if inertia is None else X.R @ (inertia.moment @ V[:3]))
 

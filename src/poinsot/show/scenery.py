@@ -11,7 +11,7 @@ from poinsot.show import triangles as draw
 from poinsot.show.beams import skins
 from poinsot.show.elements import broken, hollow
 from poinsot.show.ensembles import FEW_FACES, coarser, paths
-from poinsot.show.looks import is_point
+from poinsot.show.looks import bone, is_point
 from poinsot.show.marks import (
     BODIES,
     INK,
@@ -37,8 +37,12 @@ MOST_TRAILS = 12
 POINT = 0.018  # the radius of the heaviest point mass, relative to the size of the picture
 GHOST = 0.16  # opacity
 FLASHES = 16
+SKIN = (222, 228, 234)  # of beams: light wings are seen before ground and sky
 BROKEN = (220, 38, 38)
 COLLIDES = (52, 168, 110)
+APART = 0.6  # a joint this far from its body, in reaches of it, is joined to it by a rod
+PALER = 0.5  # share of white in the second tone of a round body
+FEW = 8  # point masses: up to so many have colours of their own
 IN_SPACE = (255, 214, 102)  # trails before a dark sky
 
 
@@ -47,7 +51,7 @@ def bodies(picture: "Picture") -> Iterator[Mark]:
     records, hulls = picture.records, hollow(picture)
     exceeded = {name: broken(picture, name) for name in records.names}
     bent = {name for chain in picture.beams for name in chain}
-    yield from skins(picture, BODIES[5], exceeded, hulls)
+    yield from skins(picture, SKIN, exceeded, hulls)
     for k, link in enumerate(records.mechanism.links):
         if link.name in bent:
             continue
@@ -85,8 +89,23 @@ def joints(picture: "Picture") -> Iterator[Mark]:
             axis = kind.subspace(link.joint, kind.neutral(link.joint))[:3, last]
             pin = draw.cylinder(size, 2.6 * size).moved(Pose.from_quaternion(aimed(axis)))
             yield Surface(link.name, pin, track, STEEL, body=link.name)
+            yield from _arm(picture, k, track)
         elif kind.is_rotation:
             yield Surface(link.name, draw.ball(1.2 * size, around=24), track, STEEL, body=link.name)
+            yield from _arm(picture, k, track)
+
+
+def _arm(picture: "Picture", k: int, track: Track) -> Iterator[Mark]:
+    """A thin rod from a joint to a body whose shapes do not come near it, as the string of a pendulum."""
+    link = picture.records.mechanism.links[k]
+    looks = [look.triangles.vertices for look in picture.looks[link.name]]
+    if not looks or link.inertia is None or link.name in picture.chosen_looks:
+        return
+    gap = float(np.linalg.norm(np.concatenate(looks), axis=1).min())
+    if gap > APART * picture.reaches[k]:
+        yield Surface(
+            f"{link.name} arm", bone(link.inertia.com, 0.06 * picture.reaches[k]), track, STEEL, body=link.name
+        )
 
 
 def exposures(picture: "Picture") -> Iterator[Mark]:
@@ -125,7 +144,8 @@ def _surfaces(picture: "Picture", k: int) -> list[tuple[Colour, Triangles]]:
     """The surfaces of a body, those of one colour joined."""
     by_colour: dict[Colour, list[Triangles]] = {}
     for look in picture.looks[picture.records.names[k]]:
-        by_colour.setdefault(look.colour or BODIES[k % len(BODIES)], []).append(look.triangles)
+        colour = look.colour or BODIES[k % len(BODIES)]
+        by_colour.setdefault(_paler(colour) if look.pale else colour, []).append(look.triangles)
     return [(colour, joined(parts)) for colour, parts in by_colour.items()]
 
 
@@ -136,10 +156,12 @@ def _points(picture: "Picture") -> Iterator[Mark]:
     if not points:
         return
     masses = np.array([links[k].inertia.mass for k in points])  # type: ignore[union-attr]
-    radii = min(POINT * picture.size, 0.25 * picture.unit) * np.cbrt(masses / masses.max())
+    few = len(points) <= FEW
+    radii = min((1.8 if few else 1.0) * POINT * picture.size, 0.3 * picture.unit) * np.cbrt(masses / masses.max())
     positions = records.positions[:, 0, points]
     wxyz = np.broadcast_to(quaternion.identity(), (1, len(points), 4))
-    scales, colours = np.repeat(radii[None, :, None], 3, axis=2), np.tile(np.array(STEEL), (len(points), 1))
+    scales = np.repeat(radii[None, :, None], 3, axis=2)
+    colours = np.array([BODIES[k % len(BODIES)] if few else STEEL for k in points])
     yield Copies("points", draw.ball(around=24), positions, wxyz, scales, colours)
 
 
@@ -164,17 +186,35 @@ def trail_style(picture: "Picture", body: str) -> tuple[Colour, float]:
 
 def trails(picture: "Picture") -> Iterator[Mark]:
     """Paths of points of bodies."""
-    records = picture.records
     for name, point in tracked_points(picture).items():
-        k = records.index(name)
-        points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], point)
+        points = trail_points(picture, name, point)
         if np.ptp(points, axis=0).max() > 1e-6 * picture.size:
-            yield Path(name, points, *trail_style(picture, name), Track.at(np.zeros(3)))
+            yield Path(name, points, *trail_style(picture, name), trail_frame(picture))
+
+
+def trail_points(picture: "Picture", body: str, point: Array) -> Array:
+    """The path (r, 3) [m] of a point of a body, in the frame of the trails."""
+    records, k = picture.records, picture.records.index(body)
+    points = records.positions[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], point)
+    low = picture.below is not None and picture.below.always
+    return picture.below.fixed(records.time, points, picture.below.foot) if low else points  # type: ignore[union-attr]
+
+
+def trail_frame(picture: "Picture") -> Track:
+    """The frame of the trails: the world, or for a flight that stays low over the Earth one that turns with it."""
+    below = picture.below
+    return below.carried(picture.records.time, below.foot) if below and below.always else Track.at(np.zeros(3))
 
 
 def _colour_of(picture: "Picture", k: int) -> Colour:
     surfaces = _surfaces(picture, k)
-    return surfaces[0][0] if surfaces else STEEL
+    few = len(picture.records.names) <= FEW
+    return surfaces[0][0] if surfaces else BODIES[k % len(BODIES)] if few else STEEL
+
+
+def _paler(colour: Colour) -> Colour:
+    r, g, b = (int(c + PALER * (255 - c)) for c in colour)
+    return r, g, b
 
 
 def _darker(colour: Colour) -> Colour:

@@ -10,9 +10,8 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.environment import CentralGravity, EarthGravity
 from poinsot.environment.earth import RADIUS
-from poinsot.show.marks import Surface
 from poinsot.show.picture import Picture
-from poinsot.show.relief import planes_of, terrain_of
+from poinsot.show.relief import planes_of
 from poinsot.show.vehicles import Vehicle
 from poinsot.spatial import rotation
 
@@ -49,21 +48,22 @@ def surroundings_of(picture: Picture, vehicle: Vehicle, kind: str | None = None)
     if kind is not None and kind not in KINDS:
         raise ValueError(f"surroundings must be one of {', '.join(KINDS)}, not {kind!r}.")
     description = picture.records.description
-    globe = _globe(description.gravity)
+    globe = _globe(description.gravity, picture)
     if kind is None:
         far = picture.size > (STUDIO / 4 if vehicle.is_small else STUDIO)
         outdoors = np.any(picture.records.mechanism.gravity) and far
         kind = "orbit" if globe else "field" if outdoors else "studio"
     if kind == "orbit":
-        globe = globe or _globe(CentralGravity(centre=picture.centre - np.array([0, 0, 7e6])))
+        globe = globe or _globe(CentralGravity(centre=picture.centre - np.array([0, 0, 7e6])), picture)
         start = picture.records.centres[0, 0, vehicle.body]
         up = _unit(start - np.asarray(globe["centre"])) if globe else picture.up
-        sun = _unit(0.75 * up + 0.55 * rotation.perpendicular(up) + 0.25 * np.cross(up, rotation.perpendicular(up)))
-        return Surroundings(kind, up, rotation.perpendicular(up), None, 0.0, sun, None, globe)
+        side = rotation.perpendicular(up)
+        sun = _unit((1.6 if globe and globe.get("low") else 0.75) * up + 0.55 * side + 0.25 * np.cross(up, side))
+        return Surroundings(kind, up, side, None, 0.0, sun, None, globe)
     up = picture.up
     first = _unit(np.array([1.0, 0, 0]) - up[0] * up) if abs(up[0]) < 0.9 else rotation.perpendicular(up)
     ground = _ground(picture, vehicle, kind)
-    paved = kind == "field" and ground is not None and terrain_of(description) is None
+    paved = kind == "field" and ground is not None and picture.hills is None
     sun = _unit(0.45 * first - 0.75 * np.cross(up, first) + (1.5 if kind == "studio" else 0.95) * up)
     runway = _runway(picture, vehicle, up, first, ground or 0.0) if paved else None
     return Surroundings(kind, up, first, ground, ground if ground is not None and ground >= 0 else 0.0, sun, runway)
@@ -76,9 +76,8 @@ def _ground(picture: Picture, vehicle: Vehicle, kind: str) -> float | None:
     for normal, height in planes_of(description):
         if np.allclose(normal, up):
             return height
-    if terrain_of(description) is not None:
-        hills = next(m for m in picture.layer("ground") if isinstance(m, Surface))
-        return float(hills.track.position[0] @ up) - 1e-3 * picture.size
+    if picture.hills is not None:
+        return picture.hills.lowest - (0.04 if kind == "studio" else 1e-3) * picture.size
     if not np.any(picture.records.mechanism.gravity):
         return None
     low, high = picture.bounds
@@ -103,12 +102,16 @@ def _runway(picture: Picture, vehicle: Vehicle, up: Array, first: Array, ground:
     return {"middle": middle.tolist(), "course": turned, "length": min(length, 4 * RUNWAY[0]), "width": RUNWAY[1]}
 
 
-def _globe(gravity: Any) -> dict[str, Any] | None:
-    """The Earth of a world's gravity: centre [m], radius [m], angle [rad] at t = 0 and rate [rad/s], coast."""
+def _globe(gravity: Any, picture: Picture) -> dict[str, Any] | None:
+    """The Earth of a world's gravity: centre [m], radius [m], angle [rad] at t = 0 and rate [rad/s], coast; low: there
+    is a flight near the ground, sunk: how far [m] below terrain the sphere is drawn."""
     if isinstance(gravity, EarthGravity):
         earth = gravity.earth
         turning = {"rate": float(earth.rate), "angle": earth.angle}
-        return {"centre": [0.0, 0.0, 0.0], "radius": RADIUS, **turning, "coast": coast()}
+        whole = {"centre": [0.0, 0.0, 0.0], "radius": RADIUS, **turning, "coast": coast()}
+        near = {} if picture.below is None else picture.below.globe()
+        sunk = 0.0 if picture.hills is None else 2.0 - min(picture.hills.lowest, 0.0)
+        return {**whole, **near, "sunk": sunk}
     if isinstance(gravity, CentralGravity):
         centre = np.asarray(gravity.centre, dtype=float)
         return {"centre": centre.tolist(), "radius": RADIUS, "rate": 0.0, "coast": coast()}

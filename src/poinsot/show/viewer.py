@@ -10,12 +10,12 @@ from poinsot._types import Array, ArrayLike
 from poinsot.run.result import Run
 from poinsot.show.document import document, layer_document
 from poinsot.show.gate import HOST, PORT
-from poinsot.show.picture import LAYERS, Picture
+from poinsot.show.picture import Picture
 from poinsot.show.replay import kept, layers_of, pace, page_of, picture_of, title_of
-from poinsot.show.web_server import PageServer, offer
+from poinsot.show.web_server import PageServer, Served, offer
 
 
-class Viewer:
+class Viewer(Served):
     """A run in the browser: `url`, `time`, `play()`, `pause()`, `wait()`, `close()`."""
 
     def __init__(
@@ -63,16 +63,8 @@ class Viewer:
         return "text/html", self._drawn(self._instance(query))[2]
 
     def _layer(self, query: Mapping[str, str]) -> tuple[str, str]:
-        name = query.get("name", "")
-        if name not in LAYERS:
-            raise ValueError(f"there is no layer {name!r}; there are {', '.join(LAYERS)}.")
         picture, chosen, _ = self._drawn(self._instance(query))
-        return "application/json", layer_document(picture, chosen, name)
-
-    @property
-    def url(self) -> str:
-        """The address of the page."""
-        return self.server.url
+        return "application/json", layer_document(picture, chosen, query.get("name", ""))
 
     @property
     def time(self) -> float:
@@ -88,23 +80,6 @@ class Viewer:
 
     def pause(self) -> None:
         self.server.order(playing=False)
-
-    def wait(self) -> None:
-        """Wait until the page has been opened and closed again, or Ctrl-C is pressed; then close."""
-        try:
-            self.server.wait()
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        """Stop serving the page, which then says so."""
-        self.server.close()
-
-    def __enter__(self) -> "Viewer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<viewer of {self.run!r}, {'closed' if self.server.over.is_set() else self.url}>"

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import queue
+import select
 import socket
 import sys
 import threading
@@ -10,13 +11,14 @@ import time as clock
 import webbrowser
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from poinsot.show.gate import HOST, PORT, Gate, free_port
 from poinsot.show.web_socket import ProtocolError, Socket, acceptance
 
 BEAT = 0.5  # s between signs of life to a page: its end is noticed by then
+PARTING = 3.0  # s that pages have to take note that the program ends
 GRACE = 3.0  # s that a page may be disconnected, as for a reload, before a waiting program continues
 LARGEST = 4096  # bytes that a page may send
 Answer = Callable[[Mapping[str, str]], tuple[str, str]]
@@ -36,6 +38,7 @@ class PageServer:
         self.answers, self.talk = answers, talk
         self._sockets: dict[Socket, socket.socket] = {}
         self.state: dict[str, Any] = {}
+        self._heard_at = 0.0
         self.gate, self.over, self.seen = Gate(host), threading.Event(), threading.Event()
         self._queues: list[queue.SimpleQueue[str]] = []
         self._lock = threading.Lock()
@@ -68,6 +71,13 @@ class PageServer:
             for waiting in self._queues:
                 waiting.put(json.dumps(what))
 
+    def heard(self, at: float, **state: Any) -> None:
+        """What a page told at its time `at` [ms]: requests come in threads, and an older one may come later."""
+        with self._lock:
+            if at >= self._heard_at:
+                self._heard_at = at
+                self.state.update(state)
+
     def close(self) -> None:
         """Free the port and end the threads."""
         if self.over.is_set():
@@ -80,12 +90,16 @@ class PageServer:
                 with contextlib.suppress(OSError):
                     page.close()
                     plain.shutdown(socket.SHUT_RD)  # ends the thread that waits for its messages
-        until = clock.monotonic() + BEAT
-        while self.pages and clock.monotonic() < until:  # they are told that it ends
+        until = clock.monotonic() + PARTING
+        while (self.pages or self._is_asked()) and clock.monotonic() < until:  # they are told that it ends
             clock.sleep(0.02)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def _is_asked(self) -> bool:
+        """Whether a request waits that was not yet taken up."""
+        return bool(select.select([self._server.socket], [], [], 0)[0])
 
     def speak(self, page: Socket, plain: socket.socket) -> None:
         """Talk with one page, until it is closed or the server is."""
@@ -114,8 +128,9 @@ class PageServer:
                     break
                 clock.sleep(0.1)
 
-    def stream(self, write: Callable[[str], None]) -> None:
-        """Orders for one page, until it is closed or the server is."""
+    def stream(self, write: Callable[[str], None], gone: Callable[[], object]) -> None:
+        """Orders for one page, until it is closed or the server is; then until it has taken note: `gone` waits for it,
+        so that it asks for nothing that nobody answers."""
         waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
         with self._lock:
             self._queues.append(waiting)
@@ -129,11 +144,40 @@ class PageServer:
                 except queue.Empty:
                     write(":\n\n")  # a sign of life, which fails if the page was closed
             write("event: over\ndata: {}\n\n")
+            gone()
         except OSError:
             pass  # the page was closed
         finally:
             with self._lock:
                 self._queues.remove(waiting)
+
+
+class Served:
+    """Something that a page shows: it is closed at the end of a `with`, and when the page is."""
+
+    server: PageServer
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return self.server.url
+
+    def wait(self) -> None:
+        """Wait until the page has been opened and closed again, or Ctrl-C is pressed; then close."""
+        try:
+            self.server.wait()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving the page, which then says so."""
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -191,11 +235,11 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             length = int(self.headers.get("Content-Length", ""))
             told = json.loads(self.rfile.read(length)) if 0 <= length <= LARGEST else {}
-            time, playing = float(told["time"]), bool(told["playing"])
+            time, playing, at = float(told["time"]), bool(told["playing"]), float(told.get("at", 0.0))
         except (ValueError, KeyError, TypeError):
             self._send(400, "text/plain", "This is not the state of a page.\n")
             return
-        self.page.state.update(time=time, playing=playing)
+        self.page.heard(at, time=time, playing=playing)
         self._send(200, "text/plain", "")
 
     def _socket(self) -> None:
@@ -220,10 +264,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(text.encode())
             self.wfile.flush()
 
-        self.page.stream(write)
+        self.connection.settimeout(PARTING)
+        self.page.stream(write, lambda: self.connection.recv(1))
 
 
-def offer(page: Any, browser: bool | None, block: bool | None) -> None:
+def offer(page: Served, browser: bool | None, block: bool | None) -> None:
     """Open the browser and wait, if asked to; by default both in a program, and neither at a prompt."""
     at_prompt = hasattr(sys, "ps1") or "IPython" in sys.modules
     block = not at_prompt if block is None else block

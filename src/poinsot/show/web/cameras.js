@@ -12,8 +12,12 @@ class Eye {
     if (spec.body === undefined) this.spec.body = before.body ?? this.spec.body;
     const body = this.stage.doc.bodies[this.spec.body];
     if (spec.distance === undefined && this.spec.kind !== "fixed") this.spec.distance = (body.distance ?? 3.1 * body.radius) * (this.spec.zoom ?? 1);
+    this.grows = spec.distance === undefined;
     this.turn = { azimuth: 0, elevation: 0, zoom: 1 };
   }
+
+  // How far away it is [m]: farther while a parachute is open.
+  away(k, moment) { const { grown } = this.stage.doc.bodies[k]; return this.spec.distance * (grown === undefined || !this.grows ? 1 : at(this.stage.arrays[grown], 0, moment)); }
 
   drag(dx, dy) { this.turn.azimuth -= 0.006 * dx; this.turn.elevation += 0.006 * dy; }
 
@@ -25,16 +29,16 @@ class Eye {
   course(k, t, up) {
     if (this.stage.doc.cockpit) return this.ahead(k, t, up);
     const { stage } = this, [t0, t1] = stage.span, w = Math.max(KEEN * (t1 - t0), 1e-9), middle = between(t, t0 + w, t1 - w);
-    const p = stage.centre(k, stage.moment(middle - w)), q = stage.centre(k, stage.moment(middle + w)), step = minus(q, p), flat = across(step, up);
-    const lost = unit(across(minus(stage.centre(k, stage.moment(t1)), stage.centre(k, stage.moment(t0))), up));
+    const p = stage.overGround(k, middle - w, t), q = stage.overGround(k, middle + w, t), step = minus(q, p), flat = across(step, up);
+    const lost = unit(across(minus(stage.overGround(k, t1, t), stage.overGround(k, t0, t)), up));
     const other = size(lost) > 0.5 ? lost : perpendicular(up), share = size(flat) / (size(step) || 1);
     return unit(add(flat, times(0.06 * Math.max(0, 1 - share) * (size(step) || 1) + 1e-12, other)));
   }
 
   // In flight: where it goes, and while it stands where its nose points.
   ahead(k, t, up) {
-    const { stage } = this, now = stage.moment(t), then = stage.moment(t - 0.4), span = Math.max(t - Math.max(t - 0.4, stage.span[0]), 1e-3);
-    const speed = times(1 / span, minus(stage.centre(k, now), stage.centre(k, then))), nose = across(rotated(stage.attitude(k, now), [1, 0, 0]), up);
+    const { stage } = this, now = stage.moment(t), before = Math.max(t - 0.4, stage.span[0]), span = Math.max(t - Math.max(t - 0.4, stage.span[0]), 1e-3);
+    const speed = times(1 / span, minus(stage.centre(k, now), stage.overGround(k, before, t))), nose = across(rotated(stage.attitude(k, now), [1, 0, 0]), up);
     return unit(add(across(speed, up), times(4, size(nose) > 1e-3 ? unit(nose) : perpendicular(up))));
   }
 
@@ -62,7 +66,7 @@ class Eye {
       const from = stage.centre(spec.other, moment), high = this.vertical(from), r = stage.doc.bodies[spec.other].radius, line = unit(minus(p, from));
       return { eye: add(from, add(times(0.7 * r * this.turn.zoom, high), times(-1.2 * r * this.turn.zoom, unit(across(line, high))))), target: p, up: high };
     }
-    if (spec.kind === "chase") return this.around(p, times(-1, this.course(k, t, up)), up, spec, spec.distance);
-    return this.around(p, unit(across(stage.doc.world.globe ? perpendicular(up) : stage.doc.world.first, up)), up, spec, spec.distance);
+    if (spec.kind === "chase") return this.around(p, times(-1, this.course(k, t, up)), up, spec, this.away(k, moment));
+    return this.around(p, unit(across(stage.doc.world.globe ? perpendicular(up) : stage.doc.world.first, up)), up, spec, this.away(k, moment));
   }
 }

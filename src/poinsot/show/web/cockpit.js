@@ -11,10 +11,10 @@ class FlightHud extends LiveHud {
     const inputs = Object.fromEntries(stage.numbersOf("inputs").map((v, k) => [spec.inputs[k], v])), places = stage.numbersOf("stick");
     const q = [0, 1, 2, 3].map(k => named[`orientation.${k}`]), p = [0, 1, 2].map(k => named[`position.${k}`]), v = [0, 1, 2].map(k => named[`velocity.${k}`]), rates = [0, 1, 2].map(k => named[`angular_velocity.${k}`]);
     const body = stage.doc.bodies.findIndex(b => b.name === spec.body), top = stage.doc.bodies[body].top, up = stage.eye.vertical(p), globe = stage.doc.world.globe, north = globe ? unit(across([0, 0, 1], up)) : stage.doc.world.first, east = cross(north, up);
-    const nose = rotated(q, [1, 0, 0]), right = rotated(q, [0, -top, 0]), roof = rotated(q, [0, 0, top]), w = rotated(q, rates), climb = dot(v, up), ground = stage.doc.world.datum ?? 0;
+    const nose = rotated(q, [1, 0, 0]), right = rotated(q, [0, -top, 0]), roof = rotated(q, [0, 0, top]), w = rotated(q, rates), over = globe?.low ? minus(v, times(globe.rate, [-p[1], p[0], 0])) : v, climb = dot(v, up), ground = stage.doc.world.datum ?? 0;
     return {
       t: stage.span[1], body: spec.body, values: named, inputs, position: p, velocity: v, places: Object.fromEntries([...spec.axes, "trim"].map((name, k) => [name, places[k]])),
-      speed: size(v), airspeed: named.airspeed ?? size(v), altitude: named.altitude ?? dot(p, up) - ground, above: named.height_above_ground ?? null, climb, track: (Math.atan2(dot(v, east), dot(v, north)) * DEG + 360) % 360,
+      speed: size(over), airspeed: named.airspeed ?? size(over), altitude: named.altitude ?? (globe ? size(minus(p, globe.centre)) - globe.radius : dot(p, up) - ground), above: named.height_above_ground ?? null, climb, track: (Math.atan2(dot(over, east), dot(over, north)) * DEG + 360) % 360,
       heading: (Math.atan2(dot(nose, east), dot(nose, north)) * DEG + 360) % 360, pitch: Math.asin(between(dot(nose, up), -1, 1)), roll: Math.atan2(-dot(right, up), dot(roof, up)),
       load_factor: named.load_factor ?? 0, alpha: named.alpha ?? 0, beta: named.beta ?? 0, turning: -dot(w, up), slip: named.beta ?? 0, throttle: places[spec.axes.indexOf("throttle")],
       rpm: (k => k === undefined ? null : named[k] * 30 / Math.PI)(spec.labels.find(l => l.endsWith(".speed"))),

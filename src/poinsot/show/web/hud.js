@@ -18,7 +18,8 @@ class Hud {
     const { stage } = this, { doc, view } = stage, k = stage.eye.spec.body, i = view.moment.i, { position, velocity } = this.numbers(k, i), g = doc.world.globe;
     const up = stage.eye.vertical(position), height = g ? size(minus(position, g.centre)) - g.radius : dot(position, doc.world.up) - (doc.world.datum ?? 0);
     const north = g ? unit(across([0, 0, 1], up)) : doc.world.first, east = cross(north, up);
-    const speed = size(velocity), climb = dot(velocity, up), track = (Math.atan2(dot(velocity, east), dot(velocity, north)) * 180 / Math.PI + 360) % 360;
+    const over = g?.low ? minus(velocity, times(g.rate, [-position[1], position[0], 0])) : velocity; // of the Earth that turns
+    const speed = size(over), climb = dot(velocity, up), track = (Math.atan2(dot(over, east), dot(over, north)) * 180 / Math.PI + 360) % 360;
     return { t: stage.times[i], body: doc.bodies[k].name, speed, height, climb, track, position, velocity };
   }
 

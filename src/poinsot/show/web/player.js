@@ -85,7 +85,7 @@ function served(player) {
     const now = performance.now();
     if (player.shown === told.t || (player.playing && now - told.at < 100)) return;
     told.t = player.shown; told.at = now;
-    fetch("state", { method: "POST", body: JSON.stringify({ time: player.shown, playing: player.playing }) }).catch(() => {});
+    fetch("state", { method: "POST", body: JSON.stringify({ time: player.shown, playing: player.playing, at: performance.timeOrigin + now }) }).catch(() => {});
   };
 }
 

@@ -20,7 +20,7 @@ class Stage {
   }
 
   lights() {
-    const dark = this.doc.world.kind === "orbit", [sun, sky] = dark ? [2.6, 1.5] : [2.1, 1.75];
+    const dark = this.doc.world.kind === "orbit" && !this.doc.world.globe?.low, [sun, sky] = dark ? [2.6, 1.5] : [2.1, 1.75];
     this.sun = new THREE.DirectionalLight(0xfffaf0, sun);
     this.sun.castShadow = !dark; this.sun.shadow.mapSize.set(2048, 2048); this.sun.shadow.radius = 3; this.sun.shadow.bias = -2e-4; this.sun.shadow.normalBias = 0.02;
     const above = new THREE.HemisphereLight(dark ? 0xdfe8ff : 0xf4f8ff, dark ? 0x9fb6d8 : 0xb9b7ae, sky);
@@ -32,7 +32,7 @@ class Stage {
 
   // What fades into the distance does so to the colour of the horizon.
   haze() {
-    const p = PALETTES[this.doc.world.kind], color = new THREE.Color().setHex(p.horizon);
+    const p = paletteOf(this.doc.world), color = new THREE.Color().setHex(p.horizon);
     this.scene.fog = { isFogExp2: true, color, density: 0.6 / Math.max(p.reach, 14 * this.doc.size) };
   }
 
@@ -57,6 +57,12 @@ class Stage {
   place(k, moment) { return vector(this.arrays[this.doc.positions], k, moment); }
   attitude(k, moment) { return rotation(this.arrays[this.doc.rotations], k, moment); }
   centre(k, moment) { return add(this.place(k, moment), rotated(this.attitude(k, moment), this.doc.bodies[k].middle)); }
+
+  // Where the centre of body k was at t [s], carried along by the turning Earth until `now`.
+  overGround(k, t, now) {
+    const p = this.centre(k, this.moment(t)), { rate = 0, low, centre } = this.doc.world.globe ?? {};
+    return rate && low ? add(centre, rotated([Math.cos(rate * (now - t) / 2), 0, 0, Math.sin(rate * (now - t) / 2)], minus(p, centre))) : p;
+  }
 
   resize() {
     const { clientWidth: w, clientHeight: h } = this.host, ratio = Math.min(devicePixelRatio, 2);
