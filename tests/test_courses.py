@@ -43,7 +43,8 @@ def test_a_course_is_built_like_the_others(name):
     page = page_of(name)
     code = [cell for cell in cells(page) if cell.code]
     drawn = [file for cell in code for file in cell.pictures]
-    assert drawn and all((PICTURES / file).is_file() for file in drawn)
+    assert drawn
+    assert all((PICTURES / file).is_file() for file in drawn)
     exercises = len(re.findall(r"^### Exercise", page, re.MULTILINE))
     assert 3 <= exercises <= 5
     assert page.count("<details>") == page.count("</details>") == exercises
@@ -71,7 +72,10 @@ def test_a_notebook_has_the_cells_of_its_page(name):
     folded = [bool(cell["metadata"]) for cell in made["cells"] if cell["cell_type"] == "code"]
     assert folded == [cell.solution for cell in cells(page_of(name)) if cell.code]
     prose = "".join("".join(cell["source"]) for cell in made["cells"] if cell["cell_type"] == "markdown")
-    assert "<details>" not in prose and ".md)" not in prose and ".png)" not in prose and "```" not in prose
+    assert "<details>" not in prose
+    assert ".md)" not in prose
+    assert ".png)" not in prose
+    assert "```" not in prose
 
 
 @pytest.mark.slow

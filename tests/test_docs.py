@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PEERS = ("mujoco", "pinocchio", "pydrake", "jsbsim", "modern_robotics", "Basilisk")  # blocks that compare with one are run where it is installed
+PEERS = (
+    "mujoco",
+    "pinocchio",
+    "pydrake",
+    "jsbsim",
+    "modern_robotics",
+    "Basilisk",
+)  # blocks that compare with one are run where it is installed
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 

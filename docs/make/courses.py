@@ -14,9 +14,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
-from poinsot.files.course_pages import Cell, cells, courses  # noqa: E402
+from poinsot.files.course_pages import Cell, cells, courses
 
 PICTURES = Path(__file__).parent.parent / "pictures" / "courses"
 COLOURS = ["#2a6f97", "#d1495b", "#3a7d44", "#e09f3e", "#7b5ea7", "#8d99ae"]
@@ -74,9 +74,12 @@ def with_results(page: str, name: str) -> str:
     """The page with the output of each cell after it; its figures are written to PICTURES."""
     for cell, printed, figures in executed(page, name):
         if len(figures) != len(cell.pictures):
-            raise ValueError(f"{name}: a cell draws {len(figures)} figures and links {list(cell.pictures)}:\n{cell.text}")
+            raise ValueError(
+                f"{name}: a cell draws {len(figures)} figures and links {list(cell.pictures)}:\n{cell.text}"
+            )
         for figure, file in zip(figures, cell.pictures, strict=True):
-            figure.savefig(PICTURES / file)
+            with plt.rc_context(STYLE):  # colours by number are looked up when they are drawn
+                figure.savefig(PICTURES / file)
         block = f"```python\n{cell.text}```\n"
         old = block + (f"\n```output\n{cell.output}```\n" if cell.output else "")
         if alike(printed, cell.output):
