@@ -1,4 +1,4 @@
-"""Run the courses in docs/courses, and write what they print and draw into them: `python docs/make/courses.py [NAME ...]`."""
+"""Run the courses in docs/courses [NAME ...], and write what they print and draw into their pages."""
 
 import contextlib
 import io
@@ -54,7 +54,7 @@ def executed(page: str, name: str) -> Iterator[tuple[Cell, str, list[Any]]]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two printed texts say the same: numbers may differ by one unit of their last digit, and below 1e-9 at will.
+    """Whether two printed texts say the same: numbers to one unit of their last digit, and those below 1e-9 at will.
 
     Processors round differently: a residual of 2e-16 here is 3e-17 there, and columns are then set differently.
     """

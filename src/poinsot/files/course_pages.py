@@ -1,8 +1,8 @@
 """Courses: pages of text, code, its printed output and its pictures, which become notebooks.
 
-A course is a page in Markdown. A block ```python is a cell. What it prints stands in a block ```output after it, and the
-figures that it draws in links to pictures/courses. A solution stands between <details> and </details>. All cells of a page
-share one namespace. Text keeps its history line by line and reads in any viewer, which notebooks in JSON do not.
+A course is a page in Markdown. A block ```python is a cell. What it prints stands in a block ```output after it, and
+the figures that it draws in links to pictures/courses. A solution stands between <details> and </details>. All cells of
+a page share one namespace. Text keeps its history line by line and reads in any viewer; notebooks in JSON do not.
 """
 
 import json
