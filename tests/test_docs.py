@@ -8,13 +8,23 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PEERS = ("mujoco", "pinocchio", "pydrake")  # blocks that compare with one are run where it is installed
+PEERS = (
+    "mujoco",
+    "pinocchio",
+    "pydrake",
+    "jsbsim",
+    "modern_robotics",
+    "Basilisk",
+)  # blocks that compare with one are run where it is installed
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if p.parent.name != "courses"], ids=lambda page: page.name)
 def test_examples_run(page, tmp_path, monkeypatch):
-    """Every ```python block of a page runs, top to bottom, in one namespace; up to a package that is not installed."""
+    """Every ```python block of a page runs, top to bottom, in one namespace; up to a package that is not installed.
+
+    tests/test_courses.py runs those of the courses.
+    """
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):

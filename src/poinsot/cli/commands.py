@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import poinsot
-from poinsot.cli import bench, doctor, flying, inspecting, running, sweeping, writing
+from poinsot.cli import bench, doctor, flying, inspecting, running, sweeping, teaching, writing
 from poinsot.cli.screen import complain
 
 INPUT_ERRORS = (ValueError, KeyError, OSError, ImportError)  # the input is wrong, not Poinsot
@@ -28,6 +28,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "check": running.check,
     "new": writing.new,
     "examples": writing.examples,
+    "course": teaching.course,
     "plot": inspecting.plot,
     "info": inspecting.info,
     "view": inspecting.view,
