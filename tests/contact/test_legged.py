@@ -34,7 +34,7 @@ def test_a_quadruped_stands_and_its_feet_do_not_creep(quadruped):
     carried = sum(run.data[f"{leg}-foot-ground.force"].values[-1] for leg in ("fr", "fl", "rr", "rl"))
     assert carried == pytest.approx([0, 0, 12 * 9.81], abs=1e-3)  # N: it still sways by 1e-7 m/s
     assert run.data.position.sel(body="trunk", axis="z").values[-1] == pytest.approx(0.275, abs=0.01)
-    assert run.ledger.relative_residual[3] < 0.02  # what gravity does in the first blow, in steps of 2 ms
+    assert np.all(run.ledger.relative_residual < 1e-12)
 
 
 @pytest.mark.parametrize("method", ["implicit", "implicit, one iteration"])
@@ -68,16 +68,15 @@ def test_articulated_bodies_and_the_joint_space_matrix_give_the_same_steps(quadr
     assert np.abs(a.data.velocity.values - b.data.velocity.values).max() < 1e-10
 
 
-def test_the_ledger_of_a_falling_humanoid_closes_to_its_order():
+def test_the_ledger_of_a_falling_humanoid_closes():
     world = legged.world_of(legged.humanoid(), SURFACE, stops=True)
-    residuals = []
+    by_step = []
     for step in (2e-3, 1e-3):
         run = simulated(world, 1.2, step, every=0.6)
-        residuals.append(run.ledger.relative_residual)
+        assert np.all(run.ledger.relative_residual < 1e-11)  # rounding, whatever the step
+        by_step.append(np.abs(run.ledger.share_of("numerical")))
     assert run.data.position.sel(body="torso", axis="z").values[-1] < 1.2  # it does fall
-    assert residuals[1][0] == 0
-    assert np.all(residuals[1][1:] < 0.6 * residuals[0][1:])  # momentum and energy, of first order
-    assert np.all(residuals[1] < 0.01)
+    assert np.all(by_step[1][1:] < 0.7 * by_step[0][1:])  # momentum and energy, of first order
 
 
 def test_dominoes_fall_one_after_the_other():
