@@ -31,6 +31,7 @@ WITH_EQUALITY: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.Gt
 WITH_EQUALITY |= {b: a for a, b in WITH_EQUALITY.items()}
 COUNTS = {"len", "ndim", "shape", "size", "nv", "nq", "i", "j", "k", "n", "p", "parent", "order", "steps"}
 SILENT = {"strict", "repr", "eq"}  # arguments that only ask for a check, or for a text
+LIMITS = {10.0**-n for n in range(9, 301)}  # beside rounding or zero: twice or half of one serves as well
 OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -108,12 +109,12 @@ def conditions(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 
 def constants(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
-    """Indices and other integers one off, factors doubled or halved."""
+    """Indices and other integers one off, factors doubled or halved; not powers of ten that are limits."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int):
         yield from (ast.Constant(node.value + 1), ast.Constant(node.value - 1))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, float):
+    elif isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value not in LIMITS:
         yield from (
             (ast.Constant(2 * node.value), ast.Constant(0.5 * node.value)) if node.value else (ast.Constant(1.0),)
         )
