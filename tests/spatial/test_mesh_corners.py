@@ -1,0 +1,37 @@
+"""Meshes whose faces share some of their corners and not others."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from poinsot.spatial import Inertia
+from poinsot.spatial.mesh import Mesh
+
+SIZE = np.array([1.0, 2.0, 3.0])
+
+
+def sides(size):
+    """The corners (6, 4, 3) of the sides of a box, each counter-clockwise from outside."""
+    found = []
+    for axis, sign in product(range(3), (-1, 1)):
+        u, v, n = (np.eye(3)[(axis + k) % 3] for k in (1, 2, 0))
+        square = [(a * u + b * v + sign * n) * size / 2 for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+        found.append(square[::sign])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("corners", ["of each side", "of each triangle", "shared by all"])
+def test_a_box_is_the_same_whichever_corners_are_shared(corners):
+    """Sides of two triangles that share their diagonal and nothing else, as programs for drawing write them."""
+    vertices = sides(SIZE).reshape(-1, 3)
+    faces = np.concatenate([4 * k + np.array([[0, 1, 2], [0, 2, 3]]) for k in range(6)])
+    if corners == "of each triangle":
+        vertices, faces = vertices[faces].reshape(-1, 3), np.arange(36).reshape(-1, 3)
+    elif corners == "shared by all":
+        vertices, index = np.unique(vertices, axis=0, return_inverse=True)
+        faces = index.ravel()[faces]
+    mesh = Mesh(vertices, faces)
+    assert mesh.volume == pytest.approx(6.0, rel=1e-14)
+    np.testing.assert_allclose(mesh.com, 0.0, atol=1e-15)
+    np.testing.assert_allclose(6.0 * mesh.unit_moment, Inertia.box(6.0, SIZE).moment, rtol=1e-13, atol=1e-13)
