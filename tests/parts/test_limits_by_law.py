@@ -106,3 +106,10 @@ def test_a_shape_at_the_station_is_not_beyond_it():
     assert beyond(body, (-1, 0, 0), -1.0).mass == pytest.approx(7.0)
     with pytest.raises(ValueError, match=r"none of the 3 shapes of the body lies beyond 2.0 m"):
         beyond(body, (1, 0, 0), 2.0)
+
+
+@pytest.mark.parametrize("shape", [{"radius": -1.0}, {"radius": 1.0, "height": 0.0}, {"size": (1.0, -1.0, 1.0)}])
+def test_a_tank_that_sloshes_has_a_size(shape):
+    """An error that names what is not above zero."""
+    with pytest.raises(ValueError, match=r"(radius|height|size) of tank 't' must be a number above zero"):
+        sloshing(0.4, **shape)

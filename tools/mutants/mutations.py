@@ -92,12 +92,12 @@ def operators(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 
 def conditions(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
-    """Comparisons flipped; with or without equality, of counts and in checks (of other numbers it makes no difference);
-    and for or; the branches exchanged."""
+    """Comparisons flipped; with or without equality, of counts and in checks (of other numbers it makes no difference,
+    nor with a small limit, which no number meets exactly); and for or; the branches exchanged."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         kind = type(node.ops[0])
         others = [FLIPPED[kind]]
-        if kind in WITH_EQUALITY and (scope.is_check or _names(node) & COUNTS):
+        if kind in WITH_EQUALITY and (scope.is_check or _names(node) & COUNTS) and not _has_small_limit(node):
             others.append(WITH_EQUALITY[kind])
         yield from (ast.Compare(node.left, [other()], node.comparators) for other in others)
     elif isinstance(node, ast.BoolOp):
@@ -166,6 +166,11 @@ def _is_text(node: ast.BinOp) -> bool:
     return any(isinstance(e, ast.JoinedStr) or isinstance(getattr(e, "value", None), str) for e in ends) or any(
         isinstance(e, ast.BinOp) and _is_text(e) for e in ends
     )
+
+
+def _has_small_limit(node: ast.Compare) -> bool:
+    values = [getattr(side, "value", None) for side in (node.left, *node.comparators)]
+    return any(isinstance(value, float) and 0.0 < value <= 1e-5 for value in values)
 
 
 def _names(node: ast.AST) -> set[str]:
