@@ -161,3 +161,15 @@ def test_the_rate_of_a_matrix_that_is_not_quite_a_rotation():
     for name in ("x", "attitude", "P", "L"):
         np.testing.assert_allclose(getattr(ours, name), getattr(nearest, name), rtol=1e-7, atol=1e-8)
         assert name in ("x", "attitude") or np.abs(getattr(ours, name)).max() > 0
+
+
+@pytest.mark.parametrize("formulation", [body_frame, momentum, twist], ids=lambda f: f.__name__.split(".")[-1])
+def test_a_move_without_a_time_is_one_of_a_second(formulation):
+    """Schemes on groups move a state by an increment, which is a rate times one."""
+    rng = np.random.default_rng(5)
+    body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
+    state = formulation.from_motion(body, X_WB, V_WB_B)
+    rate = formulation.rate(0.2, state, body, random_load(rng, body))
+    moved, told = formulation.integrate(state, rate), formulation.integrate(state, rate, 1.0)
+    for name in state.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(moved, name), getattr(told, name))

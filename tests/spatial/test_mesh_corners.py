@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from poinsot.spatial import Inertia
-from poinsot.spatial.mesh import Mesh
+from poinsot.spatial.mesh import Mesh, points_of_file
 
 SIZE = np.array([1.0, 2.0, 3.0])
 
@@ -35,3 +35,16 @@ def test_a_box_is_the_same_whichever_corners_are_shared(corners):
     assert mesh.volume == pytest.approx(6.0, rel=1e-14)
     np.testing.assert_allclose(mesh.com, 0.0, atol=1e-15)
     np.testing.assert_allclose(6.0 * mesh.unit_moment, Inertia.box(6.0, SIZE).moment, rtol=1e-13, atol=1e-13)
+
+
+def test_the_points_of_a_file(tmp_path):
+    """All of them, whether the faces close or not; and an error where there is no file."""
+    pytest.importorskip("trimesh")
+    path = tmp_path / "sides.obj"
+    lines = [f"v {x} {y} {z}" for x, y, z in sides(SIZE)[0]] + ["f 1 2 3", "f 1 3 4"]
+    path.write_text("\n".join(lines))
+    points = points_of_file(path)
+    assert points.shape == (4, 3)
+    np.testing.assert_array_equal(np.sort(points, axis=0), np.sort(sides(SIZE)[0], axis=0))
+    with pytest.raises(ValueError, match=r"mesh file '.*none.obj' does not exist"):
+        points_of_file(tmp_path / "none.obj")
