@@ -1,5 +1,7 @@
 """Adaptive steps of one body: where they stop, what they are given, and what they refuse."""
 
+import sys
+
 import numpy as np
 import pytest
 from bodies import random_body
@@ -87,3 +89,9 @@ def test_the_interpolant_is_asked_for_any_times():
     np.testing.assert_array_equal(found.time, times)
     np.testing.assert_allclose(exact.position[0], X_WB.p, atol=1e-15)
     np.testing.assert_allclose(exact.velocity[0], X_WB.R @ V[3:], atol=1e-14)
+
+
+def test_without_scipy_it_says_what_is_missing_before_any_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.integrate", None)
+    with pytest.raises(ImportError, match="Adaptive time stepping needs the package 'scipy'"):
+        dop853.BodyProblem(BODY, None, np.zeros(6), None)

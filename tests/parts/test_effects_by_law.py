@@ -178,6 +178,8 @@ def test_the_motor_of_a_rotor():
         for way in (1, -1):  # where it brakes, all of the torque is left
             found = rotor_torque(speed=way * speed, torque=way * 3.0, max_speed=10.0)
             assert found == pytest.approx(way * 3.0 * share)
+            gentle = rotor_torque(speed=way * speed, torque=way * 0.01, max_speed=10.0)
+            assert gentle == pytest.approx(way * 0.01 * share)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from instants import flying
 
 import poinsot as pt
+from poinsot._errors import FieldError, UnknownNameError
 from poinsot.parts.slosh import slosh_model
 from poinsot.parts.strip import Flowing
 from poinsot.parts.structure import beyond
@@ -32,6 +34,11 @@ LIMITS = {
     "axes of a universal joint": (1e-6, lambda e: pt.universal((1, 0, 0), (np.sqrt(1 - e * e), e, 0)), "parallel"),
     "chord and upper side of a strip": (1e-6, lambda e: pt.Strip("p", "a", up=(1.0, 0.0, e)), "parallel"),
     "chord and upper side of a wing": (1e-6, lambda e: pt.Wing("p", "a", half_span=1.0, up=(1.0, 0.0, e)), "parallel"),
+    "a wheel across its strut": (
+        0.1,
+        lambda e: pt.Gear("p", "a", forward=(np.sqrt(1 - e * e), e, 0), up=(-1, 0, 0)),
+        "strut",
+    ),
     "contents that slosh": (1e-6, lambda e: sloshing(e, radius=1.0), "slosh"),
     "room above them": (1e-6, lambda e: sloshing(1 - e, radius=1.0), "slosh"),
 }
@@ -113,3 +120,40 @@ def test_a_tank_that_sloshes_has_a_size(shape):
     """An error that names what is not above zero."""
     with pytest.raises(ValueError, match=r"(radius|height|size) of tank 't' must be a number above zero"):
         sloshing(0.4, **shape)
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: pt.universal((0, 0, 0), (1, 0, 0)), "axis"),
+        (lambda: pt.universal((1, 0, 0), (0, 0, 0)), "axis"),
+        (lambda: pt.Wing("p", "a", half_span=1.0, chord=(1.0, -1.0)), "chord"),
+        (lambda: pt.Wing("p", "a", half_span=1.0, chord=(0.0, 1.0)), "chord"),
+    ],
+)
+def test_one_of_several_that_is_wrong_is_enough(make, field):
+    with pytest.raises(FieldError) as caught:
+        make()
+    assert caught.value.field == field
+
+
+def test_engines_without_fuel_add_no_energy_of_their_own():
+    """The rotor that they turn has it; what an electric motor takes is shown."""
+    table = pt.Table((np.linspace(0.0, 1.2, 7),), np.full(7, 0.05))
+    for engine in (
+        pt.PistonEngine("e", "craft", "r", power=1e5, speed=200.0),
+        pt.ElectricMotor("e", "craft", "r", kv=6.0, resistance=0.1, voltage=30.0),
+    ):
+        rotor = pt.Propeller("r", "craft", 1.9, table, table, inertia=1.0, engine="e", speed=100.0)
+        moved = flying(engine, rotor)
+        assert moved.effects["e"].power == 0.0
+        assert moved.effects["e"].shown["torque"] != 0.0
+
+
+def test_a_cut_that_carries_what_does_not_exist_is_an_error():
+    world = pt.World((0, 0, 0))
+    body = Inertia.box(1.0, (1, 1, 1))
+    world.add_body("a", body)
+    world.add(pt.Cut("c", "a", piece=body, carries=("nothing",)))
+    with pytest.raises(UnknownNameError, match="there is no link 'nothing'"):
+        world.system()

@@ -48,3 +48,24 @@ def test_the_points_of_a_file(tmp_path):
     np.testing.assert_array_equal(np.sort(points, axis=0), np.sort(sides(SIZE)[0], axis=0))
     with pytest.raises(ValueError, match=r"mesh file '.*none.obj' does not exist"):
         points_of_file(tmp_path / "none.obj")
+
+
+def test_a_mesh_cannot_be_written_to():
+    faces = np.concatenate([4 * k + np.array([[0, 1, 2], [0, 2, 3]]) for k in range(6)])
+    mesh = Mesh(sides(SIZE).reshape(-1, 3), faces)
+    for array in (mesh.vertices, mesh.faces):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 1
+
+
+def test_a_body_knows_its_shapes_only_if_all_of_it_has_some():
+    box, bare = Inertia.box(1.0, SIZE), Inertia(1.0, (0, 0, 0), np.eye(3))
+    assert len((box + box).solids) == 2
+    assert (box + bare).solids == (bare + box).solids == ()
+
+
+def test_the_energy_of_many_twists_is_that_of_each():
+    rng = np.random.default_rng(0)
+    body, V = Inertia.points(rng.uniform(1, 2, 5), rng.standard_normal((5, 3))), rng.standard_normal((2, 4, 6))
+    assert body.kinetic_energy(V).shape == (2, 4)
+    np.testing.assert_allclose(body.kinetic_energy(V)[1, 2], 0.5 * V[1, 2] @ body.spatial() @ V[1, 2], rtol=1e-13)
