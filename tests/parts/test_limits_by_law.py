@@ -9,6 +9,7 @@ from poinsot._errors import FieldError, UnknownNameError
 from poinsot.parts.slosh import slosh_model
 from poinsot.parts.strip import Flowing
 from poinsot.parts.structure import beyond
+from poinsot.parts.whereabouts import attitude
 from poinsot.spatial import Inertia, Pose, quaternion, rotation
 from poinsot.spatial.physical import DIGITS, SYMMETRY
 
@@ -157,3 +158,30 @@ def test_a_cut_that_carries_what_does_not_exist_is_an_error():
     world.add(pt.Cut("c", "a", piece=body, carries=("nothing",)))
     with pytest.raises(UnknownNameError, match="there is no link 'nothing'"):
         world.system()
+
+
+def test_a_wing_of_one_strip_is_that_strip():
+    """With a wake: forces and the rates of its states."""
+    size = {"chord": 1.2, "unsteady": "wagner", "alpha_start": 0.05}
+    wing = pt.Wing("w", "craft", half_span=2.0, strips=1, side="right", **size)
+    strip = pt.Strip("s", "craft", point=(0.0, 1.0, 0.0), width=2.0, **size)
+    moved = flying(wing, strip)
+    ours, other = moved.effects["w"], moved.effects["s"]
+    np.testing.assert_allclose(ours.wrenches["craft"], other.wrenches["craft"], rtol=1e-12, atol=1e-9)
+    for name in ("lag", "acceleration"):
+        np.testing.assert_allclose(ours.rates[name][0], other.rates[name], rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("earth", [False, True])
+def test_attitude_is_measured_from_north_east_and_down(earth):
+    """On flat ground, and anywhere on the Earth, where these turn with the place."""
+    place = pt.Earth()
+    world = pt.World(earth=place) if earth else pt.World()
+    position = np.array([-2.1e6, 3.9e6, 4.6e6]) if earth else np.array([3.0, 4.0, 5.0])
+    R_WN = place.ned(position) if earth else np.diag([1.0, -1.0, -1.0])
+    angles = np.array([0.4, -0.3, 1.9])  # roll, pitch, heading
+    R_NB = np.eye(3)
+    for axis in (2, 1, 0):
+        R_NB = R_NB @ rotation.exp(angles[axis] * np.eye(3)[axis])
+    world.add_body("a", Inertia.sphere(1.0, 0.1), position=position, orientation=quaternion.from_matrix(R_WN @ R_NB))
+    np.testing.assert_allclose(attitude(world.scene(), "a"), angles, atol=1e-12)
