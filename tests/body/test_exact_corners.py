@@ -1,5 +1,7 @@
 """The exact solutions at corners of their parameters, and the identities of the formulations' small functions."""
 
+from dataclasses import replace
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -8,9 +10,10 @@ from exact_oracle import top
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poinsot.body import body_frame, lab, momentum, twist
+from poinsot.body import body_frame, lab, momentum, momentum_matrix, twist
 from poinsot.body.exact import FreeTop, HeavyTop, SymmetricTop
-from poinsot.body.exact.elliptic import carlson_rf, carlson_rj
+from poinsot.body.exact.elliptic import carlson_rf, carlson_rj, jacobi, quarter_period
+from poinsot.body.exact.nutation import from_above
 from poinsot.spatial import quaternion
 
 UP, DOWN, LEVEL = np.eye(4)[0], np.eye(4)[1], np.array([1, 1, 0, 0]) / np.sqrt(2)
@@ -123,3 +126,50 @@ def test_the_marks_of_a_lab_state_stay_orthonormal(seed):
     off = lab.LabState(state.X_cm, state.U_cm, state.X, state.L, state.I, state.marks + 1e-6 * rng.random((3, 3)))
     marks = lab.drift(off, 0.1).marks
     np.testing.assert_allclose(marks @ marks.T, np.eye(3), atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_side_of_the_separatrix(seed):
+    """1 - 2 E I_b / L^2, with the middle moment I_b."""
+    rng = np.random.default_rng(seed)
+    moments, omega = random_body(rng).principal()[0], rng.standard_normal(3)
+    body = FreeTop(moments, UP, omega)
+    E, L = 0.5 * np.sum(moments * omega**2), np.linalg.norm(moments * omega)
+    assert body.side == pytest.approx(1 - 2 * E * np.sort(moments)[1] / L**2, abs=1e-13)
+
+
+@pytest.mark.parametrize("mc", [0.9, 0.3, 1e-3])
+def test_elliptic_functions_from_a_quarter_period_above(mc):
+    """Those of u - K, at all places in the period, with the same integrals to come."""
+    K = quarter_period(mc)
+    u = K * np.array([-3.3, -2.0, -1.2, -0.4, 0.3, 0.9, 1.7, 2.6, 5.1])
+    ours, direct = from_above(jacobi(u, mc), mc), jacobi(u - K, mc)
+    for name in ("u", "sn", "cn", "dn", "am"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(direct, name), rtol=1e-13, atol=1e-14, err_msg=name)
+
+
+def test_the_rate_of_a_matrix_that_is_not_quite_a_rotation():
+    """That of the nearest rotation, which is used within a step."""
+    rng = np.random.default_rng(4)
+    body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
+    load = random_load(rng, body)
+    state = momentum_matrix.from_motion(body, X_WB, V_WB_B)
+    bent = replace(state, attitude=state.attitude + 1e-3 * rng.standard_normal((3, 3)))
+    near = momentum_matrix.normalize(bent)
+    np.testing.assert_allclose(near.attitude @ near.attitude.T, np.eye(3), atol=1e-9)
+    ours, nearest = (momentum_matrix.derivative(0.3, s, body, load) for s in (bent, near))
+    for name in ("x", "attitude", "P", "L"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(nearest, name), rtol=1e-7, atol=1e-8)
+        assert name in ("x", "attitude") or np.abs(getattr(ours, name)).max() > 0
+
+
+@pytest.mark.parametrize("formulation", [body_frame, momentum, twist], ids=lambda f: f.__name__.split(".")[-1])
+def test_a_move_without_a_time_is_one_of_a_second(formulation):
+    """Schemes on groups move a state by an increment, which is a rate times one."""
+    rng = np.random.default_rng(5)
+    body, (X_WB, V_WB_B) = random_body(rng), random_motion(rng)
+    state = formulation.from_motion(body, X_WB, V_WB_B)
+    rate = formulation.rate(0.2, state, body, random_load(rng, body))
+    moved, told = formulation.integrate(state, rate), formulation.integrate(state, rate, 1.0)
+    for name in state.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(moved, name), getattr(told, name))

@@ -6,6 +6,8 @@ import pytest
 from scipy import special
 
 from poinsot.body.exact.elliptic import (
+    _rf_series,
+    _rj_series,
     carlson_rf,
     carlson_rj,
     first_kind,
@@ -111,3 +113,20 @@ def test_rj_of_close_arguments_to_rounding():
         x, y, z = np.exp(0.3 * rng.normal(size=3))
         p = max(x, y, z) * (1 + 0.2 * rng.random())
         assert abs(float(mp.mpf(float(carlson_rj(x, y, z, p))) / mp.elliprj(x, y, z, p) - 1)) < 6 * ULP
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_what_the_series_leave_out(seed):
+    """Seventh for R_F and sixth for R_J, in deviations from the mean that sum to zero: every coefficient counts."""
+    rng = np.random.default_rng(seed)
+    d, e = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 4)
+    e[3] = -0.4 - 0.5 * rng.random()  # p is greater than the others
+    d, e[:3] = d - d.mean(), e[:3] - e[:3].mean() - 2 * e[3] / 3
+    for ours, exact, D, order in ((_rf_series, mp.elliprf, d, 7), (_rj_series, mp.elliprj, e, 6)):
+        errors = []
+        with mp.workdps(40):
+            for size in (mp.mpf("2e-3"), mp.mpf("1e-3")):
+                X = [size * mp.mpf(x) for x in D]
+                X[-1] = -sum(X[:-1]) / (1 if order == 7 else 2)
+                errors.append(abs(ours(*X) - exact(*(1 - x for x in X))))
+            assert float(mp.log(errors[0] / errors[1], 2)) == pytest.approx(order, abs=0.05)

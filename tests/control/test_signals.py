@@ -63,6 +63,9 @@ def test_a_loop_without_a_state_is_named_link_by_link():
         world.system()
     with pytest.raises(ValueError, match=r"a\.out -> a\.out has no state"):
         ball(gain("a", "a.out", 1.0)).system()
+    outside = ball(gain("a", "b.out", 1.0), gain("b", "c.out", 1.0), gain("c", "d.out", 1.0), gain("d", "b.out", 1.0))
+    with pytest.raises(ValueError, match=r"^b\.out -> d\.out -> c\.out -> b\.out has no state"):  # a only reads it
+        outside.system()
 
 
 def test_a_loop_through_a_state_or_a_sample_is_none():

@@ -128,6 +128,7 @@ def test_kicks_and_drifts_cover_the_step(order):
     reached = 2.0 + 0.1 * np.concatenate([[0.0], np.cumsum(w)])
     assert [name for name, _, _ in calls] == ["kick", *["drift", "kick"] * len(w)]
     np.testing.assert_allclose([t for _, t, _ in calls[::2]], reached, rtol=1e-14)
+    np.testing.assert_allclose([t for _, t, _ in calls[1::2]], reached[:-1], rtol=1e-14)
     np.testing.assert_allclose([h for _, _, h in calls[1::2]], 0.1 * w, rtol=1e-14)
     halves = (np.concatenate([[0.0], w]) + np.concatenate([w, [0.0]])) / 2
     np.testing.assert_allclose([h for _, _, h in calls[::2]], 0.1 * halves, rtol=1e-13)

@@ -364,6 +364,11 @@ def test_an_entry_that_would_go_wrong_is_refused():
     entry = NEW["cam"]
     with pytest.raises(TypeError, match="cam: a joint with a rate of its own needs integrate and a constant S"):
         replace(entry, rate=lambda j, q, v: 2 * v)
+    with pytest.raises(TypeError, match="arc: a joint with a rate of its own needs integrate and a constant S"):
+        replace(NEW["arc"], rate=lambda j, q, v: 2 * v)  # constant, but without integrate
+    with pytest.raises(TypeError, match="cam: a joint with a rate of its own needs integrate and a constant S"):
+        replace(entry, rate=lambda j, q, v: 2 * v, integrate=lambda j, q, u: q + 2 * u)
+    replace(NEW["arc"], rate=lambda j, q, v: 2 * v, integrate=lambda j, q, u: q + 2 * u)
     with pytest.raises(TypeError, match="arc: a constant S has no rate"):
         replace(NEW["arc"], subspace_rate=lambda j, q, v: np.zeros((6, 1)))
     with pytest.raises(ValueError, match=r"cam: the unit of each degree of freedom is 'rad' or 'm', not \('deg',\)"):

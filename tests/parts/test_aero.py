@@ -53,6 +53,18 @@ def test_forces_and_moments_are_those_of_the_book(axes, moment_axes):
     np.testing.assert_allclose(effect.shown["moment"], m, rtol=1e-13)
 
 
+def test_axial_and_normal_coefficients_point_backwards_and_up():
+    """CA = -CX and CN = -CZ, each alone and both beside the others."""
+    forces = [
+        flying(pt.Aero("aero", coefficients=numbers, **SIZES), beta=0.1)
+        .motion()
+        .effects["plane.aero"]
+        .wrenches["plane"]
+        for numbers in ({"CA": 0.11, "CN": 0.37, "CX": 0.02}, {"CX": -0.09, "CZ": -0.37})
+    ]
+    np.testing.assert_allclose(*forces, rtol=1e-13, atol=1e-12)
+
+
 def test_derivatives_tables_and_inputs_are_summed():
     world = flying(glider(), beta=-0.05, rates=(0.3, 0.2, -0.4))
     air = world.scene().air("plane")

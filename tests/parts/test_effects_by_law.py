@@ -174,8 +174,12 @@ def test_the_motor_of_a_rotor():
     assert rotor_torque(speed=2.0, torque=3.0, friction=0.2) == pytest.approx(3.0 - 0.4)
     assert rotor_torque(speed=2.0, torque=3.0, dry_friction=0.2) == pytest.approx(2.8)
     assert rotor_torque(speed=0.5e-3, torque=0.0, dry_friction=0.2) == pytest.approx(-0.2 * np.tanh(0.5))
-    for speed, share in ((0.0, 1.0), (9.0, 1.0), (9.95, 0.5), (10.0, 0.0), (11.0, 0.0), (-9.95, 1.0)):
-        assert rotor_torque(speed=speed, torque=3.0, max_speed=10.0) == pytest.approx(3.0 * share)
+    for speed, share in ((0.0, 1.0), (9.0, 1.0), (9.95, 0.5), (10.0, 0.0), (11.0, 0.0), (-9.95, 1.0), (-11.0, 1.0)):
+        for way in (1, -1):  # where it brakes, all of the torque is left
+            found = rotor_torque(speed=way * speed, torque=way * 3.0, max_speed=10.0)
+            assert found == pytest.approx(way * 3.0 * share)
+            gentle = rotor_torque(speed=way * speed, torque=way * 0.01, max_speed=10.0)
+            assert gentle == pytest.approx(way * 0.01 * share)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

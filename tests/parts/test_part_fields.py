@@ -148,6 +148,9 @@ PARTS = [
     pt.Wing("p", "a", half_span=3.0),
     pt.Tank("p", "a", capacity=3.0, contents=1.0),
     pt.Thruster("p", "a", "t", flowing=1.0),
+    pt.Aero("p", "a", {"CX": 1.0}, area=1.0, span=1.0, chord=1.0),
+    pt.Limit("p", "c", axial=1.0, shear=1.0, bending=1.0, torsion=1.0),
+    pt.Beam("p", 1.0, 1.0, 1.0, GJ=1.0, polar=1.0, EI_side=1.0),
 ]
 
 
@@ -172,6 +175,83 @@ def test_no_number_may_be_nan(part):
         with pytest.raises(FieldError, match=r".") as caught:
             replace(part, **{name: wrong if wrong.ndim else np.nan})
         assert caught.value.field == name
+
+
+MAY_BE_INFINITE = "max_current air_length spool_rate limit max_torque max_speed case_radius case_length".split()
+MAY_BE_INFINITE += "capacity axial shear bending torsion".split()
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
+def test_no_number_may_be_infinite_unless_it_is_a_limit(part):
+    for name, value in numbers_of(part):
+        for infinity in (INF, -INF):
+            wrong = np.array(value, dtype=float)
+            wrong[(-1,) * wrong.ndim] = infinity
+            given = {name: wrong if wrong.ndim else infinity}
+            if infinity > 0 and name in MAY_BE_INFINITE:
+                assert getattr(replace(part, **given), name) == INF
+                continue
+            with pytest.raises(FieldError, match=r".") as caught:
+                replace(part, **given)
+            assert caught.value.field == name
+
+
+# Single numbers by the range that they must be in; of the others not named here the range depends on other fields.
+ABOVE_ZERO = {
+    pt.Nose: "length", pt.Transition: "length fore aft", pt.Fins: "root span", pt.Barrowman: "diameter",
+    pt.PistonEngine: "speed idle lag", pt.ElectricMotor: "kv resistance max_current", pt.Flow: "lag",
+    pt.Gear: "radius air_length damping rebound tyre_stiffness tread_stiffness relaxation", pt.Jet: "spool_rate lag",
+    pt.Parachute: "growth", pt.Propeller: "diameter inertia", pt.Rotor: "inertia max_torque max_speed",
+    pt.SolidMotor: "mass case_radius case_length", pt.Section: "stall stall_width", pt.Strip: "chord width mass_lag",
+    pt.Wing: "half_span chord mass_lag", pt.Tank: "capacity", pt.Thruster: "exhaust_speed lag",
+    pt.Aero: "area span chord alpha_lag", pt.Limit: "axial shear bending torsion",
+    pt.Beam: "length EI mass_per_length GJ EI_side polar",
+}  # fmt: skip
+ZERO_OR_MORE = {
+    pt.Fins: "tip", pt.Barrowman: "drag", Flexure: "stiffness damping", pt.PistonEngine: "power drag bsfc",
+    pt.ElectricMotor: "no_load_current", pt.Flow: "rate proportion flowing",
+    pt.Gear: "stiffness preload orifice friction rolling brake_torque", pt.Jet: "thrust tsfc rotor_inertia",
+    pt.Motor: "limit", pt.PD: "limit", pt.Parachute: "CdS inflation added_mass",
+    pt.Propeller: "friction lag stopped_drag stopped_torque", pt.Rotor: "lag friction dry_friction",
+    pt.SolidMotor: "gap factor exit_area", pt.Spring: "stiffness rest_length damping",
+    pt.JointStop: "stiffness damping", pt.Section: "drag induced", pt.Tank: "contents", pt.Thruster: "thrust flowing",
+    pt.Beam: "damping",
+}  # fmt: skip
+SHARE = {
+    pt.PistonEngine: "throttle", pt.ElectricMotor: "throttle", pt.Gear: "brake", pt.Jet: "throttle power",
+    pt.Strip: "flap", pt.Wing: "flap",
+}  # fmt: skip
+ANY = {
+    pt.Transition: "at", pt.Fins: "at sweep cant", pt.ElectricMotor: "voltage", pt.Gear: "steering down",
+    pt.Motor: "value", pt.PD: "kp kd target target_rate", pt.Parachute: "trigger", pt.Propeller: "pitch speed torque",
+    pt.Rotor: "speed torque load", pt.SolidMotor: "ignition", pt.Section: "lift_slope zero_lift moment",
+    pt.Strip: "twist deflection effectiveness alpha_start",
+    pt.Wing: "axis sweep dihedral twist deflection effectiveness alpha_start",
+}  # fmt: skip
+DEPENDING = {pt.Gear: "stroke exponent", pt.Jet: "spool", pt.SolidMotor: "radius length bore"}
+RANGES = [  # fields, accepted, refused
+    (ABOVE_ZERO, (1.0, 1.0000001), (0.0, -1e-9, -1.0)),
+    (ZERO_OR_MORE, (0.0, 1.0, 1.0000001), (-1e-9, -1.0)),
+    (SHARE, (0.0, 0.5, 1.0), (-1e-9, 1.0000001)),
+    (ANY, (-1.0, 0.0, 1.0000001), ()),
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
+def test_numbers_and_their_ranges(part):
+    """At the bound of its range, and just beyond: taken as it is, or refused by its name."""
+    known = DEPENDING.get(type(part), "").split()
+    for fields_of, good, bad in RANGES:
+        names = fields_of.get(type(part), "").split()
+        known += names
+        for name in names:
+            for x in good:
+                assert getattr(replace(part, **{name: x}), name) == x
+            for x in bad:
+                with pytest.raises(FieldError) as caught:
+                    replace(part, **{name: x})
+                assert caught.value.field == name
+    assert sorted(known) == sorted(name for name, value in numbers_of(part) if not np.ndim(value))
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,32 @@ def plane(*parts, rates=(0.2, 0.3, 0.1), **fields):
     return world
 
 
-@given(st.floats(0.0, 1.2), st.floats(5.0, 60.0))
+@given(st.floats(0.0, 1.2), st.floats(0.01, 60.0))
 def test_within_the_tables_it_is_the_definition(j, n):
     T, Q = PROPELLER.at(1.1, j * n * 1.9, 2 * np.pi * n)
     assert pytest.approx(1.1 * n**2 * 1.9**4 * CT(j), rel=1e-9, abs=1e-9) == T
     assert pytest.approx(1.1 * n**2 * 1.9**5 * CP(j) / (2 * np.pi), rel=1e-9, abs=1e-9) == Q
+
+
+PITCHES = np.array([0.1, 0.4, 0.9])
+SLOPED = {
+    name: pt.Table((J, PITCHES), table.values[:, None] * (1 + PITCHES)) for name, table in (("CT", CT), ("CP", CP))
+}
+
+
+@pytest.mark.parametrize("pitch", [0.1, 0.25, 0.9])
+@pytest.mark.parametrize(("V", "speed"), [(30.0, 200.0), (0.0, 200.0), (-20.0, 150.0), (30.0, -200.0), (60.0, 10.0)])
+def test_blades_that_are_turned(pitch, V, speed):
+    """At each pitch, the propeller with the tables of that pitch; as a field it may be a function of time."""
+    fixed = pt.Propeller("p", "b", **SIZES | {k: pt.Table((J,), t(J, pitch)) for k, t in SLOPED.items()})
+    turned = pt.Propeller("p", "b", **SIZES | SLOPED)
+    np.testing.assert_allclose(turned.at(1.1, V, speed, pitch), fixed.at(1.1, V, speed), rtol=1e-12)
+    shown = [
+        plane(speed=speed, **tables).motion().effects["plane.prop"].shown
+        for tables in (SLOPED | {"pitch": lambda t: pitch + t}, {"CT": fixed.CT, "CP": fixed.CP})
+    ]
+    for name in ("thrust", "torque", "force"):
+        np.testing.assert_allclose(shown[0][name], shown[1][name], rtol=1e-12)
 
 
 def test_it_is_finite_and_continuous_everywhere():

@@ -133,6 +133,23 @@ def test_thrust_grows_as_the_pressure_falls():
     np.testing.assert_allclose(world.motion(t=5.0).effects["motor"].shown["force"], 0.0)
 
 
+def test_the_pressure_pushes_at_the_nozzle_along_the_axis():
+    """What the exit adds to the wrench is its area times the difference of pressures, and so is the power of it."""
+    effects, twist = [], np.array([0.1, -0.2, 0.3, 40.0, 5.0, -6.0])
+    for area in (0.0, 0.01):
+        world = pt.World(air=pt.US76())
+        world.add_body("rocket", pt.Inertia.sphere(12.0, 0.3), position=(0, 0, 20e3), v=twist)
+        world.add(motor(exit_area=area, point=(-0.5, 0.2, 0.1), direction=(2.0, 0.3, -0.1)))
+        more = world.scene().air("rocket").pressure
+        effects.append(world.motion(t=1.2).effects["motor"])
+    s = np.array([2.0, 0.3, -0.1]) / np.linalg.norm([2.0, 0.3, -0.1])
+    f = 0.01 * (101325.0 - more) * s
+    added = effects[1].wrenches["rocket"] - effects[0].wrenches["rocket"]
+    F = np.concatenate([np.cross((-0.5, 0.2, 0.1), f), f])
+    np.testing.assert_allclose(added, F, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(effects[1].outside["rocket"] - effects[0].outside["rocket"], F, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

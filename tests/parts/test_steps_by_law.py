@@ -127,11 +127,15 @@ def test_a_joint_stop_over_a_step(q, v):
     np.testing.assert_array_equal(effect.shown["torque"], used.joint_forces["b"])
 
 
-@pytest.mark.parametrize("rest", [0.4, 9.0])
-def test_a_spring_over_a_step(rest):
+@pytest.mark.parametrize("reach", [None, 0.3])
+@pytest.mark.parametrize("rest", [0.1, 9.0])
+def test_a_spring_over_a_step(rest, reach):
     """Its pull by the length at the end of the step, and turned with it; both ends, one fixed to another body."""
     rng, world = welded()
     points = rng.normal(size=(2, 3))
+    if reach:  # a short one
+        scene = at_start(world)[2].scene
+        points[1] = scene["c"].pose.inverse() @ (scene["a"].point(points[0]) + reach * np.array([0.6, 0.0, -0.8]))
     world.add(pt.Spring("s", "a", "c", 70.0, rest, 0.9, *points))
     scene = at_start(world)[2].scene
     law, later = scene.elements["s"].resisting(scene, H), later_of(scene, rng)

@@ -1,5 +1,6 @@
 """Bodies of varying density: quadrature against closed forms, in shapes and in custom regions."""
 
+import re
 from math import pi
 
 import numpy as np
@@ -128,3 +129,12 @@ def test_shapes_and_maps_may_be_mixed():
 def test_what_cannot_be_integrated(density, region, error, message):
     with pytest.raises(error, match=message):
         Inertia.density(density, region)
+
+
+def test_a_density_that_is_wrong_is_told_with_its_place():
+    """The value and the place in the message belong together."""
+    with pytest.raises(ValueError, match="it must be zero or more, and finite") as caught:
+        Inertia.density(lambda p: 7.0 * p[..., 2] - 1.0, Box((1.0, 2.0, 3.0)))
+    value, place = re.search(r"density is (.*) kg/m\^3 at \[(.*)\] m", str(caught.value)).groups()
+    assert float(value) == pytest.approx(7.0 * float(place.split(",")[2]) - 1.0, rel=1e-12)
+    assert float(value) < 0

@@ -138,3 +138,15 @@ def test_errors_say_what_is_wrong():
         quaternion.check(np.array([[1, 0, 0, 0], [0, 2, 0, 0]]), "q of plane")
     with pytest.raises(ValueError, match="its length is nan"):
         quaternion.check(np.array([np.nan, 0, 0, 0]), "q of plane")
+
+
+@pytest.mark.parametrize("largest", range(4))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_of_the_two_quaternions_of_a_matrix_the_one_with_positive_w(largest, sign):
+    """Whichever of its entries is the largest, and whatever the signs of the others."""
+    rng = np.random.default_rng(largest)
+    q = rng.uniform(-0.4, 0.4, (50, 4))
+    q[:, largest] = sign
+    q = quaternion.normalize(q)
+    expected = q * np.sign(q[:, :1])
+    np.testing.assert_allclose(quaternion.from_matrix(quaternion.to_matrix(q)), expected, atol=1e-15)

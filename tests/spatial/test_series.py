@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from spatial_strategies import EDGE_ANGLES
 
-from poinsot.spatial.series import arctan_ratio, stumpff, stumpff_by_halves
+from poinsot.spatial.series import arctan_ratio, polynomial, stumpff, stumpff_by_halves
 
 EPS = np.finfo(float).eps
 SQUARES = np.unique([*EDGE_ANGLES, *np.linspace(0.0, 7.0, 71), np.nextafter(1.0, 0.0), 50.0, 1e3]) ** 2
@@ -70,3 +70,9 @@ def test_nothing_is_evaluated_where_it_is_not_defined():
     assert np.all(np.isfinite([stumpff(k, np.array([0.0, 1e-320, 1e200])) for k in range(5)]))
     assert np.all(np.isfinite(stumpff_by_halves(np.array([0.0, 1e-320, 1e200]))))
     assert np.all(np.isfinite(arctan_ratio(np.array([0.0, 1e-320, 1.0]), np.array([1.0, 1.0, 0.0]))))
+
+
+@pytest.mark.parametrize("coefficients", [[3.0], [1.0, -2.0], [0.5, 0.0, -3.0, 7.0]])
+def test_polynomials_from_the_lowest_power(coefficients):
+    x = np.array([-2.0, 0.0, 0.3, 5.0])
+    np.testing.assert_allclose(polynomial(coefficients, x), np.polyval(coefficients[::-1], x), rtol=1e-15)

@@ -31,6 +31,7 @@ WITH_EQUALITY: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.LtE, ast.Gt
 WITH_EQUALITY |= {b: a for a, b in WITH_EQUALITY.items()}
 COUNTS = {"len", "ndim", "shape", "size", "nv", "nq", "i", "j", "k", "n", "p", "parent", "order", "steps"}
 SILENT = {"strict", "repr", "eq"}  # arguments that only ask for a check, or for a text
+LIMITS = {10.0**-n for n in range(9, 301)}  # beside rounding or zero: twice or half of one serves as well
 OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -91,12 +92,12 @@ def operators(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 
 def conditions(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
-    """Comparisons flipped; with or without equality, of counts and in checks (of other numbers it makes no difference);
-    and for or; the branches exchanged."""
+    """Comparisons flipped; with or without equality, of counts and in checks (of other numbers it makes no difference,
+    nor with a small limit, which no number meets exactly); and for or; the branches exchanged."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         kind = type(node.ops[0])
         others = [FLIPPED[kind]]
-        if kind in WITH_EQUALITY and (scope.is_check or _names(node) & COUNTS):
+        if kind in WITH_EQUALITY and (scope.is_check or _names(node) & COUNTS) and not _has_small_limit(node):
             others.append(WITH_EQUALITY[kind])
         yield from (ast.Compare(node.left, [other()], node.comparators) for other in others)
     elif isinstance(node, ast.BoolOp):
@@ -108,12 +109,12 @@ def conditions(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
 
 
 def constants(node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
-    """Indices and other integers one off, factors doubled or halved."""
+    """Indices and other integers one off, factors doubled or halved; not powers of ten that are limits."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int):
         yield from (ast.Constant(node.value + 1), ast.Constant(node.value - 1))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, float):
+    elif isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value not in LIMITS:
         yield from (
             (ast.Constant(2 * node.value), ast.Constant(0.5 * node.value)) if node.value else (ast.Constant(1.0),)
         )
@@ -165,6 +166,11 @@ def _is_text(node: ast.BinOp) -> bool:
     return any(isinstance(e, ast.JoinedStr) or isinstance(getattr(e, "value", None), str) for e in ends) or any(
         isinstance(e, ast.BinOp) and _is_text(e) for e in ends
     )
+
+
+def _has_small_limit(node: ast.Compare) -> bool:
+    values = [getattr(side, "value", None) for side in (node.left, *node.comparators)]
+    return any(isinstance(value, float) and 0.0 < value <= 1e-5 for value in values)
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -228,16 +228,19 @@ def run_tests(items: list[pytest.Item], seconds: dict[str, float], grace: float,
 
 
 def record(items: dict[str, pytest.Item], files: dict[str, str], jobs: int) -> Iterator[tuple[str, Answer]]:
-    """Each test alone in a fork: what it executes of `files` (full name -> path), and how long it takes."""
+    """Each test alone in a fork: what it executes of `files` (full name -> path), and how long it takes.
+
+    That is time of the processor, as are the limits (`set_limits`): other programs on the machine do not count.
+    """
 
     def task(item: pytest.Item) -> Task:
         def work(send: Send) -> None:
-            started = time.perf_counter()
+            started = time.process_time()
             with Recorder(set(files)) as recorder:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
             lines = {files[name]: sorted(found) for name, found in recorder.lines.items()}
             passed = not item.session.testsfailed
-            send({"passed": passed, "seconds": round(time.perf_counter() - started, 3), "lines": lines})
+            send({"passed": passed, "seconds": round(time.process_time() - started, 3), "lines": lines})
 
         return work
 

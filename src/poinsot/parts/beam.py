@@ -129,8 +129,11 @@ class Beam:
         if np.shape(self.offset) != (2,):
             raise FieldError(f"offset of {owner} must be two numbers [m], y and z, not {self.offset!r}.", "offset")
         for name in ("EI", "mass_per_length", "GJ", "EI_side", *(["polar"] if self.GJ is not None else [])):
-            if getattr(self, name) is not None and not np.all(self._at(name, np.linspace(0, self.length, 64)[:-1]) > 0):
-                raise FieldError(f"{name} of {owner} must be above zero all along it.", name)
+            if getattr(self, name) is None:
+                continue
+            values = self._at(name, np.linspace(0, self.length, 64)[:-1])
+            if not np.all((values > 0) & (values < np.inf)):
+                raise FieldError(f"{name} of {owner} must be above zero all along it, and finite.", name)
 
     @cached_property
     def _gauss(self) -> tuple[Array, Array]:

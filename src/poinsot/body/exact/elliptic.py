@@ -115,9 +115,14 @@ def carlson_rf(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
             break
         pairs = _pairs(x, y, z)
         x, y, z = 0.25 * (x + pairs), 0.25 * (y + pairs), 0.25 * (z + pairs)
+    return _rf_series(X, Y, Z) / np.sqrt(mean)
+
+
+def _rf_series(X: Array, Y: Array, Z: Array) -> Array:
+    """R_F(1 - X, 1 - Y, 1 - Z) where X + Y + Z = 0; what is left out is of seventh order. DLMF 19.36.1."""
     E2, E3 = X * Y - Z * Z, X * Y * Z
     series = 1.0 - E2 / 10.0 + E3 / 14.0 + E2 * E2 / 24.0 - 3.0 / 44.0 * E2 * E3 - 5.0 / 208.0 * E2**3
-    return (series + 3.0 / 104.0 * E3 * E3) / np.sqrt(mean)
+    return series + 3.0 / 104.0 * E3 * E3
 
 
 def carlson_rj(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
@@ -137,11 +142,16 @@ def carlson_rj(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
         pairs = _pairs(x, y, z)
         x, y, z, p = 0.25 * (x + pairs), 0.25 * (y + pairs), 0.25 * (z + pairs), 0.25 * (p + pairs)
         scale *= 0.25
+    return scale * _rj_series(X, Y, Z, P) / (mean * np.sqrt(mean)) + 6.0 * total
+
+
+def _rj_series(X: Array, Y: Array, Z: Array, P: Array) -> Array:
+    """R_J(1 - X, 1 - Y, 1 - Z, 1 - P) where X + Y + Z + 2 P = 0; what is left out is of sixth order. DLMF 19.36.2."""
     E2 = X * Y + X * Z + Y * Z - 3.0 * P * P
     E3 = X * Y * Z + 2.0 * E2 * P + 4.0 * P**3
     E4, E5 = (2.0 * X * Y * Z + E2 * P + 3.0 * P**3) * P, X * Y * Z * P * P
     series = 1.0 - 3.0 / 14.0 * E2 + E3 / 6.0 + 9.0 / 88.0 * E2 * E2 - 3.0 / 22.0 * E4 - 9.0 / 52.0 * E2 * E3
-    return scale * (series + 3.0 / 26.0 * E5) / (mean * np.sqrt(mean)) + 6.0 * total
+    return series + 3.0 / 26.0 * E5
 
 
 def _pairs(x: Array, y: Array, z: Array) -> Array:
