@@ -21,7 +21,6 @@ Rate: TypeAlias = Callable[[Any, Any], Any]  # (t, y (n,)) -> dy/dt (n,)
 STEPS = 10**9  # steps in one call: more than anyone waits for
 FLOOR = 1e-3  # to which the tolerance is relative where all numbers of a group are smaller than that
 LOOKS, HALVINGS = 16, 40  # how often a step looks for a switch, and how closely it is located
-STRAIGHT = 600  # coefficients whose polynomials are evaluated in straight-line code
 LEAST = 4e-16  # of the time, the shortest step
 FAR = 1e4  # a polynomial that holds for so many times the time that is asked for, ends there
 
@@ -47,17 +46,13 @@ class Piece:
 
 def polynomial(c: Array, s: Scalar) -> Array:
     """c_0 + c_1 s + c_2 s^2 + ... for each row of c (n, order + 1), by Horner's rule."""
-    order = c.shape[1] - 1
-    if c.size <= STRAIGHT:
-        y = c[:, order]
-        for k in reversed(range(order)):
-            y = c[:, k] + s * y
-        return y
-    down: Array = fori_loop(order, lambda i, y: c[:, order - 1 - i] + s * y, c[:, order])
-    return down
+    y = c[:, -1]
+    for k in reversed(range(c.shape[1] - 1)):
+        y = c[:, k] + s * y
+    return y
 
 
-def step_length(c: Array, groups: Sequence[slice], tolerance: float) -> Array:
+def step_length(c: Array, groups: Sequence[Any], tolerance: float) -> Array:
     """How long [s] a polynomial with the coefficients c (n, order + 1) is good for.
 
     Of each group of numbers, the last two terms are measured by its greatest number: where they would be as large as
@@ -75,19 +70,21 @@ def step_length(c: Array, groups: Sequence[slice], tolerance: float) -> Array:
 
 
 def expand(
-    f: Callable[[Any, Array], Array],
+    f: Rate,
     t: Scalar,
     y: Array,
     tolerance: float,
-    groups: Sequence[slice],
+    groups: Sequence[Any],
     end: Scalar = np.inf,
+    observers: int = 0,
 ) -> Piece:
     """The piece of the solution of y' = f(t, y) that begins at y (n,), at the time t [s].
 
     It ends where its series, cut off, is no longer good to the tolerance, and before that where something switches. A
     series that holds for far longer than the time up to `end` [s], as in uniform acceleration, ends there.
+    The groups are places in y of numbers that are measured together; the last `observers` numbers belong to none.
     """
-    there = series(f, t, y, order_of(tolerance))
+    there = series(f, t, y, order_of(tolerance), observers=observers)
     length = step_length(there.y, groups, tolerance)
     length = np.where(length > FAR * (end - t), end - t, length)
     if there.has_switches:

@@ -10,6 +10,7 @@ from poinsot.run.implicit_steps import implicit
 from poinsot.run.midpoint_steps import implicit_midpoint
 from poinsot.run.momentum_steps import coupled, splitting
 from poinsot.run.step_context import Method
+from poinsot.run.taylor_steps import taylor
 from poinsot.run.text_schemes import five_step, matrix_rk4, peskin
 from poinsot.world import System
 from poinsot.world.system import system_of
@@ -24,6 +25,7 @@ METHODS: dict[str, Method] = {
     "implicit, one iteration": implicit(1),
     "adaptive": adaptive(embedded.DOP853),
     "adaptive5": adaptive(embedded.DOPRI5),
+    "taylor": taylor(),
     "splitting": splitting(2, free_rotation),
     "splitting4": splitting(4, free_rotation),
     "poinsot": splitting(2, free_motion),
@@ -48,6 +50,11 @@ def choose_method(name: str | None, system: System) -> str:
     if reason := METHODS[name].unsuited(system):
         raise ValueError(f"method {name!r} {reason}")
     return name
+
+
+def chooses_steps(name: str | None) -> bool:
+    """Whether the method of this name, if it is given, chooses its steps itself."""
+    return name in METHODS and METHODS[name].march is not None
 
 
 def another_method(name: str, system: System) -> str:

@@ -22,7 +22,8 @@ class Recurrences:
 
     `moving`: the nodes that change with time. `chain`: those whose series are needed, in order. `slopes`: for those
     without a rule, pairs of an argument and its partial derivative. `switches`: operations that take one of several
-    values, such as comparisons, and stay as they are decided at the start.
+    values, such as comparisons, and stay as they are decided at the start. `observing`: those that only the last
+    numbers of y need, which have no influence on the others.
     """
 
     graph: Graph
@@ -33,11 +34,12 @@ class Recurrences:
     chain: list[Node] = field(default_factory=list)
     slopes: dict[Node, list[tuple[Node, Node]]] = field(default_factory=dict)
     switches: list[Node] = field(default_factory=list)
+    observing: set[Node] = field(default_factory=set)
     _seen: int = 0
 
     @classmethod
-    def of(cls, f: Callable[[Any, Any], Any], n: int) -> "Recurrences":
-        """Of f(t, y (n,)), which may use traced values of its surroundings."""
+    def of(cls, f: Callable[[Any, Any], Any], n: int, observers: int = 0) -> "Recurrences":
+        """Of f(t, y (n,)), which may use traced values of its surroundings. The last numbers of y only observe."""
         plain = Graph(current(), name="rate")
         with tracing_into(plain):
             t, y = plain.param("f"), [plain.param("f") for _ in range(n)]
@@ -51,16 +53,24 @@ class Recurrences:
             inputs = iter([self.time, *self.state])
             ends = straightened(plain, [known[p] if p in known else next(inputs) for p in plain.params])
             self.rates = [lift(value, "f") for value in ends]
-            self._close()
+            self._close(n - observers)
             beside = [g for pairs in self.slopes.values() for _, g in pairs]
             graph.outputs = [*self.rates, *beside, *self.switches, *self.switch_arguments()]
         return self
 
-    def _close(self) -> None:
-        """Find the series that are needed, and add those of partial derivatives."""
+    def _close(self, first: int) -> None:
+        """Find the series that are needed, and add those of partial derivatives; those of the first numbers first."""
         self.moving.update([self.time, *self.state])
         needed: set[Node] = set()
-        pending = list(self.rates)
+        self._need(needed, self.rates[:first])
+        own = needed | set(self.state[:first])
+        self._need(needed, self.rates[first:])
+        self.observing = (needed | set(self.state)) - own
+        self.chain = sorted((n for n in needed if n in self.moving and n.op != "param"), key=lambda n: n.index)
+        self.switches.sort(key=lambda n: n.index)
+
+    def _need(self, needed: set[Node], nodes: Sequence[Node]) -> None:
+        pending = list(nodes)
         while pending:
             node = pending.pop()
             self._watch()
@@ -73,8 +83,6 @@ class Recurrences:
             elif node.op not in RULES and node.op != "param":
                 self.slopes[node] = self._partials(node)
                 pending += [g for _, g in self.slopes[node]]
-        self.chain = sorted((n for n in needed if n in self.moving and n.op != "param"), key=lambda n: n.index)
-        self.switches.sort(key=lambda n: n.index)
 
     def _watch(self) -> None:
         """Tell of each new node whether it moves."""

@@ -6,7 +6,7 @@ orders, with the coefficients in memory: its body holds each operation once, wha
 products of older coefficients are inner loops.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,56 +127,73 @@ class _Unrolled(_Coefficients):
         a, b, k = self.series[x], self.series[y], self.k
         return mul(1.0 / k, add(*(mul(mul(float(j), a[j]), b[k - j]) for j in range(1, k))))
 
-    def rows(self, nodes: Iterable[Node], order: int) -> Traced:
+    def rows(self, nodes: Iterable[Node]) -> Traced:
         """The coefficients (rows, order + 1) of these nodes; the last of all but the state are not known."""
-        lists = [[*self._of(node), 0.0][: order + 1] for node in nodes]
-        return Traced(np.stack([objects(values) for values in lists]))
+        lists = [objects([*self._of(node), 0.0][: self.k + 1]) for node in nodes]
+        return Traced(np.stack(lists) if lists else np.zeros((0, self.k + 1), dtype=object))
 
 
 class _Rolled(_Coefficients):
-    """One order, in a loop over all: older coefficients are in an array in memory, row by row."""
+    """One order, in a loop over all: older coefficients are in memory, row by row, in one array for what only observes
+    and in one for all else."""
 
     def __init__(self, recurrences: Recurrences, zeroth: dict[Node, Value], order: int) -> None:
         super().__init__(recurrences, zeroth)
         r, self.width = recurrences, order + 1
         self.pairs = list(_Asked(r).pairs)
         kept = [*((x, False) for x in (*r.state, *r.switch_arguments())), *(row for pair in self.pairs for row in pair)]
-        self.place = {row: k * self.width for k, row in enumerate(dict.fromkeys(kept))}
+        self.place: dict[Row, tuple[int, int]] = {}  # the number of the array, and the place in it
+        self.sizes = [0, 0]
+        for row in dict.fromkeys(kept):
+            array = int(row[0] in r.observing)
+            self.place[row] = array, self.sizes[array]
+            self.sizes[array] += self.width
         self.sums: dict[tuple[Row, Row], Value] = {}
 
-    def solve(self) -> Traced:
-        """The coefficients (rows, order + 1)."""
-        r, size = self.recurrences, len(self.place) * self.width
-        array = current().node("table", (), ("f", size), (0.0,) * size)
-        for (node, by_order), place in self.place.items():
+    def solve(self) -> "_Rolled":
+        """Fill the arrays."""
+        r = self.recurrences
+        arrays = [current().node("table", (), ("f", max(size, 1)), (0.0,) * max(size, 1)) for size in self.sizes]
+        for (node, by_order), (array, place) in self.place.items():
             if not by_order:
-                array = memory.set_(array, place, self.zeroth[node])
+                arrays[array] = memory.set_(arrays[array], place, self.zeroth[node])
         for x, rate in zip(r.state, r.rates, strict=True):
-            array = memory.set_(array, self.place[x, False] + 1, self.first(rate))
-        shape = (len(self.place), self.width)
-        whole: Traced = fori_loop(self.width - 2, self._order, Traced.in_memory(array, shape))
-        return whole
+            array, place = self.place[x, False]
+            arrays[array] = memory.set_(arrays[array], place + 1, self.first(rate))
+        tables = tuple(Traced.in_memory(array, (array.size,)) for array in arrays)
+        self.tables: tuple[Traced, Traced] = fori_loop(self.width - 2, self._order, tables)
+        return self
 
-    def _order(self, i: Any, table: Traced) -> Traced:
+    def rows(self, nodes: Iterable[Node]) -> Traced:
+        """The coefficients (rows, order + 1) of these nodes."""
+        places = [self.place[node, False] for node in nodes]
+        rows = [self.tables[array][place : place + self.width].data for array, place in places]
+        return Traced(np.stack(rows) if rows else np.zeros((0, self.width), dtype=object))
+
+    def _order(self, i: Any, tables: tuple[Traced, Traced]) -> tuple[Traced, Traced]:
         """The coefficients of order i + 1, of the state of order i + 2."""
-        r, array, k = self.recurrences, table._in_memory(), build("add", as_objects(i).item(), 1)
+        r, arrays, k = self.recurrences, [table._in_memory() for table in tables], build("add", as_objects(i).item(), 1)
         self.factor = build("to_float", k)
         self.inverse_order = build("div", 1.0, self.factor)
-        self._add_up(array, i, k)
-        self.now = {x: memory.get(array, build("add", k, self.place[x, False])) for x in r.state}
+        self._add_up(arrays, i, k)
+        self.now = {x: self._get(arrays, (x, False), k) for x in r.state}
         self.now[r.time] = build("where", build("equal", k, 1), 1.0, 0.0)
         self.sweep()
-        following = build("div", 1.0, build("to_float", build("add", k, 1)))
-        for (node, by_order), place in self.place.items():
+        for (node, by_order), (array, place) in self.place.items():
             if node not in r.state or by_order:
                 value = mul(self.now[node], self.factor) if by_order else self.now[node]
-                array = memory.set_(array, build("add", k, place), value)
+                arrays[array] = memory.set_(arrays[array], build("add", k, place), value)
+        following = build("div", 1.0, build("to_float", build("add", k, 1)))
         for x, rate in zip(r.state, r.rates, strict=True):
-            place = self.place[x, False] + 1
-            array = memory.set_(array, build("add", k, place), mul(self[rate], following))
-        return Traced.in_memory(array, table.shape)
+            array, place = self.place[x, False]
+            arrays[array] = memory.set_(arrays[array], build("add", k, place + 1), mul(self[rate], following))
+        return Traced.in_memory(arrays[0], tables[0].shape), Traced.in_memory(arrays[1], tables[1].shape)
 
-    def _add_up(self, array: Node, i: Any, k: Value) -> None:
+    def _get(self, arrays: Sequence[Node], row: Row, k: Value) -> Value:
+        array, place = self.place[row]
+        return memory.get(arrays[array], build("add", k, place))
+
+    def _add_up(self, arrays: Sequence[Node], i: Any, k: Value) -> None:
         """All sums of products of older coefficients, some side by side."""
         for start in range(0, len(self.pairs), SUMS):
             some = self.pairs[start : start + SUMS]
@@ -185,8 +202,7 @@ class _Rolled(_Coefficients):
                 up = build("add", as_objects(j).item(), 1)
                 down, terms = build("sub", k, up), []
                 for (x, y), total in zip(some, sums.data, strict=True):
-                    a, b = (memory.get(array, build("add", n, self.place[row])) for n, row in ((up, x), (down, y)))
-                    terms.append(add(total, mul(a, b)))
+                    terms.append(add(total, mul(self._get(arrays, x, up), self._get(arrays, y, down))))
                 return Traced(objects(terms))
 
             sums = fori_loop(i, term, Traced(objects([0.0] * len(some))))
@@ -229,22 +245,21 @@ class Expansion:
         return Traced(objects([same], ()))
 
 
-def series(f: Callable[[Any, Any], Any], t: Any, y: Any, order: int, unrolled: bool | None = None) -> Expansion:
+def series(
+    f: Callable[[Any, Any], Any], t: Any, y: Any, order: int, unrolled: bool | None = None, observers: int = 0
+) -> Expansion:
     """The Taylor series of the solution of y' = f(t, y) through y (n,) at the time t, for use inside kernels.
 
     f is traced once; it may use traced values of its surroundings, which are constant. `unrolled`: whether the
-    recurrences are straight-line code; by default if that is short.
+    recurrences are straight-line code; by default if that is short. `observers`: how many of the last numbers of y have
+    no influence on the others.
     """
     numbers = list(as_objects(y))
-    r = Recurrences.of(f, len(numbers))
+    r = Recurrences.of(f, len(numbers), observers)
     zeroth = r.zeroth(as_objects(t).item(), numbers)
-    pairs = len(_Asked(r).pairs)
     if unrolled is None:
-        unrolled = order < 3 or pairs * order * order // 2 + len(r.chain) * order < STRAIGHT
-    nodes = [*r.state, *r.switch_arguments()]
-    if unrolled:
-        rows = _Unrolled(r, zeroth, order).rows(nodes, order)
-    else:
-        rows = _Rolled(r, zeroth, order).solve()
-    n = len(numbers)
-    return Expansion(r, zeroth, rows[:n], rows[n : len(nodes)])
+        own = [pair for pair in _Asked(r).pairs if not any(node in r.observing for node, _ in pair)]
+        straight = [node for node in r.chain if node not in r.observing]
+        unrolled = len(own) * order * order // 2 + len(straight) * order < STRAIGHT
+    all_orders = _Unrolled(r, zeroth, order) if unrolled or order < 3 else _Rolled(r, zeroth, order).solve()
+    return Expansion(r, zeroth, all_orders.rows(r.state), all_orders.rows(r.switch_arguments()))
