@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import fori_loop, when, while_loop
+from poinsot.fuse import Kernel, fori_loop, when, while_loop
 from poinsot.fuse.derive.taylor import Expansion, series
 
 Rate: TypeAlias = Callable[[Any, Any], Any]  # (t, y (n,)) -> dy/dt (n,)
@@ -150,3 +150,46 @@ def unswitched(there: Expansion, length: Array) -> Array:
 
     bounds = fori_loop(LOOKS, look, (np.zeros(()), np.zeros(())))
     return when(bounds[0] < bounds[1], lambda now: fori_loop(HALVINGS, halve, now), bounds)[1]
+
+
+def solution(
+    f: Callable[..., Any], tolerance: float = 1e-12, groups: Sequence[Any] | None = None, parameters: bool = False
+) -> Kernel:
+    """A kernel (times (k,), y (n,)) -> the solution (k, n) of y' = f(t, y) at times [s] that do not decrease; y is that
+    at the first.
+
+    Steps do not depend on the times: what lies between is read off their polynomials. `groups`: places in y of numbers
+    that are measured together, in length or angle; by default all. `parameters`: the kernel takes p (m,) as well, which
+    is constant, and f is a function (t, y, p). Where there is no solution, the result is NaN.
+    """
+    if not 1e-16 <= tolerance < 1:
+        raise ValueError(f"tolerance must be a number from 1e-16 to 1, not {tolerance!r}.")
+
+    def solved(times: Array, y: Array, *p: Array) -> Array:
+        together = [slice(0, len(y))] if groups is None else groups
+        count = len(times)
+
+        def read(piece: Piece) -> tuple[Any, Any]:
+            def ahead(now: tuple[Array, Array]) -> Any:
+                t = np.asarray(times)[np.minimum(now[0], count - 1)]
+                return (now[0] < count) & ~(piece.begin + piece.length < t)
+
+            def one(now: tuple[Array, Array]) -> tuple[Array, Array]:
+                i, rows = now
+                s = np.asarray(times)[i] - piece.begin
+                rows[i] = piece.after(np.where(np.isnan(piece.length), np.nan, s))
+                return i + 1, rows
+
+            return ahead, one
+
+        def step(now: tuple[Any, ...]) -> tuple[Any, ...]:
+            t, y, i, rows = now
+            piece = expand(lambda t, y: f(t, y, *p), t, y, tolerance, together, times[-1])
+            i, rows = while_loop(*read(piece), (i, rows), count)
+            return t + piece.length, piece.after(piece.length), i, rows
+
+        start = (times[0], y, np.zeros((), int), np.zeros((count, len(y))))
+        rows: Array = while_loop(lambda now: now[2] < count, step, start, STEPS)[3]
+        return rows
+
+    return Kernel(solved, "(k),(n),(m)->(k,n)" if parameters else "(k),(n)->(k,n)")
