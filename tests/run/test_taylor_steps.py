@@ -152,6 +152,18 @@ def test_switches_are_located():
     assert run.data.velocity.values[-1, 0, 0] == pytest.approx(-2.0, abs=1e-11)
 
 
+def test_drag_from_rest():
+    """|v| v has no series at rest; a short step leads away from there."""
+    world = pt.World(gravity=(0, 0, -9.81))
+    world.add_particle("stone", 1.0)
+    world.add_force(
+        "drag", "stone", lambda t, scene: -0.3 * np.linalg.norm(scene["stone"].velocity) * scene["stone"].velocity
+    )
+    run = world.simulate(2.0, method="taylor", every=1.0, tolerance=1e-12)
+    limit = np.sqrt(9.81 / 0.3)
+    np.testing.assert_allclose(run.data.velocity[:, 0, 2], -limit * np.tanh(9.81 * run.time / limit), atol=1e-12)
+
+
 def test_where_no_step_will_do():
     """Two points fall into each other: the run ends with the reason, at the time of the collision."""
     world = pt.World(gravity=pt.CentralGravity(mu=1.0))

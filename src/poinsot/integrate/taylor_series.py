@@ -5,9 +5,10 @@ Jorba and Zou, A software package for the numerical integration of ODEs by means
 Experimental Mathematics 14 (2005).
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,11 +34,12 @@ def order_of(tolerance: float) -> int:
 @dataclass(frozen=True, eq=False)
 class Piece:
     """A piece of the solution: y (n,) as polynomials with coefficients (n, order + 1), from the time `begin` [s] on,
-    good for `length` [s], which is NaN if there is no series."""
+    good for `length` [s], which is NaN if there is none. `singular`: there is no series at `begin`."""
 
     begin: Array
     length: Array
     coefficients: Array
+    singular: Array
 
     def after(self, s: Scalar) -> Array:
         """y (n,) at the time begin + s."""
@@ -77,11 +79,13 @@ def expand(
     groups: Sequence[Any],
     end: Scalar = np.inf,
     observers: int = 0,
+    singular: Any = False,
 ) -> Piece:
     """The piece of the solution of y' = f(t, y) that begins at y (n,), at the time t [s].
 
     It ends where its series, cut off, is no longer good to the tolerance, and before that where something switches. A
-    series that holds for far longer than the time up to `end` [s], as in uniform acceleration, ends there.
+    series that holds for far longer than the time up to `end` [s], as in uniform acceleration, ends there. Where there
+    is none, as of |v| at rest, a short piece of a straight line leads away, but not after another: `singular`.
     The groups are places in y of numbers that are measured together; the last `observers` numbers belong to none.
     """
     there = series(f, t, y, order_of(tolerance), observers=observers)
@@ -89,43 +93,58 @@ def expand(
     length = np.where(length > FAR * (end - t), end - t, length)
     if there.has_switches:
         length = unswitched(there, length)
-    return Piece(t + np.zeros(()), np.where(length > LEAST * np.abs(t) + 1e-300, length, np.nan), there.y)
+    own = there.y[: len(y) - observers]
+    exists = np.asarray(np.all(np.isfinite(own[:, -1])) & np.all(np.isfinite(own[:, -2])))
+    line = np.arange(there.y.shape[1]) < 2
+    away = np.where(singular, np.nan, np.minimum(_away(there.y, groups, tolerance), end - t))
+    length = np.where(exists, length, away)
+    length = np.where(length > LEAST * np.abs(t) + 1e-300, length, np.nan)
+    return Piece(t + np.zeros(()), length, np.where(exists | line, there.y, 0.0), ~exists)
+
+
+def _away(c: Array, groups: Sequence[Any], tolerance: float) -> Array:
+    """How long [s] a straight line is good for, of a motion that changes within the time in which it began."""
+    speeds = [np.max(np.abs(c[group, 1])) / (FLOOR + np.max(np.abs(c[group, 0]))) for group in groups]
+    fastest = functools.reduce(np.maximum, speeds)
+    return math.sqrt(tolerance) / np.maximum(fastest, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """How far a solution is: where its last piece began, and where it is within that piece; times in seconds."""
+    """How far a solution is: where its last piece began, and where it is within that piece; times in seconds; whether
+    the piece before began without a series."""
 
     begin: Array
     start: Array
     s: Array
     y: Array
     goes_on: Array
+    singular: Array
 
     @classmethod
     def at(cls, t: Scalar, y: Array) -> "Course":
         """At the beginning."""
-        return cls(t + np.zeros(()), y, np.zeros(()), y, np.ones((), bool))
+        return cls(t + np.zeros(()), y, np.zeros(()), y, np.ones((), bool), np.zeros((), bool))
 
 
 def march(
-    piece_at: Callable[[Any, Array], Piece], finish: Callable[[Array, Array], Array], course: Course, end: Scalar
+    piece_at: Callable[[Any, Array, Any], Piece], finish: Callable[[Array, Array], Array], course: Course, end: Scalar
 ) -> Course:
     """Piece after piece, up to the time `end` [s], which may be within one: then y is a value of its polynomial.
 
-    piece_at(t, y): the piece that begins there. finish(start, y): what the next piece begins with, where that which
-    began at `start` ends with y. If there is no piece, y is NaN.
+    piece_at(t, y, singular): the piece that begins there. finish(start, y): what the next piece begins with, where that
+    which began at `start` ends with y. If there is no piece, y is NaN.
     """
 
     def step(at: Course) -> Course:
-        piece = piece_at(at.begin, at.start)
+        piece = piece_at(at.begin, at.start, at.singular)
         reaches = ~(at.begin + piece.length < end)
         s = np.where(reaches, end - at.begin, piece.length)
         y = piece.after(np.where(np.isnan(piece.length), np.nan, s))
         begin, start = np.where(reaches, at.begin, at.begin + s), np.where(reaches, at.start, finish(at.start, y))
-        return Course(begin, start, np.where(reaches, s, 0.0), y, ~reaches)
+        return Course(begin, start, np.where(reaches, s, 0.0), y, ~reaches, ~reaches & piece.singular)
 
-    course = Course(course.begin, course.start, course.s, course.y, course.begin + course.s < end)
+    course = replace(course, goes_on=course.begin + course.s < end)
     return while_loop(lambda at: at.goes_on, step, course, STEPS)
 
 
@@ -166,30 +185,34 @@ def solution(
         raise ValueError(f"tolerance must be a number from 1e-16 to 1, not {tolerance!r}.")
 
     def solved(times: Array, y: Array, *p: Array) -> Array:
-        together = [slice(0, len(y))] if groups is None else groups
-        count = len(times)
-
-        def read(piece: Piece) -> tuple[Any, Any]:
-            def ahead(now: tuple[Array, Array]) -> Any:
-                t = np.asarray(times)[np.minimum(now[0], count - 1)]
-                return (now[0] < count) & ~(piece.begin + piece.length < t)
-
-            def one(now: tuple[Array, Array]) -> tuple[Array, Array]:
-                i, rows = now
-                s = np.asarray(times)[i] - piece.begin
-                rows[i] = piece.after(np.where(np.isnan(piece.length), np.nan, s))
-                return i + 1, rows
-
-            return ahead, one
+        together, count = [slice(0, len(y))] if groups is None else groups, len(times)
 
         def step(now: tuple[Any, ...]) -> tuple[Any, ...]:
-            t, y, i, rows = now
-            piece = expand(lambda t, y: f(t, y, *p), t, y, tolerance, together, times[-1])
-            i, rows = while_loop(*read(piece), (i, rows), count)
-            return t + piece.length, piece.after(piece.length), i, rows
+            t, y, singular, i, rows = now
+            piece = expand(lambda t, y: f(t, y, *p), t, y, tolerance, together, times[-1], 0, singular)
+            i, rows = _read(piece, times, i, rows)
+            return t + piece.length, piece.after(piece.length), piece.singular, i, rows
 
-        start = (times[0], y, np.zeros((), int), np.zeros((count, len(y))))
-        rows: Array = while_loop(lambda now: now[2] < count, step, start, STEPS)[3]
+        start = (times[0], y, np.zeros((), bool), np.zeros((), int), np.zeros((count, len(y))))
+        rows: Array = while_loop(lambda now: now[3] < count, step, start, STEPS)[4]
         return rows
 
     return Kernel(solved, "(k),(n),(m)->(k,n)" if parameters else "(k),(n)->(k,n)")
+
+
+def _read(piece: Piece, times: Array, i: Array, rows: Array) -> tuple[Array, Array]:
+    """The rows (k, n) with all values, from number i on, that a piece gives; and the number of the first one beyond."""
+    count = len(times)
+
+    def is_within(now: tuple[Array, Array]) -> Any:
+        t = np.asarray(times)[np.minimum(now[0], count - 1)]
+        return (now[0] < count) & ~(piece.begin + piece.length < t)
+
+    def one(now: tuple[Array, Array]) -> tuple[Array, Array]:
+        i, rows = now
+        s = np.asarray(times)[i] - piece.begin
+        rows[i] = piece.after(np.where(np.isnan(piece.length), np.nan, s))
+        return i + 1, rows
+
+    read: tuple[Array, Array] = while_loop(is_within, one, (i, rows), count)
+    return read

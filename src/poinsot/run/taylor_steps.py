@@ -5,7 +5,7 @@ So the form that is stepped holds where the last step began, and how far within 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,12 +82,12 @@ class _Steps:
         q, v, parts, inflow = np.split(y, self.edges)
         return LedgerState(State(q, v, parts), inflow)
 
-    def piece(self, t: Scalar, start: Array, end: Scalar) -> Piece:
+    def piece(self, t: Scalar, start: Array, singular: Any, end: Scalar) -> Piece:
         """The step that begins here."""
         points = self.resting.moving(self.unflat(start).state.parts)
         return expand(
             lambda t, y: flat(self.resting.rate(t, self.unflat(y), points)),
-            t, start, self.context.tolerance, self.groups, end, len(self.context.inflow_indices),
+            t, start, self.context.tolerance, self.groups, end, len(self.context.inflow_indices), singular,
         )  # fmt: skip
 
     def finish(self, start: Array, y: Array) -> Array:
@@ -126,8 +126,8 @@ def _marched(
     steps, held = _Steps(context), _held(context)
     course = _course(steps, at, held, begin)
 
-    def piece_at(t: Scalar, start: Array) -> Piece:
-        return steps.piece(t, start, end)
+    def piece_at(t: Scalar, start: Array, singular: Any) -> Piece:
+        return steps.piece(t, start, singular, end)
 
     def form_of(course: Course) -> Underway:
         return Underway(steps.unflat(course.start), course.begin, course.s, held, steps.unflat(course.y))
@@ -147,7 +147,7 @@ def _course(steps: _Steps, at: Underway, held: Array, begin: Scalar) -> Course:
     here = steps.finish(start, now) if len(held) else now
     return Course(
         np.where(anew, begin, at.begin), np.where(anew, here, start), np.where(anew, 0.0, at.since),
-        np.where(anew, here, now), np.ones((), bool),
+        np.where(anew, here, now), np.ones((), bool), np.zeros((), bool),
     )  # fmt: skip
 
 
@@ -177,17 +177,17 @@ class _Watch:
 
         def step(look: _Look) -> _Look:
             at = look.at
-            piece = piece_at(at.begin, at.start)
+            piece = piece_at(at.begin, at.start, at.singular)
             reaches = ~(at.begin + piece.length < end)
             look = self._walk(piece, look, np.where(reaches, end - at.begin, piece.length))
             y, stays = look.at.y, reaches | look.met
             y = np.where(np.isnan(piece.length), np.nan, y)
             begin, start = np.where(stays, at.begin, at.begin + look.at.s), self.steps.finish(at.start, y)
-            there = Course(begin, np.where(stays, at.start, start), np.where(stays, look.at.s, 0.0), y, ~stays)
+            start, s = np.where(stays, at.start, start), np.where(stays, look.at.s, 0.0)
+            there = Course(begin, start, s, y, ~stays, ~stays & piece.singular)
             return _Look(there, look.memory, look.met, look.tried)
 
-        ahead = course.begin + course.s < end
-        course = Course(course.begin, course.start, course.s, course.y, ahead)
+        course = replace(course, goes_on=course.begin + course.s < end)
         look = _Look(course, memory, np.zeros((), bool), np.zeros(()))
         look = while_loop(lambda now: now.at.goes_on, step, look, STEPS)
         return look.at, look.memory, np.where(look.met, look.tried, 0.0)
@@ -199,7 +199,7 @@ class _Watch:
         def stroll(now: _Look) -> _Look:
             at = now.at
             s = np.where(at.s + 1.001 * stride < reach, at.s + stride, reach)
-            there = Course(at.begin, at.start, s, piece.after(s), at.goes_on)
+            there = replace(at, s=s, y=piece.after(s))
             memory = self._remembered(piece, now, there) if self.outputs else now.memory
             form = self.form_of(there)
             met = np.zeros((), bool)
