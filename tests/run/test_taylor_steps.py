@@ -174,6 +174,28 @@ def test_where_no_step_will_do():
     assert run.stop.time == pytest.approx(np.pi / np.sqrt(8), abs=0.02)  # free fall from 1 m
 
 
+def test_scenarios_and_saved_runs(tmp_path):
+    """[run] method = "taylor" with its tolerance; a saved run goes on to the same bits."""
+    text = """
+[run]
+duration = "1 s"
+every = "0.5 s"
+method = "taylor"
+tolerance = 1e-13
+[[body]]
+name = "book"
+angular_velocity = [0.1, 3, 0.1]
+shape = [{ kind = "box", size = [0.3, 0.2, 0.1], density = "500 kg/m^3" }]
+"""
+    (tmp_path / "book.toml").write_text(text)
+    run = pt.load_scenario(tmp_path / "book.toml").run()
+    assert run.settings["method"] == "taylor"
+    run.save(tmp_path / "book.nc")
+    again = pt.load_run(tmp_path / "book.nc")
+    assert again.compiled.tolerance == 1e-13
+    np.testing.assert_array_equal(again.continue_(1.0).y, run.continue_(1.0).y)
+
+
 def test_worlds_that_it_does_not_step(pendulum):
     world = pt.World()
     world.add_body("cart", pt.Inertia.sphere(1.0, 0.1), joint=pt.prismatic((1, 0, 0)), v=1.0)
