@@ -13,7 +13,7 @@ import numpy as np
 
 from case import Work
 from poinsot.body.exact.free_top import FreeTop
-from poinsot.integrate import dop853
+from poinsot.integrate import dop853, taylor_series
 from poinsot.integrate.single import compiled
 from poinsot.spatial import Inertia, quaternion
 
@@ -71,6 +71,15 @@ def ours(method: str, steps: float, bodies: int = 1, duration: float = DURATION,
     state = tuple(np.asfortranarray(array) for array in state)
     when = np.array(0.0), np.array(duration / steps), np.array(float(steps))
     return lambda: leave(*advance(*state, *when))[1]
+
+
+def ours_taylor(tolerance: float, bodies: int = 1, duration: float = DURATION, f: Any = None) -> Work:
+    """Our Taylor series, of the equations below, written out."""
+    rates = derivative if f is None else f
+    groups = (slice(0, 3), slice(3, 7))
+    kernel = taylor_series.solution(lambda t, y: np.stack(rates(t, list(y))), tolerance, groups)
+    times, y0 = np.array([0.0, duration]), np.asfortranarray(start(bodies)) if bodies > 1 else start(1)[0]
+    return lambda: unit(kernel(times, y0)[..., 1, 3:])
 
 
 def ours_adaptive(tolerance: float, bodies: int = 1) -> Work:

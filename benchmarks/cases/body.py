@@ -11,7 +11,17 @@ import numpy as np
 
 import free_top
 from case import Case, Contender, Measured, Work
-from free_top import heavy, heavy_derivative, heyoka, mujoco, ours, ours_adaptive, processor_time, scipy
+from free_top import (
+    heavy,
+    heavy_derivative,
+    heyoka,
+    mujoco,
+    ours,
+    ours_adaptive,
+    ours_taylor,
+    processor_time,
+    scipy,
+)
 from poinsot.integrate.single import METHODS
 
 MANY, SOME, FEW = 100_000, 10_000, 8
@@ -112,6 +122,7 @@ CASES = (
         name="heavy-brick",
         what="The brick, held at a point and turned by its weight, for 10 turns; its attitude, good to 1e-6 rad",
         contenders=(
+            contender("poinsot, Taylor series", ours_taylor, 3e-7, 1, SHORT, heavy_derivative),
             contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 1_300, 1, SHORT, heavy),
             contender("poinsot, splitting4", ours, "splitting4", 1_200, 1, SHORT, heavy),
             contender("poinsot, poinsot4", ours, "poinsot4", 620, 1, SHORT, heavy),
@@ -126,6 +137,7 @@ CASES = (
         name="heavy-bricks",
         what="The same, many side by side; for one of them",
         contenders=(
+            contender("poinsot, Taylor series", ours_taylor, 3e-9, 512, SHORT, heavy_derivative, items=512),
             contender("poinsot, rk4 in the body frame", ours, "rk4, body frame", 4_000, 512, SHORT, heavy, items=512),
             contender("heyoka, 8 side by side", heyoka, 1e-8, 8, SHORT, heavy_derivative, peer="heyoka", items=8),
         ),

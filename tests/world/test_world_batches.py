@@ -110,7 +110,7 @@ def test_records_do_not_change_the_run(method):
     ends = [world.simulate(0.1, 1e-3, every=every, **options).y[-1] for every in (0.001, 0.01, 0.1)]
     ends.append(world.simulate(0.1, 1e-3, until=lambda t, scene: t > 1.0, **options).y[-1])
     for end in ends[1:]:
-        if METHODS[method].march is None:
+        if METHODS[method].march is None or method == "taylor":
             np.testing.assert_array_equal(end, ends[0])
         else:  # adaptive steps end at records
             np.testing.assert_allclose(end, ends[0], rtol=1e-9, atol=1e-9)

@@ -1,7 +1,7 @@
 """poinsot bench: how fast a scenario runs on this machine."""
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,16 +54,16 @@ def bench(
 
 def _measure(scenario: "Loaded", n: int) -> tuple[float, float]:
     """The time [s] of the first call, which may compile, and then the steps of all n worlds per second."""
-    from poinsot.run.stepping import PACED
+    from poinsot.run.stepping import chooses_steps
 
     step = scenario.options["step"]
-    options = {
+    options: dict[str, Any] = {
         "batch": None if n == 1 else n,
         "ledger": False,
         "progress": False,
         "method": scenario.options.get("method"),
     }
-    if options["method"] in PACED:  # the steps that it chooses are not known here
+    if chooses_steps(options["method"]):  # how many they are is not known here
         options["method"] = None
     started = time.perf_counter()
     scenario.world.simulate(step, step, **options)

@@ -224,7 +224,7 @@ def check(
     Example:  poinsot check spin.toml
     """
     from poinsot.cli import shown
-    from poinsot.run.stepping import PACED
+    from poinsot.run.stepping import chooses_steps
 
     screen = Screen(quiet, json)
     scenario = finding.load(file, changes, allow_code)
@@ -234,7 +234,7 @@ def check(
     shown.masses(screen, scenario.world)
     options = scenario.options
     verdict = None
-    if options.get("method") not in PACED:
+    if not chooses_steps(options.get("method")):
         step, duration = options["step"], options["duration"]
         verdict = scenario.world.check_step(step, min(duration, STEPS * step), tolerance, method=options.get("method"))
         screen.say(f"{verdict}.", "green" if verdict.fine else "yellow")

@@ -158,7 +158,10 @@ def _equations(meta: dict[str, Any], p: Array, allow_code: bool) -> tuple[World,
     functions = read_inputs(system, options["inputs"]).functions
     until = limits.until(system, options["until"])
     device, outputs = options["device"], world.read_outputs(system, options.get("outputs") or {})
-    compiled = CompiledSystem(system, meta["method"], functions, meta["keeps_ledger"], until, device, outputs)
+    tolerance = options.get("tolerance", 1e-10)
+    compiled = CompiledSystem(
+        system, meta["method"], functions, meta["keeps_ledger"], until, device, outputs, tolerance
+    )
     options["vary"] = compiled.free_numbers(p)
     return world, compiled, settings
 

@@ -65,12 +65,13 @@ def adaptive(scheme: Scheme, plain: Method) -> Method:
         step,
         lambda context, y: Paced(plain.to_stepped(context, y), np.zeros(()), np.zeros(())),
         lambda context, form: plain.from_stepped(context, form.y),
-        unsuited=lambda system: _samples(system) or plain.unsuited(system),
+        unsuited=lambda system: takes_samples(system) or plain.unsuited(system),
         march=_marching(scheme, plain),
     )
 
 
-def _samples(system: System) -> str:
+def takes_samples(system: System) -> str:
+    """Why a method that chooses its steps cannot step a system, or ""."""
     return "takes no samples, as controllers and sensors of this world do; take 'rk4'." if system.sampled else ""
 
 

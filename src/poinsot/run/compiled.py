@@ -393,8 +393,19 @@ class CompiledSystem:
         return self.compile(self._condition, f"(),({self.ny}),({self.np})->()")
 
     def _inflows(self, n: int) -> Sequence[int]:
-        """The numbers of the inflows, and after them of the memory of outputs, the last among n numbers of x or y."""
-        return range(n - len(self.inflow_indices) - (self.n_memory if n == self.nx else 0), n)
+        """The numbers of the inflows, and of the memory of outputs, among n numbers of x or y."""
+        if n == self.ny != self.nx:
+            return range(n - len(self.inflow_indices), n)
+        return self._observing
+
+    @Shared
+    def _observing(self) -> Sequence[int]:
+        """The same in x, wherever the form that is stepped has them."""
+        p = self.parameters({}, {})
+        state = self.unpack(self._start(p))
+        marked = LedgerState(state.state, np.full(len(self.inflow_indices), np.nan))
+        form = flat(self._with_memory(self._scheme.to_stepped(self.context(p), marked)))
+        return [*np.flatnonzero(np.isnan(form)).tolist(), *range(self.nx - self.n_memory, self.nx)]
 
     def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.

@@ -45,7 +45,7 @@ class RunOptions:
     every: seconds between records; by default 10 ms, and for a batch the start and the end alone.
     record: the quantities that `run.data` holds; see `OBSERVABLES`.
     until: a condition (t, scene) that stops the run when it becomes true; a number counts as true if it is positive.
-    tolerance: of methods that choose their steps, relative ("adaptive", "adaptive5", "rosenbrock").
+    tolerance: of the methods that choose their steps by it ("adaptive", "rosenbrock", "taylor"), relative.
     ledger: whether to keep one; by default for single runs.
     ledger_tolerance: the relative residual of the ledger above which there is a `LedgerWarning`.
     device: "cpu" or "cuda".

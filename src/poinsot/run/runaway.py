@@ -111,7 +111,7 @@ def _of_the_step(run: Run) -> str | None:
 def _advice(run: Run, worst: float) -> str:
     """The step that would do, if the residual is in the range in which it falls with the order of the method."""
     method, step = run.settings["method"], run.settings["step"]
-    if method not in METHODS:
+    if METHODS[method].march is not None:
         return "Take a smaller tolerance, or check that forces state their true power."
     if worst < SMALL:
         advised = 0.8 * step * (run.settings["ledger_tolerance"] / worst) ** (1 / METHODS[method].order)

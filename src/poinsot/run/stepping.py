@@ -11,6 +11,7 @@ from poinsot.run.midpoint_steps import implicit_midpoint
 from poinsot.run.momentum_steps import coupled, splitting
 from poinsot.run.rosenbrock_steps import adaptive_rosenbrock, fixed_rosenbrock
 from poinsot.run.step_context import Method
+from poinsot.run.taylor_steps import taylor
 from poinsot.run.text_schemes import five_step, matrix_rk4, peskin
 from poinsot.world import System
 from poinsot.world.system import system_of
@@ -27,6 +28,7 @@ METHODS: dict[str, Method] = {
     "adaptive5": adaptive_runge_kutta(embedded.DOPRI5),
     "rosenbrock": adaptive_rosenbrock(rosenbrock.RODAS4),
     "rosenbrock2": fixed_rosenbrock(rosenbrock.ROS2),
+    "taylor": taylor(),
     "splitting": splitting(2, free_rotation),
     "splitting4": splitting(4, free_rotation),
     "poinsot": splitting(2, free_motion),
@@ -37,9 +39,6 @@ METHODS: dict[str, Method] = {
     "five-step, moving reference": five_step(moving_reference=True),
     "momentum-matrix": matrix_rk4(),
 }
-PACED = tuple(name for name, method in METHODS.items() if method.march)  # those that choose their steps
-
-
 def choose_method(name: str | None, system: System) -> str:
     """The method of this name, checked; by default a conserving one for free bodies, the implicit one where something
     touches, and RK4 otherwise."""
@@ -52,6 +51,11 @@ def choose_method(name: str | None, system: System) -> str:
     if reason := METHODS[name].unsuited(system):
         raise ValueError(f"method {name!r} {reason}")
     return name
+
+
+def chooses_steps(name: str | None) -> bool:
+    """Whether the method of this name, if it is given, chooses its steps itself."""
+    return name in METHODS and METHODS[name].march is not None
 
 
 def another_method(name: str, system: System) -> str:
