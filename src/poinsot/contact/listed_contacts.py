@@ -109,14 +109,14 @@ def listed_contacts(
         centre = _centre(found.points[k], found.depths[k])
         Q, old = frame(found.normal[k]), places[found.patch[k]]
         same = memory.patch[old] == found.patch[k]
-        J[k] = jacobian(found.pair[k], basis(Q, centre, r))
+        J[k] = jacobian(found.pair[k], Q, centre, r == 6)
         W[k], centres[k] = J[k] @ moving, centre
         stretch[k] = np.where(same, memory.stretch[old], 0.0)
         if memory.turn is not None:
             turn[k] = np.where(same, memory.turn[old], 0.0)
         return J, W, centres, stretch, turn
 
-    blank = tuple(np.zeros(shape) for shape in ((most, r, n), (most, r), (most, 3), (most, 3), (most, 3)))
+    blank = tuple(np.empty(shape) for shape in ((most, r, n), (most, r), (most, 3), (most, 3), (most, 3)))
     count = np.minimum(found.count, most)
     J, W, centres, stretch, turn = fori_loop(count, enter, blank, most=most)
     return ListedContacts(

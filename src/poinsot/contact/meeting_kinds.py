@@ -8,7 +8,7 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.contact.distances import DistanceShape
 from poinsot.contact.hulls import ConvexMesh
-from poinsot.contact.patches import ContactPatch, meeting, points_of
+from poinsot.contact.patches import ContactPatch, between, meeting, nearest, points_of
 from poinsot.contact.spots import spots_of
 from poinsot.spatial import Pose
 from poinsot.spatial.shapes import Capsule, Sphere
@@ -46,6 +46,8 @@ class MeetingKind:
 
     def met(self, x: Array, at_x: Array, y: Array, at_y: Array) -> list[ContactPatch]:
         """The patches of two shapes by their numbers and those of their poses."""
+        if self.is_round:
+            return [_round_on_round(x, at_x, y, at_y)]
         one, other = _made(self.a, x), _made(self.b, y)
         meet = meeting(one, other)
         assert meet is not None
@@ -85,11 +87,16 @@ def _made(like: Any, numbers: Array) -> Any:
     return like(*values)
 
 
+def _round_on_round(x: Array, at_x: Array, y: Array, at_y: Array) -> ContactPatch:
+    """Of two capsules with the numbers (radius, height), of which the second is zero for a ball."""
+    d, e = 0.5 * x[1] * at_x[3:], 0.5 * y[1] * at_y[3:]
+    p, q = nearest(at_x[:3] - d, at_x[:3] + d, at_y[:3] - e, at_y[:3] + e)
+    return between(p, x[0], q, y[0], at_x[:3] - at_y[:3])
+
+
 THREE = {("Box", "size"): 3, ("Ellipsoid", "semi_axes"): 3}  # fields of more than one number
 
 
 def _pose(numbers: Array) -> Pose:
-    """The pose that `pose_numbers` tells; where only the axis is told, the others are zero."""
-    if len(numbers) == 12:
-        return Pose.unchecked(np.reshape(numbers[3:], (3, 3)), numbers[:3])
-    return Pose.unchecked(np.stack([np.zeros(3), np.zeros(3), numbers[3:]], axis=1), numbers[:3])
+    """The pose that `pose_numbers` tells."""
+    return Pose.unchecked(np.reshape(numbers[3:], (3, 3)), numbers[:3])

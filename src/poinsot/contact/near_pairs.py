@@ -7,13 +7,16 @@ code of both is there once, whatever the number of pairs, and lists differ from 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._types import Array
 from poinsot.contact.patches import ContactPatch
 from poinsot.fuse import fori_loop, when
+
+
+Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,54 +38,78 @@ class TouchedPatches:
         return self.count > len(self.pair)
 
 
-def near_pairs(centres: Array, radii: Array, first: np.ndarray, second: np.ndarray, most: int) -> tuple[Any, Array]:
-    """How many of the pairs of balls overlap, and their numbers, in order; the list has room for `most`.
+def touching(
+    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
+) -> TouchedPatches:
+    """The patches of pairs of shapes whose depth is above a limit, in order, in a list with room for `most`.
 
-    centres (n, 3) [m] and radii (n,) [m] of balls; first, second (p,): which balls are the pairs.
+    balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are the
+    pairs. meet: from the numbers of two shapes to their patches and the limit [m]. sizes: how many points each of these
+    has; those of the list have as many as the largest.
     """
 
-    def look(p: Any, found: tuple[Any, Array]) -> tuple[Any, Array]:
-        a, b = np.asarray(first)[p], np.asarray(second)[p]
-        gap, reach = centres[a] - centres[b], radii[a] + radii[b]
+    def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
+        a, b = np.asarray(first)[pair], np.asarray(second)[pair]
+        return when(_overlap(balls, a, b), lambda found: _added(found, pair, meet(a, b), sizes), found)
 
+    found: TouchedPatches = fori_loop(len(first), look, _empty(sizes, most))
+    return found
+
+
+def touching_by_list(
+    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
+) -> tuple[TouchedPatches, Any]:
+    """The same by way of a list of the pairs that are near, where looking closer is costly; and whether more are near
+    than that has room for."""
+    room = min(len(first), max(64, 16 * most))
+    count, pairs = near_pairs(balls, first, second, room)
+
+    def look(k: Any, found: TouchedPatches) -> TouchedPatches:
+        a, b = np.asarray(first)[pairs[k]], np.asarray(second)[pairs[k]]
+        return _added(found, pairs[k], meet(a, b), sizes)
+
+    found: TouchedPatches = fori_loop(np.minimum(count, room), look, _empty(sizes, most), most=room)
+    return found, count > room
+
+
+def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, most: int) -> tuple[Any, Array]:
+    """How many of the pairs of balls overlap, and their numbers, in order; the list has room for `most`."""
+
+    def look(pair: Any, found: tuple[Any, Array]) -> tuple[Any, Array]:
         def keep(found: tuple[Any, Array]) -> tuple[Any, Array]:
             count, pairs = found
-            pairs[np.minimum(count, most - 1)] = p
+            pairs[np.minimum(count, most - 1)] = pair
             return count + 1, pairs
 
-        return when(gap @ gap < reach * reach, keep, found)
+        return when(_overlap(balls, np.asarray(first)[pair], np.asarray(second)[pair]), keep, found)
 
     found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), np.zeros(most, dtype=int)))
     return found
 
 
-def touching(
-    near: tuple[Any, Array], meet: Callable[[Any], tuple[Sequence[ContactPatch], Any]], sizes: Sequence[int], most: int
-) -> TouchedPatches:
-    """The patches of near pairs whose depth is above a limit, in order, in a list with room for `most`.
+def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
+    """Whether two balls overlap, by their numbers."""
+    centres, radii = balls
+    gap, reach = centres[a] - centres[b], radii[a] + radii[b]
+    return gap @ gap < reach * reach
 
-    meet: from the number of a pair to its patches and the limit [m]. sizes: how many points each of these has; those
-    of the list have as many as the largest.
-    """
-    count, pairs = near
-    points = max(sizes)
 
-    def look(k: Any, found: TouchedPatches) -> TouchedPatches:
-        pair = pairs[k]
-        patches, limit = meet(pair)
-        for j, patch in enumerate(patches):
-            found = when(np.max(patch.depths) > limit, _kept(pair, pair * len(sizes) + j, patch, points), found)
-        return found
-
-    empty = TouchedPatches(
-        np.array(0),
-        np.zeros(most, dtype=int),
-        np.zeros(most, dtype=int),
-        np.zeros((most, 3)),
-        np.zeros((most, points, 3)),
-        np.zeros((most, points)),
+def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
+    """A list without patches."""
+    numbers, points = (np.zeros(most, dtype=int) for _ in range(2)), max(sizes)
+    return TouchedPatches(
+        np.array(0), *numbers, np.empty((most, 3)), np.empty((most, points, 3)), np.empty((most, points))
     )
-    found: TouchedPatches = fori_loop(np.minimum(count, len(pairs)), look, empty, most=len(pairs))
+
+
+def _added(
+    found: TouchedPatches, pair: Any, met: tuple[Sequence[ContactPatch], Any], sizes: Sequence[int]
+) -> TouchedPatches:
+    """The list with those patches of a pair that are deep enough."""
+    patches, limit = met
+    for j, patch in enumerate(patches):
+        keep = _kept(pair, pair * len(sizes) + j, patch, max(sizes))
+        found = when(np.max(patch.depths) > limit, keep, found)
     return found
 
 

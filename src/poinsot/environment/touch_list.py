@@ -14,7 +14,7 @@ from poinsot.contact.colliders import Collider
 from poinsot.contact.law import NUMBERS, Material
 from poinsot.contact.listed_contacts import ListedContacts, Memory, basis, frame, gripped, listed_contacts, outcome
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
-from poinsot.contact.near_pairs import TouchedPatches, near_pairs, touching
+from poinsot.contact.near_pairs import TouchedPatches, touching, touching_by_list
 from poinsot.contact.patches import ContactPatch
 from poinsot.contact.reach import reach
 from poinsot.environment.meeting import ContactElement, Meeting
@@ -26,8 +26,8 @@ from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Pose
 
-GAIN = 20.0  # m/s^2: what a step may add to speeds, as far as the search for pairs is concerned
-PLACES = 4  # in a list by default, for each shape: a ball among others touches 12, and two share a contact
+GAIN = 100.0  # m/s^2: what a step may add to speeds, as far as the search for pairs is concerned
+PLACES = 3  # in a list by default, for each shape: among others it touches six, and two share a contact
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,17 +145,16 @@ class TouchList(ContactElement):
         balls = [(X @ reach(c.shape)[0], reach(c.shape)[1]) for X, c in zip(poses, self.colliders, strict=True)]
         ahead = np.stack([h * (self._speed(scene, k, balls[k], about) + h * GAIN) for k in range(len(poses))])
         centres, radii = np.stack([x for x, _ in balls]), np.stack([r + 0.0 for _, r in balls]) + ahead
-        most = min(len(self.pairs), max(64, 16 * self.capacity))
-        near = near_pairs(centres, radii, first, second, most)
         numbers = np.stack([np.stack([1.0 * x for x in self.kind.numbers(c.shape)]) for c in self.colliders])
         places = np.stack([self.kind.pose_numbers(X) for X in poses])
 
-        def meet(pair: Any) -> tuple[list[ContactPatch], Any]:
-            a, b = np.asarray(first)[pair], np.asarray(second)[pair]
+        def meet(a: Any, b: Any) -> tuple[list[ContactPatch], Any]:
             own = np.asarray(numbers)
             return self.kind.met(own[a], places[a], own[b], places[b]), -(ahead[a] + ahead[b])
 
-        return touching(near, meet, self.sizes, self.capacity), near[0] > most
+        if self.kind.is_round:
+            return touching((centres, radii), first, second, meet, self.sizes, self.capacity), False
+        return touching_by_list((centres, radii), first, second, meet, self.sizes, self.capacity)
 
     def _about(self, scene: Scene) -> Array:
         """The point of the world that all is taken about: near the bodies, so that nothing is lost far from the

@@ -1,7 +1,7 @@
 """The Jacobians of relative velocities between bodies that are chosen at run time.
 
-All screws of a tree are in world axes about one point. The velocity of a relative to b, along a wrench basis E (r, 6) in
-these axes, is u = J v with J[:, k] = (1 if joint k carries a) E S_k - (1 if it carries b) E S_k.
+All screws S_k = (w_k, v_k) of a tree are in world axes about one point. The velocity of a point r of a relative to b is
+u = J v with J[:, k] = (v_k + w_k x r) s_k, s_k being 1 if joint k carries a alone, -1 if it carries b alone, else 0.
 """
 
 from collections.abc import Callable
@@ -60,12 +60,15 @@ class Branches:
                 found[k] = np.concatenate([w, X.R @ S[3:, c] + np.cross(r, w)])
         return np.stack([found[k] for k in self.reached])
 
-    def jacobians(self) -> Callable[[Any, Array], Array]:
-        """J (r, n) of a pair by its number, along a wrench basis E (r, 6)."""
+    def jacobians(self) -> Callable[[Any, Array, Array, bool], Array]:
+        """J (3, n) of the velocity of a point r (3,) of a relative to b, in the axes Q (3, 3), for a pair by its number;
+        or (6, n), with the relative angular velocity before it."""
         S, signs = self.screws(), self.signs
 
-        def jacobian(pair: Any, E: Array) -> Array:
+        def jacobian(pair: Any, Q: Array, r: Array, both: bool) -> Array:
             on = np.asarray(signs)[pair]
-            return np.stack([on * (S @ e) for e in E])
+            w = on[:, None] * S[:, :3]
+            u = (on[:, None] * S[:, 3:] + np.cross(w, r)) @ Q
+            return np.concatenate([(w @ Q).T, u.T]) if both else u.T
 
         return jacobian
