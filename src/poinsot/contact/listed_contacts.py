@@ -119,16 +119,14 @@ def listed_contacts(
     blank = tuple(np.empty(shape) for shape in ((most, r, n), (most, r), (most, 3), (most, 3), (most, 3)))
     count = np.minimum(found.count, most)
     J, W, centres, stretch, turn = fori_loop(count, enter, blank, most=most)
-    return ListedContacts(
-        found, branches.reached, J, W, centres, stretch, None if memory.turn is None else turn, fault
-    )
+    return ListedContacts(found, branches.reached, J, W, centres, stretch, None if memory.turn is None else turn, fault)
 
 
 def slots(patch: Array, pairs: int) -> Array:
     """By the number of a patch, the place at which it is remembered, or any other; patch (m,): the numbers by place."""
 
     def enter(k: Any, places: Array) -> Array:
-        places[np.where(patch[k] < 0, pairs, np.rint(patch[k]).astype(int))] = k
+        places[np.where(patch[k] < 0, pairs, patch[k].astype(int))] = k
         return places
 
     count = np.sum(np.where(patch >= 0, 1, 0))  # those that are used come first

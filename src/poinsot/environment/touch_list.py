@@ -58,7 +58,9 @@ class TouchList(ContactElement):
         if not self.pairs:
             raise FieldError(f"list {self.name!r} has no pairs of shapes that may touch.", "pairs")
         if not (float(self.capacity).is_integer() and self.capacity > 0):
-            raise FieldError(f"capacity of list {self.name!r} must be a whole number above 0, not {self.capacity!r}.", "capacity")
+            raise FieldError(
+                f"capacity of list {self.name!r} must be a whole number above 0, not {self.capacity!r}.", "capacity"
+            )
         several = max(self.sizes) > 1 or any(law.torsion > 0 or law.rolling > 0 for law in self.laws or ())
         object.__setattr__(self, "turning", bool(self.turning or several))
 
@@ -145,16 +147,24 @@ class TouchList(ContactElement):
         balls = [(X @ reach(c.shape)[0], reach(c.shape)[1]) for X, c in zip(poses, self.colliders, strict=True)]
         ahead = np.stack([h * (self._speed(scene, k, balls[k], about) + h * GAIN) for k in range(len(poses))])
         centres, radii = np.stack([x for x, _ in balls]), np.stack([r + 0.0 for _, r in balls]) + ahead
-        numbers = np.stack([np.stack([1.0 * x for x in self.kind.numbers(c.shape)]) for c in self.colliders])
+        own = [self.kind.numbers(c.shape) for c in self.colliders]
+        width = max(1, *map(len, own))
+        numbers = np.stack([np.stack([1.0 * x for x in (*x, *[0.0] * (width - len(x)))]) for x in own])
         places = np.stack([self.kind.pose_numbers(X) for X in poses])
 
         def meet(a: Any, b: Any) -> tuple[list[ContactPatch], Any]:
-            own = np.asarray(numbers)
-            return self.kind.met(own[a], places[a], own[b], places[b]), -(ahead[a] + ahead[b])
+            table = np.asarray(numbers)
+            return self.kind.met(table[a], places[a], table[b], places[b]), -(ahead[a] + ahead[b])
 
         if self.kind.is_round:
             return touching((centres, radii), first, second, meet, self.sizes, self.capacity), False
         return touching_by_list((centres, radii), first, second, meet, self.sizes, self.capacity)
+
+    def left_out(self, scene: Scene, h: Scalar) -> str | None:
+        """The names of the first pair that found no place in a step h [s] from a scene; None if all did."""
+        whole = replace(self, capacity=len(self.pairs) * len(self.sizes))
+        found, _ = whole.found(scene, h, self._about(scene))
+        return self.pair_name(int(found.pair[self.capacity])) if int(found.count) > self.capacity else None
 
     def _about(self, scene: Scene) -> Array:
         """The point of the world that all is taken about: near the bodies, so that nothing is lost far from the
@@ -180,7 +190,8 @@ class TouchList(ContactElement):
 
     def _memory(self, scene: Scene) -> Memory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None
-        return Memory(scene.states[f"{self.name}.touching"], scene.states[f"{self.name}.stretch"], turn)
+        patch = np.rint(scene.states[f"{self.name}.touching"])  # it was added to by a step, with rounding
+        return Memory(patch, scene.states[f"{self.name}.stretch"], turn)
 
     def _taken(self, contacts: ListedContacts, later: Later, used: Used) -> Effect:
         scene, h = later.scene, later.h

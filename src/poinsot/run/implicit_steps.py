@@ -121,7 +121,9 @@ def _solved(
     lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
     if len(rows.gap):
         if lists:
-            raise ValueError("a world with closed loops cannot have a list of contacts yet: let pairs touch one by one.")
+            raise ValueError(
+                "a world with closed loops cannot have a list of contacts yet: let pairs touch one by one."
+            )
         return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both)
     if lists:
         return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)

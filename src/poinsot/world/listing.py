@@ -73,5 +73,7 @@ def checked_capacity(capacity: Any) -> int | None:
     if capacity is None:
         return None
     if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-        raise FieldError(f"capacity of a list of contacts must be a whole number above 0, not {capacity!r}.", "capacity")
+        raise FieldError(
+            f"capacity of a list of contacts must be a whole number above 0, not {capacity!r}.", "capacity"
+        )
     return capacity
