@@ -15,13 +15,13 @@ from poinsot.contact.near_pairs import TouchedPatches
 from poinsot.contact.pressing import Grip, Pressed, resistance
 from poinsot.fuse import fori_loop
 from poinsot.mechanism.branches import Branches
-from poinsot.mechanism.stiff_rows import Row, RowList
+from poinsot.mechanism.stiff_rows import ListedRow, RowList
 
 UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class SpringMemory:
     """What a list remembers: the number of the patch at each place, -1 where there is none, and how far its springs
     are stretched (m, 3) [m] and turned (m, 3) [rad], in world axes; turn None: it has none that resist turning."""
 
@@ -72,30 +72,30 @@ class ListedContacts:
         """Their forces over a step h, linearised about the accelerations a (nv,); law: the material of a pair."""
         guess = a[np.array(self.reached)]
 
-        def row(k: Any) -> Row:
+        def row(k: Any) -> ListedRow:
             J, patch = self.J[k], self.patch(k)
             change = h * (J @ guess)
             grip = patch.forces(law(self.found.pair[k]), h, self.twist(k, change))
             kept = slice(6 - len(change), 6)
             K = resistance([patch], [grip])[kept, kept]
-            return Row(J, grip.F[kept] + K @ change, K, (patch, grip))
+            return ListedRow(J, grip.F[kept] + K @ change, K, (patch, grip))
 
         return RowList(self.count, self.most, self.reached, row, self.fault)
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ListOutcome:
     """What the contacts of a list did over a step: energies stored before and after [J], the power of their forces
     [W], and what is remembered."""
 
     before: Array
     after: Array
     power: Array
-    memory: Memory
+    memory: SpringMemory
 
 
 def listed_contacts(
-    found: TouchedPatches, branches: Branches, v: Array, memory: Memory, pairs: int, fault: Any
+    found: TouchedPatches, branches: Branches, v: Array, memory: SpringMemory, pairs: int, fault: Any
 ) -> ListedContacts:
     """The contacts of patches that were found: their Jacobians at the velocities v (nv,), and their springs, looked up
     in what is remembered. `pairs`: how many patches all pairs can have."""
@@ -134,7 +134,7 @@ def slots(patch: Array, pairs: int) -> Array:
     return places
 
 
-def outcome(contacts: ListedContacts, rows: RowList, law: Callable[[Any], Any], h: Scalar, a: Array) -> Outcome:
+def outcome(contacts: ListedContacts, rows: RowList, law: Callable[[Any], Any], h: Scalar, a: Array) -> ListOutcome:
     """What rows did over a step h that ended with the accelerations a (nv,)."""
     end, turning = a[np.array(contacts.reached)], contacts.turn is not None
 
@@ -161,7 +161,7 @@ def outcome(contacts: ListedContacts, rows: RowList, law: Callable[[Any], Any], 
     m = contacts.most
     blank = (*(np.zeros(()) for _ in range(3)), np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m, 3)))
     before, after, power, patches, stretch, turn = fori_loop(contacts.count, add, blank, most=m)
-    return Outcome(before, after, power, Memory(patches, stretch, turn if turning else None))
+    return ListOutcome(before, after, power, SpringMemory(patches, stretch, turn if turning else None))
 
 
 def gripped(contacts: ListedContacts, law: Callable[[Any], Any], k: Any) -> tuple[Pressed, Grip]:

@@ -15,7 +15,6 @@ from poinsot._types import Array
 from poinsot.contact.patches import ContactPatch
 from poinsot.fuse import fori_loop, when
 
-
 Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
 
 
@@ -43,9 +42,9 @@ def touching(
 ) -> TouchedPatches:
     """The patches of pairs of shapes whose depth is above a limit, in order, in a list with room for `most`.
 
-    balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are the
-    pairs. meet: from the numbers of two shapes to their patches and the limit [m]. sizes: how many points each of these
-    has; those of the list have as many as the largest.
+    balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are
+    the pairs. meet: from the numbers of two shapes to their patches and the limit [m]. sizes: how many points each of
+    these has; those of the list have as many as the largest.
     """
 
     def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
@@ -89,7 +88,7 @@ def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray
 
 def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
     """Whether two balls overlap, by their numbers."""
-    centres, radii = balls
+    centres, radii = (np.asarray(x) for x in balls)
     gap, reach = centres[a] - centres[b], radii[a] + radii[b]
     return gap @ gap < reach * reach
 

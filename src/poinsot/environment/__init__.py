@@ -10,8 +10,8 @@ from poinsot.environment.pair_touch import PairTouch
 from poinsot.environment.panel import FlatPanel
 from poinsot.environment.terrain import Terrain
 from poinsot.environment.torquer import Torquer
-from poinsot.environment.touch_list import TouchList
 from poinsot.environment.touch import Ground, Touch
+from poinsot.environment.touch_list import TouchList
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
 __all__ = [

@@ -12,7 +12,15 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.contact.colliders import Collider
 from poinsot.contact.law import NUMBERS, Material
-from poinsot.contact.listed_contacts import ListedContacts, Memory, basis, frame, gripped, listed_contacts, outcome
+from poinsot.contact.listed_contacts import (
+    ListedContacts,
+    SpringMemory,
+    basis,
+    frame,
+    gripped,
+    listed_contacts,
+    outcome,
+)
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
 from poinsot.contact.near_pairs import TouchedPatches, touching, touching_by_list
 from poinsot.contact.patches import ContactPatch
@@ -188,10 +196,10 @@ class TouchList(ContactElement):
         speed: Array = np.sqrt(u @ u) + np.sqrt(w @ w) * ball[1]
         return speed
 
-    def _memory(self, scene: Scene) -> Memory:
+    def _memory(self, scene: Scene) -> SpringMemory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None
         patch = np.rint(scene.states[f"{self.name}.touching"])  # it was added to by a step, with rounding
-        return Memory(patch, scene.states[f"{self.name}.stretch"], turn)
+        return SpringMemory(patch, scene.states[f"{self.name}.stretch"], turn)
 
     def _taken(self, contacts: ListedContacts, later: Later, used: Used) -> Effect:
         scene, h = later.scene, later.h

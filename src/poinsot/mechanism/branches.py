@@ -61,8 +61,8 @@ class Branches:
         return np.stack([found[k] for k in self.reached])
 
     def jacobians(self) -> Callable[[Any, Array, Array, bool], Array]:
-        """J (3, n) of the velocity of a point r (3,) of a relative to b, in the axes Q (3, 3), for a pair by its number;
-        or (6, n), with the relative angular velocity before it."""
+        """J (3, n) of the velocity of a point r (3,) of a relative to b, in the axes Q (3, 3), for a pair by its
+        number; or (6, n), with the relative angular velocity before it."""
         S, signs = self.screws(), self.signs
 
         def jacobian(pair: Any, Q: Array, r: Array, both: bool) -> Array:

@@ -26,7 +26,7 @@ STRAIGHT = 40  # unknowns, up to which the factorisation is straight-line code
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class ListedRow:
     """One entry of a row list: J (r, n) over the velocities that the list reaches, f_0 (r,), K (r, r); and what the
     list itself wants to see again."""
 
@@ -46,7 +46,7 @@ class RowList:
     count: Any
     most: int
     reached: Sequence[int]
-    row: Callable[[Any], Row]
+    row: Callable[[Any], ListedRow]
     fault: Any = 0.0
 
 
