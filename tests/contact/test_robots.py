@@ -9,9 +9,9 @@ import pytest
 
 import poinsot as pt
 from poinsot.environment import PairTouch
-from poinsot.world.touching import _touched_by
 from poinsot.files import to_mujoco
 from poinsot.files.mjcf_contact import surface
+from poinsot.world.touching import _touched_by
 
 mujoco = pytest.importorskip("mujoco")
 
