@@ -95,9 +95,10 @@ def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
 
 def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
     """A list without patches."""
-    numbers, points = (np.zeros(most, dtype=int) for _ in range(2)), max(sizes)
+    points = max(sizes)
+    pair, patch = np.zeros(most, dtype=int), np.zeros(most, dtype=int)
     return TouchedPatches(
-        np.array(0), *numbers, np.empty((most, 3)), np.empty((most, points, 3)), np.empty((most, points))
+        np.array(0), pair, patch, np.empty((most, 3)), np.empty((most, points, 3)), np.empty((most, points))
     )
 
 
