@@ -108,7 +108,7 @@ def test_sparse_factors_solve_what_dense_ones_do(n):
     assert sorted(i for part in shape.parts for i in part) == list(range(n))
     for part, lower in zip(shape.parts, shape.lower, strict=True):
         own, right = S[np.ix_(part, part)], b[list(part)]
-        for solver in (sparse.factorised, lambda lower, S: sparse._in_memory(S)):
+        for solver in (sparse.factorised, lambda lower, S: sparse.in_memory(S)):
             solve = pt.kernel("(n,n),(n)->(n)")(lambda S, b, make=solver, lower=lower: make(lower, S)(b))
             np.testing.assert_allclose(solve(own, right), np.linalg.solve(own, right), rtol=1e-11, atol=1e-12)
 

@@ -131,10 +131,10 @@ def _core(shape: Sphere | Capsule, X: Pose) -> tuple[Array, Array]:
 
 def _round_on_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
     p, q = nearest(*_core(a, X), *_core(b, Y))
-    return [_between(p, a.radius, q, b.radius, X.p - Y.p)]
+    return [between(p, a.radius, q, b.radius, X.p - Y.p)]
 
 
-def _between(p: Array, r: Any, q: Array, s: Any, towards: Array) -> ContactPatch:
+def between(p: Array, r: Any, q: Array, s: Any, towards: Array) -> ContactPatch:
     """Of two balls at p and q, with the radii r and s; if the centres meet, one is taken to be where it came from."""
     gap = p - q
     gap = np.where(gap @ gap > TINY**2, gap, towards + np.array([0.0, 0.0, TINY]))

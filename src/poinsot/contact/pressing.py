@@ -185,6 +185,11 @@ class Books:
     def __add__(self, other: "Books") -> "Books":
         return Books(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Books)))
 
+    @classmethod
+    def blank(cls) -> "Books":
+        """Nothing, as arrays that a loop can carry."""
+        return cls(*(np.zeros(()) for _ in fields(cls)))
+
     @property
     def power(self) -> Any:
         """All of it but the step's own."""

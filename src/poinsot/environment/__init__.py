@@ -11,6 +11,7 @@ from poinsot.environment.panel import FlatPanel
 from poinsot.environment.terrain import Terrain
 from poinsot.environment.torquer import Torquer
 from poinsot.environment.touch import Ground, Touch
+from poinsot.environment.touch_list import TouchList
 from poinsot.environment.wind import Gust, SteadyWind, WindProfile
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Terrain",
     "Torquer",
     "Touch",
+    "TouchList",
     "WindProfile",
     "air_data",
 ]

@@ -13,7 +13,7 @@ from pydantic import Field as Key
 from poinsot._fields import FieldType, field_types
 from poinsot.control import Block, Controller, When
 from poinsot.control.blocks import LinearBlock
-from poinsot.environment import AirMass, CentralGravity, EarthGravity, Ground, PairTouch, Terrain, Touch
+from poinsot.environment import AirMass, CentralGravity, EarthGravity, Ground, PairTouch, Terrain, Touch, TouchList
 from poinsot.files import computed, control_tables, readers, vehicle_tables
 from poinsot.files.described import subclasses
 from poinsot.files.dimensions import table_name
@@ -29,7 +29,7 @@ OWNERS = ("body", "joint")  # the key that names what an element sits on; inside
 # Elements that are written in another way: gravity = {...}, [[close]], [[controller]], [[event]]; or not in scenarios.
 OTHERWISE: tuple[type, ...] = (
     AirMass, Block, CentralGravity, ClosedLoop, Controller, EarthGravity, Ground, LinearBlock, PairTouch, Terrain,
-    Touch, When,
+    Touch, TouchList, When,
 )  # fmt: skip
 OWNERLESS = ("flow", "limit", "wing")  # elements that may do without, as they name tanks, cuts or beams in full
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.mechanism.stiff_rows import RowList
 
 if TYPE_CHECKING:
     from poinsot.parts.element import Effect
@@ -39,7 +40,7 @@ class Resistance:
     frame of its carrier as at the start (`Scene.carrier`): there the tree is solved. joint_forces, joint_slopes (nv,):
     the same in joints, by the name of the body that the joint carries. couplings: by two bodies a, b, the K (6, 6) by
     which the velocity of b resists a; its transpose is how that of a resists b. kept (k,): what the element sees again
-    when the velocities are known.
+    when the velocities are known. listed: forces in places that are only known at run time.
     """
 
     wrenches: Mapping[str, Array] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Resistance:
     joint_slopes: Mapping[str, Array] = field(default_factory=dict)
     couplings: Mapping[tuple[str, str], Array] = field(default_factory=dict)
     kept: Array = field(default_factory=lambda: np.zeros(0))
+    listed: RowList | None = None
 
     def used(self, later: "Later") -> "Used":
         """The forces at these velocities."""
@@ -57,18 +59,19 @@ class Resistance:
             wrenches[b] = wrenches[b] - K.T @ later.carried(a)
         wrenches = {b: later.scene.carrier(b)[1].adjoint().T @ F for b, F in wrenches.items()}
         forces = {j: f - self.joint_slopes[j] * later.joint_change(j) for j, f in self.joint_forces.items()}
-        return Used(wrenches, forces, self.kept, later)
+        return Used(wrenches, forces, self.kept, later, self.listed)
 
 
 @dataclass(frozen=True, eq=False)
 class Used:
     """The forces that a step was made with, in the axes of the bodies, and what was `kept` of the last `guess`, about
-    which they were linearised."""
+    which they were linearised; `listed` as a function of the velocities."""
 
     wrenches: Mapping[str, Array]
     joint_forces: Mapping[str, Array]
     kept: Array
     guess: "Later"
+    listed: RowList | None = None
 
     def power(self, later: "Later") -> Array:
         """Their power [W] at the end of the step. What they do beside that is the step's own, in `run.step_errors`."""

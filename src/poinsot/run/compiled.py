@@ -9,11 +9,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from poinsot._memo import is_known, set_known
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel, once
 from poinsot.fuse.graph.observers import observe
@@ -27,6 +26,7 @@ from poinsot.mechanism.model import coordinates
 from poinsot.run import advancing, ledger, output_kinds
 from poinsot.run.device_calls import on_device
 from poinsot.run.output_kinds import Output
+from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
 from poinsot.run.uncompiled import warn_uncompiled
@@ -36,24 +36,9 @@ from poinsot.world.paths import entries
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
-T = TypeVar("T")
 FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
 FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
-
-
-class Shared(Generic[T]):
-    """A cached property that is computed once for all systems that share their code."""
-
-    def __init__(self, make: "Callable[[CompiledSystem], T]") -> None:
-        self.make, self.name, self.__doc__ = make, make.__name__, make.__doc__
-
-    def __get__(self, instance: "CompiledSystem", owner: type) -> T:
-        original = instance.original
-        if not is_known(original, self.name):
-            set_known(original, self.name, self.make(original))
-        known: T = original.__dict__[self.name]
-        return known
 
 
 @dataclass(frozen=True, eq=False)

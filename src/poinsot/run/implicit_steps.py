@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, is_traced
-from poinsot.mechanism import floating, stiff_loops
+from poinsot.mechanism import floating, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
 from poinsot.mechanism.loop_frames import Rows
@@ -128,8 +128,15 @@ def _solved(
     in_joints, slope = None, None  # type: Array | None, Array | None
     if any(resistance.joint_forces for resistance in found.values()):
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
+    lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
     if len(rows.gap):
+        if lists:
+            raise ValueError(
+                "a world with closed loops cannot have a list of contacts yet: let pairs touch one by one."
+            )
         return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both)
+    if lists:
+        return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
     return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
 
 

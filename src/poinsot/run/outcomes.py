@@ -6,6 +6,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.full_lists import full_list
 from poinsot.run.open_loops import jumped, opened
 from poinsot.run.result import Stop
 
@@ -15,13 +16,14 @@ Index = tuple[int, ...]  # of an instance: () in a single run, (k,) in a batch
 @dataclass(frozen=True, eq=False)
 class Breakdown:
     """A step to a number that is NaN or infinite: the step's number, when it ends [s], what happened, and x and y
-    before it."""
+    before it. reason: "broken", or "capacity" if a list of contacts was full."""
 
     step: int
     time: float
     what: str
     x: Array
     y: Array
+    reason: str = "broken"
 
     def __str__(self) -> str:
         return f"{self.what} at t = {self.time:g} s"
@@ -44,6 +46,8 @@ def first_breakdown(
     if compiled.is_adaptive and np.all(np.isnan(y)):
         what = f"no step, however short, meets the tolerance of {compiled.tolerance:g}"
     before, end = np.asarray(compiled.from_stepped(x, p)), t + (step + 1) * h
+    if (full := full_list(compiled, end - h, before, p, h)) is not None:
+        return Breakdown(step + 1, end, full, x, before, "capacity")
     what = jumped(compiled, end - h, before, end, y) or opened(compiled, end, y, p) or what
     return Breakdown(step + 1, end, what, x, before)
 
@@ -79,7 +83,7 @@ class Outcomes:
         """Why, and when, a run ended whose last record is at the time `end` [s]; `halted`: by Ctrl-C."""
         if self.met_at.ndim == 0:
             for breakdown in self.broken.values():
-                return Stop("broken", breakdown.time, str(breakdown))
+                return Stop(breakdown.reason, breakdown.time, str(breakdown))
             if self.met:
                 return met(float(self.met_at))
         if halted:
@@ -89,6 +93,8 @@ class Outcomes:
         times, n = np.where(self.met, self.met_at, end), len(self.met_at)
         if self.broken:
             notes = {int(k): str(breakdown) for (k,), breakdown in self.broken.items()}
+            if all(breakdown.reason == "capacity" for breakdown in self.broken.values()):
+                return Stop("capacity", times, f"{len(notes)} of {n} had more contacts than a list holds", notes)
             return Stop("broken", times, f"{len(notes)} of {n} broke down", notes)
         if np.any(self.met):
             return Stop("condition", times, f"{np.sum(self.met)} of {n} met the condition")

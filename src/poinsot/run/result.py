@@ -32,7 +32,8 @@ LOOKS = 64  # records among which the largest amounts are looked for that a ledg
 
 @dataclass(frozen=True, eq=False)
 class Stop:
-    """Why a run ended: "duration", "condition", "broken" (a number became NaN or infinite) or "interrupted".
+    """Why a run ended: "duration", "condition", "broken" (a number became NaN or infinite), "capacity" (more contacts
+    than a list holds) or "interrupted".
 
     time [s], for a batch (n,); the reason in words; and for a batch notes on single instances, by their number.
     """

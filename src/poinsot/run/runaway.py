@@ -23,7 +23,7 @@ def warn(run: Run) -> None:
     Without one: if its numbers grew too far; or if some instances of a batch gained or lost what nothing in their world
     adds to or takes from, such as the energy of a world without dampers, motors and other forces.
     """
-    if run.stop.reason == "broken" or not run.y.size:
+    if run.stop.reason in ("broken", "capacity") or not run.y.size:
         return
     if run.compiled.keeps_ledger:
         text = _residual(run) if run.unexplained else _of_the_step(run)

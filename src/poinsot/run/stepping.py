@@ -39,6 +39,8 @@ METHODS: dict[str, Method] = {
     "five-step, moving reference": five_step(moving_reference=True),
     "momentum-matrix": matrix_rk4(),
 }
+
+
 def choose_method(name: str | None, system: System) -> str:
     """The method of this name, checked; by default a conserving one for free bodies, the implicit one where something
     touches, and RK4 otherwise."""

@@ -55,7 +55,7 @@ def taylor() -> Method:
         steps = _Steps(context)
         return steps.resting.leave(steps.unflat(steps.finish(flat(form.start), flat(form.now))))
 
-    return Method(ORDER, step, to_stepped, from_stepped, lambda system: True, _unsuited, _marched)
+    return Method(ORDER, step, to_stepped, from_stepped, lambda system: True, _unsuited, march=_marched)
 
 
 def _unsuited(system: System) -> str:

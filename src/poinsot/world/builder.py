@@ -246,15 +246,18 @@ class World:
             self._add_touches()
         return ground
 
-    def collide(self, a: Any = None, b: Any = None, surface: Material | str | None = None) -> None:
+    def collide(
+        self, a: Any = None, b: Any = None, surface: Material | str | None = None, capacity: int | None = None
+    ) -> None:
         """Let two bodies touch each other, or a body and a ground, with a material of their own; see `PairTouch`.
 
         Lists of names: all of the one and all of the other; one list: all of it; nothing: all bodies there are now.
-        Of lists, bodies that one joint connects do not touch, nor do those that are ignored.
+        Of lists, bodies that one joint connects do not touch, nor do those that are ignored. Many pairs share a list
+        of those that touch (`TouchList`), with room for `capacity` patches; the geometry tells how many by default.
         """
         law = None if surface is None else material_of(surface, self._surfaces)
         self._equip()
-        self.description = collided(self.description, a, b, law, self._apart)
+        self.description = collided(self.description, a, b, law, self._apart, capacity)
 
     def ignore(self, a: str | BodyHandle, b: str | BodyHandle) -> None:
         """Let two bodies, or a body and a ground, pass through each other."""

@@ -10,14 +10,15 @@ from poinsot.contact.colliders import Collider, joined, numbers_key, touching_sh
 from poinsot.contact.distances import DistanceShape
 from poinsot.contact.law import Material, numbers_of
 from poinsot.contact.spots import SPOTS
-from poinsot.environment import Ground, PairTouch, Terrain, Touch
+from poinsot.environment import Ground, PairTouch, Terrain, Touch, TouchList
 from poinsot.environment.pair_touch import meetings
 from poinsot.parts import Element
 from poinsot.world.description import Body, Description
 from poinsot.world.handles import BodyHandle
+from poinsot.world.listing import checked_capacity, lists_of
 
 Apart: TypeAlias = Set[frozenset[str]]  # pairs of names that pass through each other
-MOST_PAIRS = 500  # of bodies that one call lets touch: each is code of its own
+LISTED = 24  # pairs of bodies in one call, from which on they are in a list, and not each code of its own
 
 
 def new_touches(description: Description) -> list[Element]:
@@ -124,26 +125,36 @@ def colliding(description: Description, a: str, b: str, surface: Material | None
 def _without(description: Description, a: str, b: str) -> dict[str, Element]:
     """The elements without the touches between two."""
     ends = {frozenset((a, b))}
+    lists = {name: e.without(ends) for name, e in description.elements.items() if isinstance(e, TouchList)}
+    gone = {name for name, e in lists.items() if e is None}
     return {
-        name: e
+        name: lists.get(name) or e
         for name, e in description.elements.items()
-        if not (isinstance(e, Touch) and frozenset((e.body, e.ground)) in ends)
+        if name not in gone
+        and not (isinstance(e, Touch) and frozenset((e.body, e.ground)) in ends)
         and not (isinstance(e, PairTouch) and frozenset((e.a, e.b)) in ends)
     }
 
 
 def collided(
-    description: Description, a: Any, b: Any, surface: Material | None, apart: set[frozenset[str]]
+    description: Description,
+    a: Any,
+    b: Any,
+    surface: Material | None,
+    apart: set[frozenset[str]],
+    capacity: int | None = None,
 ) -> Description:
     """With touches between two bodies, or those of lists of them, or all; see `World.collide`."""
     single = (str, BodyHandle)
     if isinstance(a, single) and isinstance(b, single):
+        if capacity is not None:
+            raise FieldError("two bodies have no list whose capacity could be given: name lists of them.", "capacity")
         apart.discard(frozenset((str(a), str(b))))
         return colliding(description, str(a), str(b), surface)
     if isinstance(a, single) and b is None:
         raise FieldError(f"collide needs two bodies, or a list of them; got only {str(a)!r}.", "b")
     names, others = (None if x is None else [str(k) for k in ([x] if isinstance(x, single) else x)] for x in (a, b))
-    return all_colliding(description, names, others, surface, apart)
+    return all_colliding(description, names, others, surface, apart, capacity)
 
 
 def all_colliding(
@@ -152,28 +163,40 @@ def all_colliding(
     others: Sequence[str] | None,
     surface: Material | None,
     apart: Apart,
+    capacity: int | None = None,
 ) -> Description:
-    """With touches between all bodies of a group, or of two groups, that have shapes and are not neighbours."""
+    """With touches between all bodies of a group, or of two groups, that have shapes and are not neighbours: pair by
+    pair, or in lists if they are many."""
     for name in (*(some or ()), *(others or ())):
         if name not in description.bodies:
             raise FieldError(f"there is no body {name!r}{hint(name, description.bodies)}.", "a")
-    names = list(description.bodies) if some is None else some
+    bodies = description.bodies
+    names = list(bodies) if some is None else some
     found = [(a, b) for k, a in enumerate(names) for b in (names[k + 1 :] if others is None else others) if a != b]
-    touches: dict[str, Element] = {}
-    for a, b in dict.fromkeys(found):
-        one, other = description.bodies[a], description.bodies[b]
-        fixed = not _moves(description, a) and not _moves(description, b)
-        if fixed or frozenset((a, b)) in apart or are_neighbours(description, a, b):
-            continue
-        if not any(frozenset((a, b)) == frozenset(e.bodies()) for e in description.elements.values()):
-            touches |= {e.name: e for e in _between(one, other, surface, by_groups=True)}
-    if len(touches) > MOST_PAIRS:
-        raise FieldError(
-            f"collide would make {len(touches):,} pairs of bodies; {MOST_PAIRS} is the limit. Name those that may "
-            "meet: world.collide(a, b), or lists of them.",
-            "a",
-        )
-    return replace(description, elements={**description.elements, **touches})
+    capacity = checked_capacity(capacity)
+    known = {frozenset(ends) for e in description.elements.values() for ends in _touched_by(e)}
+    pairs = [
+        (a, b)
+        for a, b in dict.fromkeys(found)
+        if frozenset((a, b)) not in (apart | known)
+        and (_moves(description, a) or _moves(description, b))
+        and not are_neighbours(description, a, b)
+        and any(x.may_touch(y) for x in colliders_of(bodies[a]) for y in colliders_of(bodies[b]))
+    ]
+    if capacity is None and len(pairs) < LISTED:
+        touches = [e for a, b in pairs for e in _between(bodies[a], bodies[b], surface, by_groups=True)]
+    else:
+        shaped = {name: (name, colliders_of(bodies[name])) for name in {name for pair in pairs for name in pair}}
+        ends = [(shaped[a], shaped[b]) for a, b in pairs]
+        touches = lists_of(ends, surface, capacity, list(description.elements))
+    return replace(description, elements={**description.elements, **{e.name: e for e in touches}})
+
+
+def _touched_by(element: Element) -> list[tuple[str, str]]:
+    """The pairs of bodies that an element lets touch."""
+    if isinstance(element, TouchList):
+        return [(element.owners[a], element.owners[b]) for a, b in element.pairs]
+    return [(element.a, element.b)] if isinstance(element, PairTouch) else []
 
 
 def are_neighbours(description: Description, a: str, b: str) -> bool:

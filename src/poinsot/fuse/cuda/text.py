@@ -9,7 +9,7 @@ from typing import Any
 
 from poinsot.fuse.cuda.constants import TYPES, Tables, literal
 from poinsot.fuse.cuda.opcodes import EXPRESSIONS, FAST, PRELUDE, RECIPROCAL, TURN, UNSIGNED
-from poinsot.fuse.graph.memory import UNSET
+from poinsot.fuse.graph.memory import is_unset
 from poinsot.fuse.graph.nodes import ArrayType, Graph, Node, Type
 from poinsot.fuse.graph.patterns import ArrayElement, Pattern
 
@@ -186,7 +186,7 @@ def copy(text: Text, target: Place, source: Place, size: int, node: Node | None 
     never set is not copied."""
     value = source.at("k")
     if node is not None and node.op == "table":
-        if all(x is UNSET for x in node.data):
+        if is_unset(node):
             return
         if len(set(map(repr, node.data))) == 1:
             value = text.unit.literal(node.data[0], node.element)

@@ -15,6 +15,11 @@ from poinsot.fuse.graph.nodes import PYTHON, Node, Value, common_type, current, 
 UNSET = float("nan")  # this one object fills `np.empty`: an element that was never set
 
 
+def is_unset(array: Node) -> bool:
+    """Whether an array is that of `np.empty`, of which no element was set."""
+    return array.op == "table" and not isinstance(array.data, Numbers) and all(x is UNSET for x in array.data)
+
+
 def array_of(values: Sequence[Value]) -> Node:
     """The values gathered into one array in memory, made in the innermost graph that any of them belongs to."""
     element = common_type(values)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from poinsot.fuse.graph.memory import is_unset
 from poinsot.fuse.graph.nodes import NUMBERS, Graph, Node
 from poinsot.fuse.llvm.emitter import LoopHead, literal_vector
 from poinsot.fuse.llvm.values import Ref, VectorEmitter, stored
@@ -274,7 +275,10 @@ class _Carried:
         for argument, param in zip(carried, self.params, strict=True):
             if isinstance(param.type, tuple):
                 shared = last[argument] > node.index or list(node.args).count(argument) > 1
-                self.buffers[param] = self._own_array(refs[argument], param.size, shared)
+                if is_unset(argument):  # what the loop does not set is not read
+                    self.buffers[param] = f.allocate(param.size)
+                else:
+                    self.buffers[param] = self._own_array(refs[argument], param.size, shared)
             elif param in self.state.numbers:
                 self.state.begin(param, f.value(argument, refs))
             else:

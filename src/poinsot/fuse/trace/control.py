@@ -19,17 +19,25 @@ from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 
-def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any) -> Any:
+def fori_loop(n: Any, body: Callable[[Any, Any], Any], carry: Any, most: int | None = None) -> Any:
     """carry = body(i, carry) for i = 0 ... n-1; in a kernel, one loop in the machine code.
 
-    `n` may be a traced integer. `carry` is an array or a tuple, list, dict or dataclass of arrays, whose shapes do not
-    change. These arrays, and constant arrays that `body` uses from its surroundings, can be indexed with `i`.
+    `n` may be a traced integer; `most`, if given, is the greatest that counts, and lets such a loop be differentiated
+    in reverse. `carry` is an array or a tuple, list, dict or dataclass of arrays, whose shapes do not change. These
+    arrays, and constant arrays that `body` uses from its surroundings, can be indexed with `i`.
     """
     if not tracing():
-        for i in range(int(n)):
+        for i in range(int(n) if most is None else min(int(n), most)):
             carry = body(i, carry)
         return carry
-    return _loop(n, _with_traced_constants(body), carry)
+    body = _with_traced_constants(body)
+    if most is None or not isinstance(n, Traced):
+        return _loop(n if most is None else min(int(n), most), body, carry)
+
+    def step(i: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
+        return i + 1 < n, body(i, now[1])
+
+    return _loop(most, step, (_truth(n > 0), carry), goes_on=0)[1]
 
 
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Any, most: int) -> Any:

@@ -81,7 +81,7 @@ def solver(lower: Sequence[Sequence[int]], S: Array) -> Solver:
     if not is_traced(S) or len(S) <= DENSE:
         return partial(solve_spd, S)
     if sum(len(under) * (len(under) + 1) // 2 for under in lower) > MOST:
-        return _in_memory(S)
+        return in_memory(S)
     return factorised(lower, S)
 
 
@@ -114,7 +114,7 @@ def factorised(lower: Sequence[Sequence[int]], S: Array) -> Solver:
     return solve
 
 
-def _in_memory(S: Array) -> Solver:
+def in_memory(S: Array) -> Solver:
     """The solver by elimination in loops: L below the diagonal and U above it, in one array in memory."""
     n = len(S)
 

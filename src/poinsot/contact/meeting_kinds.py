@@ -1,0 +1,102 @@
+"""Kinds of meetings: how shapes that are chosen at run time touch, by one piece of code with their numbers as data."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.contact.distances import DistanceShape
+from poinsot.contact.hulls import ConvexMesh
+from poinsot.contact.patches import ContactPatch, between, meeting, nearest, points_of
+from poinsot.contact.spots import spots_of
+from poinsot.spatial import Pose
+from poinsot.spatial.shapes import Capsule, Sphere
+
+ORDER = ("Sphere", "Capsule", "Ellipsoid", "Cone", "Cylinder", "Box", "ConvexMesh", "DistanceShape")  # a before b
+
+
+@dataclass(frozen=True)
+class MeetingKind:
+    """All meetings of a shape like a with one like b: classes whose numbers vary, or shapes as they are."""
+
+    a: Any
+    b: Any
+
+    @property
+    def is_round(self) -> bool:
+        """Whether both are balls or capsules: of those, only the axis counts."""
+        return self.a is Capsule and self.b is Capsule
+
+    def sizes(self, one: Any, other: Any) -> list[int]:
+        """How many points each patch has, for two shapes of this kind."""
+        if isinstance(other, DistanceShape):
+            return [1] * len(spots_of(one))
+        return [1] if self.is_round else points_of(one, other)
+
+    def numbers(self, shape: Any) -> list[Any]:
+        """The numbers of a shape, in a row."""
+        if self.is_round and isinstance(shape, Sphere):
+            return [shape.radius, 0.0]
+        return [x for part in _parts(shape) for x in np.ravel(part)]
+
+    def pose_numbers(self, X: Pose) -> Array:
+        """What a pose says, in a row: the place, and the axis or all axes."""
+        return np.concatenate([X.p, X.R[:, 2] if self.is_round else np.ravel(X.R)])
+
+    def met(self, x: Array, at_x: Array, y: Array, at_y: Array) -> list[ContactPatch]:
+        """The patches of two shapes by their numbers and those of their poses."""
+        if self.is_round:
+            return [_round_on_round(x, at_x, y, at_y)]
+        one, other = _made(self.a, x), _made(self.b, y)
+        meet = meeting(one, other)
+        assert meet is not None
+        return meet(one, _pose(at_x), other, _pose(at_y))
+
+
+def kind_of(one: Any, other: Any) -> tuple[MeetingKind, bool]:
+    """The kind of a meeting, and whether the two change places in it."""
+    turned = ORDER.index(type(one).__name__) > ORDER.index(type(other).__name__)
+    a, b = (other, one) if turned else (one, other)
+    if isinstance(a, Sphere | Capsule) and isinstance(b, Sphere | Capsule):
+        return MeetingKind(Capsule, Capsule), turned
+    return MeetingKind(_fixed(a), _fixed(b)), turned
+
+
+def _fixed(shape: Any) -> Any:
+    """What is alike in shapes of a kind: the class; of a mesh or a distance, all of it."""
+    return shape if isinstance(shape, ConvexMesh | DistanceShape) else type(shape)
+
+
+def _parts(shape: Any) -> tuple[Any, ...]:
+    if isinstance(shape, ConvexMesh | DistanceShape):
+        return ()
+    return tuple(getattr(shape, f.name) for f in fields(shape) if not f.name.startswith("inner_"))
+
+
+def _made(like: Any, numbers: Array) -> Any:
+    """A shape of a class from its numbers."""
+    if not isinstance(like, type):
+        return like
+    values: list[Any] = []
+    rest = list(numbers)
+    for f in (f for f in fields(like) if not f.name.startswith("inner_")):
+        n = THREE.get((like.__name__, f.name), 1)
+        values.append(rest[0] if n == 1 else np.stack(rest[:n]))
+        rest = rest[n:]
+    return like(*values)
+
+
+def _round_on_round(x: Array, at_x: Array, y: Array, at_y: Array) -> ContactPatch:
+    """Of two capsules with the numbers (radius, height), of which the second is zero for a ball."""
+    d, e = 0.5 * x[1] * at_x[3:], 0.5 * y[1] * at_y[3:]
+    p, q = nearest(at_x[:3] - d, at_x[:3] + d, at_y[:3] - e, at_y[:3] + e)
+    return between(p, x[0], q, y[0], at_x[:3] - at_y[:3])
+
+
+THREE = {("Box", "size"): 3, ("Ellipsoid", "semi_axes"): 3}  # fields of more than one number
+
+
+def _pose(numbers: Array) -> Pose:
+    """The pose that `pose_numbers` tells."""
+    return Pose.unchecked(np.reshape(numbers[3:], (3, 3)), numbers[:3])

@@ -1,0 +1,128 @@
+"""Lists of pairs, made at run time: which of many shapes are near each other, and which touch.
+
+The pairs that may ever touch are known in advance, as tables. A loop over them compares balls that hold the shapes, and
+writes the numbers of those that are near to a list; a second loop, over that list alone, looks where they touch. The
+code of both is there once, whatever the number of pairs, and lists differ from instance to instance.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from poinsot._types import Array
+from poinsot.contact.patches import ContactPatch
+from poinsot.fuse import fori_loop, when
+
+Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class TouchedPatches:
+    """Patches that touch, or nearly: `count` of them, more than there are places if the list is full. By place: the
+    number of the `pair`, and of the patch among all those that pairs can have; normal, points and depths as of
+    `ContactPatch`."""
+
+    count: Any
+    pair: Array
+    patch: Array
+    normal: Array
+    points: Array
+    depths: Array
+
+    @property
+    def is_full(self) -> Any:
+        """Whether there were more than the list can hold."""
+        return self.count > len(self.pair)
+
+
+def touching(
+    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
+) -> TouchedPatches:
+    """The patches of pairs of shapes whose depth is above a limit, in order, in a list with room for `most`.
+
+    balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are
+    the pairs. meet: from the numbers of two shapes to their patches and the limit [m]. sizes: how many points each of
+    these has; those of the list have as many as the largest.
+    """
+
+    def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
+        a, b = np.asarray(first)[pair], np.asarray(second)[pair]
+        return when(_overlap(balls, a, b), lambda found: _added(found, pair, meet(a, b), sizes), found)
+
+    found: TouchedPatches = fori_loop(len(first), look, _empty(sizes, most))
+    return found
+
+
+def touching_by_list(
+    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
+) -> tuple[TouchedPatches, Any]:
+    """The same by way of a list of the pairs that are near, where looking closer is costly; and whether more are near
+    than that has room for."""
+    room = min(len(first), max(64, 16 * most))
+    count, pairs = near_pairs(balls, first, second, room)
+
+    def look(k: Any, found: TouchedPatches) -> TouchedPatches:
+        a, b = np.asarray(first)[pairs[k]], np.asarray(second)[pairs[k]]
+        return _added(found, pairs[k], meet(a, b), sizes)
+
+    found: TouchedPatches = fori_loop(np.minimum(count, room), look, _empty(sizes, most), most=room)
+    return found, count > room
+
+
+def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, most: int) -> tuple[Any, Array]:
+    """How many of the pairs of balls overlap, and their numbers, in order; the list has room for `most`."""
+
+    def look(pair: Any, found: tuple[Any, Array]) -> tuple[Any, Array]:
+        def keep(found: tuple[Any, Array]) -> tuple[Any, Array]:
+            count, pairs = found
+            pairs[np.minimum(count, most - 1)] = pair
+            return count + 1, pairs
+
+        return when(_overlap(balls, np.asarray(first)[pair], np.asarray(second)[pair]), keep, found)
+
+    found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), np.zeros(most, dtype=int)))
+    return found
+
+
+def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
+    """Whether two balls overlap, by their numbers."""
+    centres, radii = (np.asarray(x) for x in balls)
+    gap, reach = centres[a] - centres[b], radii[a] + radii[b]
+    return gap @ gap < reach * reach
+
+
+def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
+    """A list without patches."""
+    points = max(sizes)
+    pair, patch = np.zeros(most, dtype=int), np.zeros(most, dtype=int)
+    return TouchedPatches(
+        np.array(0), pair, patch, np.empty((most, 3)), np.empty((most, points, 3)), np.empty((most, points))
+    )
+
+
+def _added(
+    found: TouchedPatches, pair: Any, met: tuple[Sequence[ContactPatch], Any], sizes: Sequence[int]
+) -> TouchedPatches:
+    """The list with those patches of a pair that are deep enough."""
+    patches, limit = met
+    for j, patch in enumerate(patches):
+        keep = _kept(pair, pair * len(sizes) + j, patch, max(sizes))
+        found = when(np.max(patch.depths) > limit, keep, found)
+    return found
+
+
+def _kept(pair: Any, number: Any, patch: ContactPatch, points: int) -> Callable[[TouchedPatches], TouchedPatches]:
+    """Appends a patch to a list."""
+    spare = points - len(patch.depths)
+    at = np.concatenate([patch.points, np.zeros((spare, 3))])
+    depths = np.concatenate([patch.depths, np.full(spare, -np.inf)])
+
+    def keep(found: TouchedPatches) -> TouchedPatches:
+        k = np.minimum(found.count, len(found.pair) - 1)
+        found.pair[k], found.patch[k] = pair, number
+        found.normal[k], found.points[k], found.depths[k] = patch.normal, at, depths
+        return TouchedPatches(found.count + 1, found.pair, found.patch, found.normal, found.points, found.depths)
+
+    return keep

@@ -1,0 +1,131 @@
+"""Trees on which forces act in places that are only known at run time: rows of a list, whose length varies.
+
+A row list has, for each of its entries, the Jacobian J (r, n) of a relative velocity u = J v and a force on it that
+falls with it, f(u) = f_0 - K (u - u_0). Any of them may join any branches of the tree. So the joint-space matrix
+
+    H = M + h sum of J_i^T K_i J_i over bodies and rows,   H a = tau + J^T f_0 - bias
+
+is formed from composite bodies whose inertias are G + h K, the rows are added in a loop over the list, and H is
+factorised as if it were full: where rows may join all branches, it is.
+Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 6.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import fori_loop, solve_spd
+from poinsot.mechanism.form import screws, sparse
+from poinsot.mechanism.form.screws import mirrored
+from poinsot.mechanism.stiff import Added, StiffTree
+
+STRAIGHT = 40  # unknowns, up to which the factorisation is straight-line code
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRow:
+    """One entry of a row list: J (r, n) over the velocities that the list reaches, f_0 (r,), K (r, r); and what the
+    list itself wants to see again."""
+
+    J: Array
+    f: Array
+    K: Array
+    more: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class RowList:
+    """Rows 0 ... count - 1, count at most `most`; `reached`: the entries of v (n,) that their Jacobians stand for.
+
+    fault: 0, or NaN if the list could not hold all that it should.
+    """
+
+    count: Any
+    most: int
+    reached: Sequence[int]
+    row: Callable[[Any], ListedRow]
+    fault: Any = 0.0
+
+
+def solve(
+    tree: StiffTree,
+    h: Scalar,
+    wrenches: Mapping[int, Array],
+    resistances: Mapping[int, Array],
+    joint_forces: Array | None,
+    joint_resistances: Array | None,
+    couplings: Mapping[tuple[int, int], Array],
+    lists: Sequence[RowList],
+) -> tuple[Array, Added]:
+    """As `StiffTree.solve`, with row lists."""
+    H, b = joint_space(tree, h, wrenches, resistances)
+    if joint_forces is not None:
+        b = b + joint_forces
+    if joint_resistances is not None:
+        H = H + h * np.diag(joint_resistances)
+    for (i, j), K in couplings.items():
+        both = tree.jacobian(i).T @ (h * K) @ tree.jacobian(j)
+        H = H + both + both.T
+    for rows in lists:
+        H, b = _with_rows(H, b, h, rows)
+    a = solve_spd(H, b) if len(b) <= STRAIGHT else sparse.in_memory(H)(b)
+    return a, Added(tree, accelerations(tree, a))
+
+
+def _with_rows(H: Array, b: Array, h: Scalar, rows: RowList) -> tuple[Array, Array]:
+    """H and b with the rows of a list: the block of the velocities that it reaches, by its upper triangle."""
+    reached = list(rows.reached)
+    upper = [(i, j) for i in range(len(reached)) for j in range(i, len(reached))]
+
+    def add(k: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        block, right = carry
+        row = rows.row(k)
+        KJ = (h * row.K) @ row.J
+        more = [sum((row.J[r, i] * KJ[r, j] for r in range(len(KJ))), np.zeros(())) for i, j in upper]
+        return block + np.stack(more), right + row.f @ row.J
+
+    start = np.stack([H[reached[i], reached[j]] for i, j in upper]), b[np.array(reached)] + rows.fault
+    block, right = fori_loop(rows.count, add, start, most=rows.most)
+    H, b = 1.0 * H, 1.0 * b
+    for x, (i, j) in zip(block, upper, strict=True):
+        H[reached[i], reached[j]] = H[reached[j], reached[i]] = x
+    b[np.array(reached)] = right
+    return H, b
+
+
+def joint_space(
+    tree: StiffTree, h: Scalar, wrenches: Mapping[int, Array], resistances: Mapping[int, Array]
+) -> tuple[Array, Array]:
+    """H (nv, nv) and the right-hand side (nv,) of a tree with wrenches and resistances on links, by composite bodies
+    with the inertias G + h K. Table 6.2."""
+    bodies, here = tree.T.bodies, tree.here
+    I, F = [body.G for body in bodies], [-needed for needed in tree.needed]
+    for link, wrench in wrenches.items():
+        k, _ = tree.T.carriers[link]
+        if k >= 0:
+            I[k], F[k] = I[k] + h * resistances[link], F[k] + wrench
+    H, b = np.zeros((tree.mech.nv, tree.mech.nv)), [np.zeros(0)] * len(bodies)
+    for i, body in reversed(list(enumerate(bodies))):
+        b[i] = tree.tau[body.v] + here[i].S.T @ F[i]
+        Y = I[i] @ here[i].S
+        H[body.v, body.v] = mirrored(here[i].S.T @ Y) + np.diag(here[i].armature)
+        j = i
+        while bodies[j].parent >= 0:
+            Y, j = screws.force(here[j].moves, Y), bodies[j].parent
+            H[bodies[j].v, body.v] = here[j].S.T @ Y
+            H[body.v, bodies[j].v] = H[bodies[j].v, body.v].T
+        if body.parent >= 0:
+            I[body.parent] = I[body.parent] + screws.inertia(here[i].moves, I[i])
+            F[body.parent] = F[body.parent] + screws.force(here[i].moves, F[i])
+    return H, np.concatenate([np.zeros(0), *b])
+
+
+def accelerations(tree: StiffTree, a: Array) -> dict[int, Array]:
+    """A (6,) that the joints add to every body of the tree, in its frame, if they accelerate with a (nv,)."""
+    A = {-1: np.zeros(6)}
+    for i, body in enumerate(tree.T.bodies):
+        A[i] = screws.motion(tree.here[i].moves, A[body.parent]) + tree.here[i].S @ a[body.v]
+    return A

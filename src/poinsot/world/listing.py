@@ -1,0 +1,79 @@
+"""Lists of contacts for bodies of which many pairs may touch: made of pairs of shapes, one list for each kind."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from poinsot._errors import FieldError
+from poinsot.contact.colliders import Collider, joined, numbers_key
+from poinsot.contact.law import Material, numbers_of
+from poinsot.contact.meeting_kinds import MeetingKind, kind_of
+from poinsot.contact.patches import require_meeting
+from poinsot.environment.touch_list import PLACES, TouchList
+from poinsot.parts import Element
+
+NAME = "contacts"  # of the first list; others are contacts-2, contacts-3 ...
+
+
+def lists_of(
+    pairs: Sequence[tuple[tuple[str, Sequence[Collider]], tuple[str, Sequence[Collider]]]],
+    surface: Material | None,
+    capacity: int | None,
+    taken: Sequence[str],
+) -> list[Element]:
+    """The lists for pairs of bodies, each with its name and shapes; names that are `taken` are left out."""
+    drafts: dict[MeetingKind, ListDraft] = {}
+    for (a, ones), (b, others) in pairs:
+        for one in ones:
+            for other in others:
+                if one.may_touch(other):
+                    require_meeting(one.shape, other.shape, f"touch '{a}-{b}'")
+                    kind, turned = kind_of(one.shape, other.shape)
+                    ends = ((b, other), (a, one)) if turned else ((a, one), (b, other))
+                    drafts.setdefault(kind, ListDraft()).add(*ends, surface or joined(one, other) or Material())
+    free = (name for k in range(1, 10**6) if (name := NAME if k == 1 else f"{NAME}-{k}") not in taken)
+    return [draft.made(name, capacity) for name, draft in zip(free, drafts.values(), strict=False)]
+
+
+class ListDraft:
+    """A list under way: shapes with their bodies, pairs of them, and the materials of the pairs."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[tuple[str, int], tuple[int, Collider]] = {}
+        self.pairs: list[tuple[int, int]] = []
+        self.laws: dict[Any, tuple[int, Material]] = {}
+        self.law_of: list[int] = []
+
+    def add(self, a: tuple[str, Collider], b: tuple[str, Collider], law: Material) -> None:
+        """One pair of shapes more, each with the name of its body."""
+        ends = (self.shapes.setdefault((name, id(c)), (len(self.shapes), c))[0] for name, c in (a, b))
+        self.pairs.append(tuple(ends))  # type: ignore[arg-type]
+        self.law_of.append(self.laws.setdefault(numbers_key(law), (len(self.laws), law))[0])
+
+    def made(self, name: str, capacity: int | None) -> TouchList:
+        """The list, with room for `capacity` patches."""
+        one, other = (list(self.shapes.values())[k][1].shape for k in self.pairs[0])
+        patches = len(kind_of(one, other)[0].sizes(one, other))
+        room = min(len(self.pairs), PLACES * len(self.shapes)) * patches if capacity is None else capacity
+        laws = [law for _, law in self.laws.values()]
+        several = len(laws) > 1
+        return TouchList(
+            name,
+            owners=tuple(body for body, _ in self.shapes),
+            colliders=tuple(collider for _, collider in self.shapes.values()),
+            pairs=tuple(self.pairs),
+            capacity=room,
+            laws=tuple(laws) if several else None,
+            law_of=tuple(self.law_of) if several else None,
+            **numbers_of(laws[0]),
+        )
+
+
+def checked_capacity(capacity: Any) -> int | None:
+    """How many patches a list has room for, as a user says it."""
+    if capacity is None:
+        return None
+    if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
+        raise FieldError(
+            f"capacity of a list of contacts must be a whole number above 0, not {capacity!r}.", "capacity"
+        )
+    return capacity
