@@ -33,7 +33,7 @@ def test_a_controller_over_a_step(limit, yields):
     np.testing.assert_allclose(effect.joint_forces["b"], force, rtol=1e-12)
     np.testing.assert_allclose(effect.shown["torque"], force, rtol=1e-12)
     np.testing.assert_allclose(effect.shown["error"], [-0.3], rtol=1e-13)
-    assert effect.power == pytest.approx(float(np.sum(force * (-0.2 + 0.5 * later.joint_change("b")))), rel=1e-12)
+    assert effect.power == pytest.approx(float(np.sum(force * (-0.2 + later.joint_change("b")))), rel=1e-12)
 
 
 def test_a_spring_from_the_world_over_a_step():

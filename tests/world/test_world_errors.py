@@ -34,7 +34,10 @@ BUILDING: dict[str, tuple[Call, str]] = {
     "dot in a name": (lambda w: w.add_body("a.b", BOX), "'a.b' cannot be the name of a body: "),
     "space in a name": (lambda w: w.add_body("a b", BOX), "without dots, brackets and spaces."),
     "number as a name": (lambda w: w.add_body(3, BOX), "3 cannot be the name of a body: "),
-    "the world's name": (lambda w: w.add_body("world", BOX), "the names world, gravity, supports, joints are taken."),
+    "the world's name": (
+        lambda w: w.add_body("world", BOX),
+        "the names world, gravity, supports, joints, numerical are taken.",
+    ),
     "gravity as a force": (
         lambda w: w.add_force("gravity", "box", (0, 0, 1)),
         "'gravity' cannot be the name of an elem",

@@ -93,7 +93,7 @@ class Pressed:
         both = np.concatenate([pull, np.stack([twist])])
         s = held(both, most)
         eased = radius * RELAXING * k * (self.n @ W[:3])  # while it holds, its swing about the normal dies out
-        s_e = held(eased, most - s * np.sqrt(np.sum(both * both)))
+        s_e = held(eased, most - s * np.sqrt(np.sum(both * both) + TINY**2))
         arm, resisted = TURNING / SHEAR * law.rolling**2, slope + RELAXING * k
         across = arm * self.along(k * self.turn + resisted * W[:3])
         s_t = held(across, law.rolling * f_n)
