@@ -37,8 +37,8 @@ def plot(
     what: quantities such as "position" or "spring.tension", one panel each over time; or the name of a picture:
     "energy", "momentum", "phase" (joint velocities over coordinates), "polhode" (the angular momentum in body axes, on
     the unit sphere), "margins" (of the limits of the structure), "path" (in three dimensions), "ground_track" (on
-    a map), "height_and_speed", "mach_altitude", "elements" (of an orbit), "eclipse", "dispersion" (of the ends of a
-    batch). By default: energy, momentum, and the motion.
+    a map), "globe" (the same, from space), "height_and_speed", "mach_altitude", "elements" (of an orbit), "eclipse",
+    "dispersion" (of the ends of a batch). By default: energy, momentum, and the motion.
     body: which ones; by default the first, and for "polhode" the first that rotates freely. instance: of a batch; by
     default the median and the band of 90 %. path: where to write it, as .png, .pdf, .svg ...
     ax: axes of matplotlib to draw into, or a list of them, one per panel, instead of a new figure.
