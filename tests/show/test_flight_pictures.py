@@ -43,7 +43,7 @@ def test_into_axes_of_ones_own(orbit):
     assert orbit.plot("ground_track", ax=one) is figure
     space = figure.add_subplot(projection="3d")
     assert orbit.plot("path", ax=space) is figure
-    for ax, words in ((one, "three dimensions"), ([one, two], "2 axes are given for 1 panels"), (3, "not an axes")):
+    for ax, words in ((one, "three dimensions"), ([one, two], "2 axes are given for 1 panel"), (3, "not an axes")):
         with pytest.raises(ValueError, match=words):
             orbit.plot("path", ax=ax)
     plt.close(figure)
@@ -72,7 +72,7 @@ def test_the_globe_hides_nothing_of_the_track(orbit):
 
 
 def drops(batch=None):
-    """A stone that falls over Bern; of a batch each starts with a velocity of its own, sigma 1 m/s north, 4 m/s east."""
+    """A stone that falls over Bern; in a batch each has a velocity of its own, sigma 1 m/s north, 4 m/s east."""
     world = pt.World(earth=pt.Earth())
     start = pt.Start(latitude=0.82, longitude=0.13, altitude=500.0, velocity_ned=(0.0, 0.0, 0.0), pitch=0.0)
     world.add_body("stone", pt.Inertia.sphere(1.0, 0.1), start=start)
@@ -153,6 +153,13 @@ def test_where_a_batch_ended(tmp_path):
     done = pt.sweep(world, vary, 1.0, 0.1, save=tmp_path / "x.zarr", samples=50, outputs=outputs, progress=False)
     figure = quantile_plot(done, ["north:west"], tmp_path / "x.png")
     assert figure.axes[0].get_xlabel().startswith("north = final(")
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 3)
+    assert quantile_plot(done, ["north:west"], ax=axes[0]) is figure
+    assert quantile_plot(done, ["north"], ax=axes) is figure
+    assert axes[0].get_title("center").startswith("north = final(") or axes[0].get_title("left").startswith("north =")
+    with pytest.raises(ValueError, match="2 axes are given for 3 panels"):
+        quantile_plot(done, ["north"], ax=axes[:2])
     plt.close(figure)
     with pytest.raises(ValueError, match="drawn by themselves"):
         quantile_plot(done, ["north:west", "north"])

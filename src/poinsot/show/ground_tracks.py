@@ -55,8 +55,8 @@ def draw_globe(ax: Any, tracks: Tracks) -> None:
     view = seen_from(longitude, latitude)
     circle = np.linspace(0, 2 * np.pi, 200)
     ax.fill(np.cos(circle), np.sin(circle), facecolor="#f2f5f9", edgecolor=GREY, lw=1)
-    for line in _graticule():
-        _draw(ax, view, line, 0.0, color=PALE, lw=0.6)
+    for arc in _graticule():
+        _draw(ax, view, arc, 0.0, color=PALE, lw=0.6)
     for line in coast():
         _draw(ax, view, directions(*np.radians(np.array(line).T / 10)), 0.0, color=GREY, lw=0.7)
     for k, (name, track) in enumerate(tracks.items()):
