@@ -45,6 +45,12 @@ def test_turns_obey_the_laws_of_turning():
     ok = turns.flyable.values
     np.testing.assert_allclose((V * rate / 9.81)[ok], np.tan(roll)[ok], rtol=0.03)
     np.testing.assert_allclose(turns.radius.values[ok], (V / rate)[ok], rtol=1e-12)
+    assert turns["turn_rate"].dims == turns["radius"].dims == ("airspeed", "load_factor")
+    assert turns.radius.units == "m"
+    assert turns.turn_rate.units == "rad/s"
+    largest = [turns.load_factor.values[each].max() for each in ok]
+    np.testing.assert_array_equal(turns.sustained.values, largest)
+    assert np.all(turns.limit.values[~ok] != "none")
     assert np.all(turns.sustained.values >= 1.2)
     assert np.all(turns.sustained.values < 8)
     assert not ok[:, -1].any()
@@ -77,6 +83,9 @@ MISTAKES = {
     "dive": ({"dive": 50.0}, "dive=50.0 m/s must be above cruise"),
     "gusts": ({"gusts": {"landing": 3.0}}, "gusts of 'landing'"),
     "nan": ({"chord": np.nan}, "chord=nan must be above zero"),
+    "count": ({"count": 1}, "count=1 must be a whole number of speeds, 2 or more"),
+    "part of a count": ({"count": 2.5}, "count=2.5 must be a whole number"),
+    "load": ({"load_limits": (-0.5, 0.8)}, "the greatest is below 1, the load factor of level flight"),
 }
 
 
@@ -85,6 +94,18 @@ def test_mistakes_are_told(mistake):
     changed, words = MISTAKES[mistake]
     with pytest.raises(ValueError, match=words):
         pt.vn_diagram(**(CESSNA | changed))
+
+
+def test_turns_with_less_than_the_weight_are_told():
+    with pytest.raises(ValueError, match=r"load_factors: 0.8 is below 1, with which no turn is level"):
+        pt.turn_performance(fighter(), [150.0], [0.8, 2.0])
+
+
+def test_two_speeds_make_the_ends_of_a_diagram():
+    data = pt.vn_diagram(**CESSNA, count=2)
+    np.testing.assert_array_equal(data.airspeed, [0.0, 81.0])
+    np.testing.assert_allclose(data.manoeuvre_upper, [0.0, 3.8])
+    np.testing.assert_allclose(data.manoeuvre_lower, [0.0, 0.0], atol=1e-15)
 
 
 def test_empty_and_strange_grids_are_told():

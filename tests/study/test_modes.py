@@ -5,6 +5,7 @@ import pytest
 from study_worlds import fighter
 
 import poinsot as pt
+from poinsot.study.linear import Linear
 from poinsot.study.mode_table import modes_of
 
 R_WB = np.diag([1.0, -1.0, -1.0])  # aircraft axes, heading north, on flat ground
@@ -94,9 +95,39 @@ def test_plots_draw_into_given_axes(level):
     assert line.get_ydata()[300] == pytest.approx(
         20 * np.log10(abs(linear.response(line.get_xdata()[300:301], "alpha", "elevator")[0]))
     )
-    with pytest.raises(ValueError, match="this plot has 2 panels; ax has 1"):
+    with pytest.raises(ValueError, match="1 axes are given for 2 panels"):
         linear.bode("alpha", "elevator", ax=axes[0])
     linear.root_locus()
+    plt.close("all")
+
+
+def test_a_root_locus_and_a_flutter_diagram_follow_each_mode():
+    """Two oscillators whose frequencies cross, one of which loses its damping at 60 m/s: each line is one of them."""
+    import matplotlib.pyplot as plt
+
+    speeds = np.linspace(20.0, 100.0, 41)
+    sigma, omega = np.stack([0.05 * (speeds - 60.0), np.full(41, -1.0)]), np.stack([2 + 0.1 * speeds, 0 * speeds + 8])
+    A = np.zeros((41, 4, 4))
+    for k in range(2):
+        i, j = 2 * k, 2 * k + 1
+        A[:, i, i] = A[:, j, j] = sigma[k]
+        A[:, i, j], A[:, j, i] = omega[k], -omega[k]
+    linear = Linear(A, np.zeros((41, 4, 0)), np.zeros((41, 4)), ("a", "b", "c", "d"), ())
+    figure, (damping, frequency) = plt.subplots(2, 1)
+    assert linear.flutter(speeds, ax=(damping, frequency)) is figure
+    assert (damping.get_ylabel(), frequency.get_ylabel()) == ("damping ratio", "frequency [rad/s]")
+    ratio = -sigma / np.hypot(sigma, omega)
+    for lines, wanted in ((damping.lines[1:], ratio), (frequency.lines, omega)):
+        drawn = sorted((line.get_ydata() for line in lines), key=lambda y: y[0])
+        np.testing.assert_allclose(drawn, sorted(wanted, key=lambda y: y[0]), atol=1e-12)
+    _, plane = plt.subplots()
+    linear.root_locus(speeds, label="speed [m/s]", ax=plane)
+    dots = np.sort_complex(np.asarray(plane.collections[0].get_offsets()) @ [1, 1j])
+    np.testing.assert_allclose(dots, np.sort_complex(np.concatenate([sigma + 1j * omega, sigma - 1j * omega]).ravel()))
+    assert plane.get_xlabel() == "real part [1/s]"
+    assert "speed [m/s]" in [ax.get_ylabel() for ax in plane.figure.axes]
+    with pytest.raises(ValueError, match="2 speeds for 41 linear models"):
+        linear.flutter([1.0, 2.0])
     plt.close("all")
 
 

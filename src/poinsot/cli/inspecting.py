@@ -71,8 +71,8 @@ def plot(
     """Plot quantities of a result over time, with names and units; of a sweep, their quantiles.
 
     WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or special plots: phase, energy,
-    momentum, polhode, margins, path, ground_track, height_and_speed, mach_altitude, elements, eclipse. Of a sweep also
-    pairs of outputs, such as north:west, with ellipses of dispersion.
+    momentum, polhode, margins, path, ground_track, globe, height_and_speed, mach_altitude, elements, eclipse,
+    dispersion. Of a sweep also pairs of outputs, such as north:west, with ellipses of dispersion.
 
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
     """

@@ -17,13 +17,8 @@ from poinsot.environment.earth import Earth
 from poinsot.environment.wind import SteadyWind, Wind, total_wind
 from poinsot.parts.element import Effect, Element
 from poinsot.parts.scene import Scene
-from poinsot.parts.whereabouts import R_FLAT
+from poinsot.parts.whereabouts import level
 from poinsot.spatial.arrays import as_array
-
-
-def level(earth: Earth | None, p: Array) -> Array:
-    """R_WN (3, 3): north, east and down at p (3,) [m], in the axes of the world."""
-    return R_FLAT if earth is None else earth.ned(p)
 
 
 def height(earth: Earth | None, p: Array) -> Array:

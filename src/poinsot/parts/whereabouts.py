@@ -13,11 +13,20 @@ from poinsot.spatial.arrays import vector
 R_FLAT = np.diag([1.0, -1.0, -1.0])  # R_WN on flat ground, z up: north is x, east is -y
 
 
+def level(earth: Any, p: Array) -> Array:
+    """R_WN (3, 3): north, east and down at p (3,) [m], in the axes of the world; on flat ground earth is None."""
+    return R_FLAT if earth is None else earth.ned(p)
+
+
+def attitude_at(earth: Any, p: Array, R_WB: Array) -> Array:
+    """Roll, pitch and heading (3,) [rad] of aircraft axes R_WB at p: R_NB = Rz(heading) Ry(pitch) Rx(roll)."""
+    return euler.from_matrix(level(earth, p).T @ R_WB)
+
+
 def attitude(scene: Any, body: str) -> Array:
-    """Roll, pitch and heading (3,) [rad] of a body with aircraft axes: R_NB = Rz(heading) Ry(pitch) Rx(roll)."""
-    state, earth = scene[body], _earth(scene)
-    R_WN = R_FLAT if earth is None else earth.ned(state.position)
-    return euler.from_matrix(R_WN.T @ state.pose.R)
+    """Roll, pitch and heading (3,) [rad] of a body with aircraft axes."""
+    state = scene[body]
+    return attitude_at(_earth(scene), state.position, state.pose.R)
 
 
 def place(scene: Any, body: str) -> Array:

@@ -18,8 +18,7 @@ def plot_envelope(data: Any, ax: Any = None) -> Any:
     for k, word in enumerate(sorted({str(x) for x in limit[~ok]})):
         at = ~ok & (limit == word)
         plane.scatter(V[at], H[at], s=10, marker="x", color=COLOURS[1:][k % (len(COLOURS) - 1)], label=word)
-    unit = " [m/s]" if speed == "airspeed" else ""
-    plane.set(xlabel=f"{speed}{unit}", ylabel="altitude [km]")
+    plane.set(xlabel="airspeed [m/s]" if speed == "airspeed" else "Mach number", ylabel="altitude [km]")
     plane.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return plane.figure
 

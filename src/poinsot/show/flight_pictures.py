@@ -1,6 +1,7 @@
 """Pictures of flights and orbits: paths, ground tracks, heights and speeds, elements, eclipses, dispersion."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,8 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.environment import Earth
 from poinsot.run.result import Run
+from poinsot.show.ground_tracks import draw_globe, draw_map
 from poinsot.show.plot_style import COLOURS, GREY, INK
-from poinsot.show.surroundings import coast
 
 Panel = Callable[[Any], None]  # draws into the axes of matplotlib
 Bodies = Sequence[str | None]
@@ -91,32 +92,20 @@ def _globe(ax: Any, radius: float) -> None:
 
 
 def _ground_track(run: Run, bodies: Bodies, instance: int | None) -> list[Panel]:
-    """Latitude over longitude, on a map with coastlines; lines end at the date line."""
-    _earth(run, "ground_track")
-    names = _chosen(run, bodies)
-    tracks = [
-        tuple(np.degrees(_values(run, key, name, instance)) for key in ("longitude", "latitude")) for name in names
-    ]
-
-    def panel(ax: Any) -> None:
-        for line in coast():
-            ax.plot(*_cut(*np.array(line).T / 10), color=GREY, lw=0.6)
-        for k, (name, (x, y)) in enumerate(zip(names, tracks, strict=True)):
-            ax.plot(*_cut(x, y), color=COLOURS[(k + 1) % len(COLOURS)], lw=1.4, label=name)
-            ax.plot(x[0], y[0], "o", color=COLOURS[(k + 1) % len(COLOURS)], ms=5)
-        ax.set(xlabel="longitude [deg]", ylabel="latitude [deg]", aspect="equal", xlim=(-180, 180), ylim=(-90, 90))
-        ax.set(xticks=range(-180, 181, 60), yticks=range(-90, 91, 30))
-        _dressed(ax, "ground track (dot: start)")
-        if len(names) > 1:
-            ax.legend(frameon=False, fontsize=9, loc="lower left")
-
-    return [panel]
+    return [partial(draw_map, tracks=_tracks(run, "ground_track", bodies, instance))]
 
 
-def _cut(x: Array, y: Array) -> tuple[Array, Array]:
-    """A line of longitudes and latitudes [deg], cut where it crosses the date line."""
-    jumps = np.flatnonzero(np.abs(np.diff(x)) > 180) + 1
-    return np.insert(x.astype(float), jumps, np.nan), np.insert(y.astype(float), jumps, np.nan)
+def _globe_track(run: Run, bodies: Bodies, instance: int | None) -> list[Panel]:
+    return [partial(draw_globe, tracks=_tracks(run, "globe", bodies, instance))]
+
+
+def _tracks(run: Run, what: str, bodies: Bodies, instance: int | None) -> dict[str, tuple[Array, Array]]:
+    """Longitudes and latitudes (r,) [rad] of bodies."""
+    _earth(run, what)
+    return {
+        name: (_values(run, "longitude", name, instance), _values(run, "latitude", name, instance))
+        for name in _chosen(run, bodies)
+    }
 
 
 def _heights(run: Run, body: str, instance: int | None) -> Array:
@@ -160,13 +149,12 @@ def _mach_altitude(run: Run, bodies: Bodies, instance: int | None) -> list[Panel
         raise ValueError("'mach_altitude' needs a world with air: pt.World(air=pt.US76()).")
     names = _chosen(run, bodies)
     curves = [tuple(_values(run, key, name, instance) for key in ("mach", "altitude")) for name in names]
-    factor, unit = _scaled(max(np.abs(h).max() for _, h in curves))
 
-    def panel(ax: Any) -> None:
+    def panel(ax: Any) -> None:  # always in km: so it can be drawn into the picture of an envelope
         for k, (name, (mach, altitude)) in enumerate(zip(names, curves, strict=True)):
-            ax.plot(mach, factor * altitude, color=COLOURS[k % len(COLOURS)], lw=1.6, label=name)
-            ax.plot(mach[0], factor * altitude[0], "o", color=COLOURS[k % len(COLOURS)], ms=5)
-        ax.set(xlabel="Mach number", ylabel=f"altitude [{unit}]")
+            ax.plot(mach, altitude / 1e3, color=COLOURS[k % len(COLOURS)], lw=1.6, label=name)
+            ax.plot(mach[0], altitude[0] / 1e3, "o", color=COLOURS[k % len(COLOURS)], ms=5)
+        ax.set(xlabel="Mach number", ylabel="altitude [km]")
         _dressed(ax, "altitude over Mach number (dot: start)")
         if len(names) > 1:
             ax.legend(frameon=False, fontsize=9)
@@ -242,21 +230,38 @@ def draw_dispersion(ax: Any, x: Array, y: Array, labels: tuple[str, str], title:
 
 
 def _dispersion(run: Run, bodies: Bodies, instance: int | None) -> list[Panel]:
-    """Where the instances of a batch ended, x and y of the world."""
+    """Where the instances of a batch ended: x and y of the world, around the Earth east and north of their mean."""
     if run.batch is None or run.batch < 3:
         raise ValueError("'dispersion' needs a batch of three or more instances.")
     name = _chosen(run, bodies)[0]
-    data = run.data if "position" in run.data else run.observed(["position"])
-    ends = data["position"].sel(body=name).isel(time=-1).values
+    earth, labels = run.world.description.earth, ("x [m]", "y [m]")
+    if earth is None:
+        ends = _ends(run, "position", name)
+    else:
+        ends, labels = _around(earth, _ends(run, "longitude", name), _ends(run, "latitude", name))
 
     def panel(ax: Any) -> None:
-        draw_dispersion(ax, ends[:, 0], ends[:, 1], ("x [m]", "y [m]"), f"where {name} ended, {run.batch:,} instances")
+        draw_dispersion(ax, ends[:, 0], ends[:, 1], labels, f"where {name} ended, {run.batch:,} instances")
 
     return [panel]
 
 
+def _ends(run: Run, quantity: str, body: str) -> Array:
+    """A quantity of a body at the end, of all instances (b, ...)."""
+    data = run.data if quantity in run.data else run.observed([quantity])
+    return np.asarray(data[quantity].sel(body=body).isel(time=-1).values)
+
+
+def _around(earth: Earth, longitude: Array, latitude: Array) -> tuple[Array, tuple[str, str]]:
+    """Places (b, 2) [m] on the Earth's figure, east and north of their mean, and the labels of the axes."""
+    p = earth.ecef(latitude, longitude, 0.0)
+    middle = p[np.isfinite(p).all(axis=1)].mean(axis=0)
+    R_EN = earth.ned(middle)
+    return (p - middle) @ R_EN[:, [1, 0]], ("east of the mean [m]", "north of the mean [m]")
+
+
 PICTURES_OF_FLIGHT: dict[str, Callable[[Run, Bodies, int | None], list[Panel]]] = {
-    "path": _path, "ground_track": _ground_track, "height_and_speed": _height_and_speed,
+    "path": _path, "ground_track": _ground_track, "globe": _globe_track, "height_and_speed": _height_and_speed,
     "mach_altitude": _mach_altitude, "elements": _elements, "eclipse": _eclipse, "dispersion": _dispersion,
 }  # fmt: skip
-NOT_OVER_TIME = ("path", "ground_track", "mach_altitude", "dispersion")
+NOT_OVER_TIME = ("path", "ground_track", "globe", "mach_altitude", "dispersion")

@@ -6,7 +6,7 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot._types import Array
-from poinsot.show.plot_style import COLOURS, GREY, STYLE
+from poinsot.show.plot_style import COLOURS, GREY, STYLE, given_axes
 from poinsot.study.linear import Linear
 
 
@@ -14,10 +14,7 @@ def axes_for(ax: Any, rows: int, height: float = 2.6) -> list[Any]:
     """Axes to draw into: those given, one or several, or those of a new figure below each other."""
     plt = require("matplotlib.pyplot", "view", "plotting")
     if ax is not None:
-        given = list(np.ravel(np.asarray(ax, dtype=object)))
-        if len(given) != rows:
-            raise ValueError(f"this plot has {rows} panel{'s' if rows > 1 else ''}; ax has {len(given)}.")
-        return given
+        return given_axes(ax, rows)
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(rows, 1, figsize=(6.4, height * rows + 0.4), squeeze=False, layout="constrained")
     del figure

@@ -18,7 +18,7 @@ from poinsot.run.result import Run
 from poinsot.show import flight_pictures
 from poinsot.show.flight_pictures import Panel
 from poinsot.show.history import History, history, quantities, spelled
-from poinsot.show.plot_style import COLOURS, INK, PALE, STYLE
+from poinsot.show.plot_style import COLOURS, INK, PALE, STYLE, given_axes
 from poinsot.spatial import rotation
 
 BAND = (0.05, 0.95)  # the quantiles of a batch that are drawn
@@ -37,8 +37,8 @@ def plot(
     what: quantities such as "position" or "spring.tension", one panel each over time; or the name of a picture:
     "energy", "momentum", "phase" (joint velocities over coordinates), "polhode" (the angular momentum in body axes, on
     the unit sphere), "margins" (of the limits of the structure), "path" (in three dimensions), "ground_track" (on
-    a map), "height_and_speed", "mach_altitude", "elements" (of an orbit), "eclipse", "dispersion" (of the ends of a
-    batch). By default: energy, momentum, and the motion.
+    a map), "globe" (the same, from space), "height_and_speed", "mach_altitude", "elements" (of an orbit), "eclipse",
+    "dispersion" (of the ends of a batch). By default: energy, momentum, and the motion.
     body: which ones; by default the first, and for "polhode" the first that rotates freely. instance: of a batch; by
     default the median and the band of 90 %. path: where to write it, as .png, .pdf, .svg ...
     ax: axes of matplotlib to draw into, or a list of them, one per panel, instead of a new figure.
@@ -72,12 +72,8 @@ def _axes(plt: Any, panels: Sequence[Panel], over_time: bool) -> list[Any]:
 
 def _given(panels: Sequence[Panel], ax: Any) -> list[Any]:
     """The axes of the user, checked."""
-    axes = list(np.ravel(np.array(ax, dtype=object)))
-    if len(axes) != len(panels):
-        raise ValueError(f"ax: {len(axes)} axes are given for {len(panels)} panels; give one for each.")
+    axes = given_axes(ax, len(panels))
     for panel, place in zip(panels, axes, strict=True):
-        if not hasattr(place, "plot"):
-            raise ValueError(f"ax: {place!r} is not an axes of matplotlib.")
         if _projection(panel) == "3d" and not hasattr(place, "get_zlim"):
             raise ValueError("ax: 'path' needs axes in three dimensions: plt.subplot(projection='3d').")
     return axes

@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot.show.flight_pictures import draw_dispersion
-from poinsot.show.plot_style import COLOURS, INK, STYLE
+from poinsot.show.plot_style import COLOURS, INK, STYLE, given_axes
 from poinsot.show.plots import saved
 from poinsot.study.quantities import names, pick, unit_of
 from poinsot.study.swept import QUANTILES, Sweep, columns
@@ -17,17 +17,20 @@ DOTS = 4000  # at most, in a scatter plot
 PANELS = 4
 
 
-def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None) -> Any:
+def quantile_plot(
+    sweep: Sweep, what: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None, ax: Any = None
+) -> Any:
     """A matplotlib figure: the median and bands of each quantity over time, and final values over varied parameters.
 
     Of an output, a histogram, and its values over varied parameters. A pair, "north:west", is drawn as points with the
     ellipses that hold 50, 90 and 99 % of them.
 
-    path: where to write it, as .png, .pdf, .svg ...
+    path: where to write it, as .png, .pdf, .svg ... ax: axes of matplotlib to draw into, one per panel, row by row, or
+    one per pair.
     """
     plt = require("matplotlib.pyplot", "view", "plotting")
     if what and any(":" in name for name in what):
-        return _dispersions(plt, sweep, what, path)
+        return _dispersions(plt, sweep, what, path, ax)
     known = names(sweep.data)
     usual = sweep.outputs or [name for name in known if ".position." in name or name.endswith(".q")]
     chosen = list(what or usual or known)[:PANELS]
@@ -35,32 +38,51 @@ def quantile_plot(sweep: Sweep, what: Sequence[str] | None = None, path: str | o
         raise ValueError("the sweep has recorded nothing that can be plotted; record a quantity such as position.")
     shown = dict(list(columns(sweep.varied).items())[:2])
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            len(chosen), 1 + len(shown), figsize=(4.6 + 2.6 * len(shown), 0.6 + 2.5 * len(chosen)), squeeze=False,
-            layout="constrained", width_ratios=(1.7, *[1] * len(shown)),
-        )  # fmt: skip
+        axes = _panels(plt, len(chosen), len(shown)) if ax is None else _rows(ax, len(chosen), 1 + len(shown))
         for row, name in zip(axes, chosen, strict=True):
             (_histogram if name in sweep.outputs else _bands)(row[0], sweep, name)
-            for ax, (label, x) in zip(row[1:], shown.items(), strict=True):
-                _scatter(ax, x, sweep.at_end(name), label, name if name in sweep.outputs else "final value")
-        for ax in axes[:-1, 1:].flat if any(name in sweep.outputs for name in chosen) else axes[:-1].flat:
-            ax.tick_params(labelbottom=False)
-            ax.set_xlabel("")
-    return saved(figure, path)
+            for panel, (label, x) in zip(row[1:], shown.items(), strict=True):
+                _scatter(panel, x, sweep.at_end(name), label, name if name in sweep.outputs else "final value")
+        if ax is None:
+            _share_labels(axes[:, 1:] if any(name in sweep.outputs for name in chosen) else axes)
+    return saved(axes[0, 0].figure, path)
 
 
-def _dispersions(plt: Any, sweep: Sweep, what: Sequence[str], path: str | os.PathLike[str] | None) -> Any:
+def _panels(plt: Any, rows: int, parameters: int) -> Any:
+    """The axes (rows, 1 + parameters) of a new figure."""
+    return plt.subplots(
+        rows, 1 + parameters, figsize=(4.6 + 2.6 * parameters, 0.6 + 2.5 * rows), squeeze=False,
+        layout="constrained", width_ratios=(1.7, *[1] * parameters),
+    )[1]  # fmt: skip
+
+
+def _rows(ax: Any, rows: int, columns: int) -> Any:
+    """The axes (rows, columns) that a user gave."""
+    return np.array(given_axes(ax, rows * columns), dtype=object).reshape(rows, columns)
+
+
+def _share_labels(axes: Any) -> None:
+    """Below each other, only the last panel says what is along x."""
+    for panel in axes[:-1].flat:
+        panel.tick_params(labelbottom=False)
+        panel.set_xlabel("")
+
+
+def _dispersions(plt: Any, sweep: Sweep, what: Sequence[str], path: str | os.PathLike[str] | None, ax: Any) -> Any:
     """A panel per pair of outputs, or of quantities at the end."""
     pairs = [tuple(name.split(":", 1)) for name in what]
     if not all(len(pair) == 2 for pair in pairs):
         raise ValueError(f"{', '.join(what)}: pairs, such as north:west, are drawn by themselves.")
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            1, len(pairs), figsize=(0.6 + 5.0 * len(pairs), 4.8), squeeze=False, layout="constrained"
-        )
-        for ax, (a, b) in zip(axes[0], pairs, strict=True):
-            draw_dispersion(ax, sweep.at_end(a), sweep.at_end(b), (_named(sweep, a), _named(sweep, b)), f"{b} over {a}")
-    return saved(figure, path)
+        if ax is None:
+            size = (0.6 + 5.0 * len(pairs), 4.8)
+            places = list(plt.subplots(1, len(pairs), figsize=size, squeeze=False, layout="constrained")[1][0])
+        else:
+            places = given_axes(ax, len(pairs))
+        for place, (a, b) in zip(places, pairs, strict=True):
+            labels = _named(sweep, a), _named(sweep, b)
+            draw_dispersion(place, sweep.at_end(a), sweep.at_end(b), labels, f"{b} over {a}")
+    return saved(places[0].figure, path)
 
 
 def _named(sweep: Sweep, name: str) -> str:

@@ -1,7 +1,8 @@
 """Questions about worlds: trims, small motions, fits, sensitivities, the right step, sweeps."""
 
-from poinsot.study.envelopes import envelope, turn_performance, vn_diagram
+from poinsot.study.envelopes import envelope, turn_performance
 from poinsot.study.fitting import Fit, FitError, fit
+from poinsot.study.gust_loads import vn_diagram
 from poinsot.study.linear import Linear, linearise
 from poinsot.study.sensitivities import Sensitivity, sensitivity
 from poinsot.study.steps import StepCheck, check_step

@@ -9,12 +9,13 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.environment import AirMass, Earth
-from poinsot.environment.air_mass import ground_velocity, height, level, turning
+from poinsot.environment.air_mass import ground_velocity, height, turning
 from poinsot.environment.airspeed import air_velocity
 from poinsot.environment.geodesy import transport_rate
 from poinsot.fuse import Kernel, jvp
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
+from poinsot.parts.whereabouts import attitude_at, level
 from poinsot.spatial import euler, quaternion
 from poinsot.study.flight_conditions import aircraft_of
 from poinsot.study.mode_table import flexible_states
@@ -90,12 +91,12 @@ class AircraftStates:
         relative = R_WB.T @ (V_W - self._air(t, p))
         v_N = R_WN.T @ (V_W - ground_velocity(self._earth, p))
         moved = turning(self._earth) + R_WN @ self._transport(p, v_N)
-        roll, pitch, heading = (euler.from_matrix(R_WN.T @ R_WB)[k] for k in range(3))
+        angles = attitude_at(self._earth, p, R_WB)
         u, side, w = relative[0], relative[1], relative[2]
         V = np.sqrt(relative @ relative)
         flow = (u, side, w) if self.uvw else (V, np.arctan2(w, u), np.arcsin(side / V))
         rates = v[:3] - R_WB.T @ moved
-        return np.stack([*flow, rates[0], rates[1], rates[2], roll, pitch, heading, height(self._earth, p)])
+        return np.stack([*flow, *(rates[k] for k in range(3)), *(angles[k] for k in range(3)), height(self._earth, p)])
 
     def root(self, X: Array, p0: Array) -> tuple[Array, Array]:
         """q (7,) and the twist v (6,) of a free body with the states X (10,), above or below the place p0 (3,)."""

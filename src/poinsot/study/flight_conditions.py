@@ -9,8 +9,8 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.environment import AirMass
-from poinsot.environment.air_mass import level
-from poinsot.spatial import Pose, euler
+from poinsot.parts.whereabouts import attitude_at
+from poinsot.spatial import Pose
 from poinsot.world import Description
 from poinsot.world.description import Body
 from poinsot.world.flight_start import Start
@@ -109,9 +109,8 @@ def _start_of(description: Description, body: Body) -> Start:
     """The start of a body that was placed by its position and velocity: heading and speed."""
     p, v = np.asarray(body.position, dtype=float), np.asarray(body.velocity, dtype=float)
     earth, air = description.earth, description.elements.get("air")
-    R_WN = level(earth, p)
-    R_NB = R_WN.T @ Pose.from_quaternion(np.asarray(body.orientation, dtype=float)).R
-    roll, pitch, heading = map(float, euler.from_matrix(R_NB))
+    R_WB = Pose.from_quaternion(np.asarray(body.orientation, dtype=float)).R
+    roll, pitch, heading = map(float, attitude_at(earth, p, R_WB))
     if isinstance(air, AirMass) and np.linalg.norm(v) > 0:
         speed = float(np.linalg.norm(v - air.velocity(earth, 0.0, p)))
         return Start(position=p, heading=heading, airspeed=speed, alpha=0.05, flight_path=0.0)

@@ -8,10 +8,11 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.environment import AirMass, Earth
-from poinsot.environment.air_mass import ground_velocity, height, level, turning
+from poinsot.environment.air_mass import ground_velocity, height, turning
 from poinsot.environment.airspeed import air_velocity
 from poinsot.environment.geodesy import require_place, transport_rate
 from poinsot.fuse import is_traced
+from poinsot.parts.whereabouts import level
 from poinsot.spatial import euler, quaternion
 from poinsot.spatial.arrays import as_array, vector
 
