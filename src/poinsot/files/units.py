@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from poinsot._hints import hint
+from poinsot.files import common_units
 
 QUANTITY = re.compile(
     r"\s*([-+]?(?>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?))"  # a number,
@@ -55,6 +56,9 @@ def to_si(text: str, units: Sequence[str] = ()) -> float:
     number, unit = match[1], match[2]
     if unit is None:
         return float(number)
+    common = common_units.converted(number, unit, units)
+    if common is not None:
+        return common
     registry = _registry()
     try:
         quantity = registry.Quantity(Decimal(number), unit)

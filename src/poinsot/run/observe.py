@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,11 +16,14 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
 from poinsot.parts.load_factor import load_factor, specific_force
+from poinsot.parts.scene import Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
-from poinsot.world import Motion, System
+from poinsot.world import Motion, State, System
 
+T = TypeVar("T")
+Measuring: TypeAlias = Callable[[Array, Array, Array], tuple[Array, ...]]  # of (time, y, p), for all records
 AXES = ("x", "y", "z")
 LABELS: dict[str, Callable[[System], Sequence[str]]] = {
     "body": lambda s: [link.name for link in s.bodies.links],
@@ -194,22 +197,28 @@ def observe(
 
 
 @memo
-def _observer(
-    compiled: CompiledSystem, names: tuple[str, ...] | None
-) -> tuple[dict[str, Observable], Callable[[Array, Array, Array], tuple[Array, ...]]]:
+def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[dict[str, Observable], Measuring]:
     """The quantities with these names, and the compiled function that measures them."""
     chosen = observables(compiled.system, names)
     return chosen, measuring(compiled, [observable.of for observable in chosen.values()])
 
 
-def measuring(
-    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]]
-) -> Callable[[Array, Array, Array], tuple[Array, ...]]:
+def measuring(compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]]) -> Measuring:
     """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them."""
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of)
 
+
+def measuring_scene(compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]]) -> Measuring:
+    """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of)
+
+
+def _measuring(
+    compiled: CompiledSystem, at: Callable[[Array, Scalar, State], T], of: Sequence[Callable[[T], Array]]
+) -> Measuring:
     def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
-        motion = compiled.context(p).motion(t, compiled.unpack(y).state)
-        return [1.0 * quantity(motion) for quantity in of]
+        instant = at(p, t, compiled.unpack(y).state)
+        return [1.0 * quantity(instant) for quantity in of]
 
     def function(t: Scalar, y: Array, p: Array) -> Array:
         """All in one array: a ufunc has no more than 64 outputs."""

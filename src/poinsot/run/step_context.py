@@ -8,6 +8,7 @@ import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.mechanism import Mechanism
+from poinsot.parts.scene import Scene
 from poinsot.run import ledger
 from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, State, System
@@ -39,6 +40,10 @@ class StepContext:
     def inputs_at(self, t: Scalar) -> Values:
         """The inputs at the time t."""
         return {**self.inputs, **{name: as_array(f(t)) for name, f in self.functions.items()}}
+
+    def scene(self, t: Scalar, state: State) -> Scene:
+        """Poses and velocities at the time t; forces are found when they are asked for."""
+        return self.system.scene(t, state, self.parameters, self.inputs_at(t))[0]
 
     def motion(self, t: Scalar, state: State) -> Motion:
         """All forces at the time t, and the accelerations that follow."""

@@ -12,13 +12,12 @@ from poinsot._types import Array
 from poinsot.mechanism import Mechanism
 from poinsot.parts import WORLD, Element
 from poinsot.parts.element import value_of
+from poinsot.parts.scene import Scene
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.observe import measuring
+from poinsot.run.observe import Measuring, measuring, measuring_scene
 from poinsot.run.result import Run
 from poinsot.spatial import motion, quaternion
 from poinsot.world import Description, Motion
-
-Measure = Callable[[Array, Array, Array], tuple[Array, ...]]
 
 
 class Measures:
@@ -30,61 +29,69 @@ class Measures:
         self.wrenches = tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
 
     @cached_property
-    def places(self) -> Measure:
+    def places(self) -> Measuring:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
-        return measuring(self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins])
+        return measuring_scene(self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins])
 
     @cached_property
-    def velocities(self) -> Measure:
+    def velocities(self) -> Measuring:
         """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
-        return measuring(self.compiled, [_velocities])
+        return measuring_scene(self.compiled, [_velocities])
 
     @cached_property
-    def forces(self) -> Measure:
+    def forces(self) -> Measuring:
         """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
         return measuring(self.compiled, [lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])])
 
     @cached_property
-    def reactions(self) -> Measure:
+    def reactions(self) -> Measuring:
         """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
         return measuring(self.compiled, [_reactions])
 
     @memo
-    def shown(self, element: str, key: str) -> Measure:
+    def shown(self, element: str, key: str) -> Measuring:
         """A shown quantity of an element."""
-        return measuring(self.compiled, [lambda m: m.effects[element].shown[key]])
+        system = self.compiled.system
+        follows = element in system.loops or system.description.elements[element].follows
+
+        def value(scene: Scene) -> Array:
+            own = None if follows else scene.effect(element).shown[key]
+            return scene.dynamics.effects[element].shown[key] if own is None or callable(own) else own
+
+        return measuring_scene(self.compiled, [value])
 
     @memo
-    def asked(self, element: str, key: str, entry: str = "") -> Measure:
+    def asked(self, element: str, key: str, entry: str = "") -> Measuring:
         """What an element is told: a number, input, signal or function among its fields, or an entry of one."""
 
-        def told(m: Motion) -> Array:
-            own = getattr(m.scene.elements[element], key)
+        def told(scene: Scene) -> Array:
+            own = getattr(scene.elements[element], key)
             value = own[entry] if entry else own
             if isinstance(value, str):
-                return m.scene.signal(value)
-            return value_of(value, m.scene, (), key, repr(element))
+                return scene.signal(value)
+            return value_of(value, scene, (), key, repr(element))
 
-        return measuring(self.compiled, [told])
+        return measuring_scene(self.compiled, [told])
 
     @memo
-    def input(self, name: str) -> Measure:
+    def input(self, name: str) -> Measuring:
         """An input of the world."""
-        return measuring(self.compiled, [lambda m: m.scene.input(name)])
+        return measuring_scene(self.compiled, [lambda scene: scene.input(name)])
 
     @memo
-    def touches(self, element: str) -> Measure:
+    def touches(self, element: str) -> Measuring:
         """Points, normals and depths of a contact."""
 
-        def place(k: int) -> Callable[[Motion], Array]:
-            return lambda m: m.scene.elements[element].meeting(m.scene).places(m.scene)[k]  # type: ignore[attr-defined]
+        def place(k: int) -> Callable[[Scene], Array]:
+            return lambda scene: scene.elements[element].meeting(scene).places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring(self.compiled, [place(k) for k in range(3)])
+        return measuring_scene(self.compiled, [place(k) for k in range(3)])
 
     @memo
-    def flow(self, body: str, point: tuple[float, ...]) -> Measure:
+    def flow(self, body: str, point: tuple[float, ...]) -> Measuring:
         """The velocity (3,) [m/s] of a point of a body through the air, in world axes."""
-        return measuring(self.compiled, [lambda m: m.scene[body].pose.R @ m.scene.air(body, np.array(point)).velocity])
+        at = np.array(point)
+        return measuring_scene(self.compiled, [lambda scene: scene[body].pose.R @ scene.air(body, at).velocity])
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,9 +233,9 @@ def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Rec
     return Records(Measures(run.compiled), run.time[chosen], y, p[chosen] if p.ndim == y.ndim else p, tuple(instances))
 
 
-def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Motion], Array]:
+def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Scene], Array]:
     """A function of (inertia, pose, twist), evaluated for every body."""
-    return lambda m: np.stack([of(b.inertia, b.pose, b.twist) for b in (m.scene[name] for name in m.scene.bodies)])
+    return lambda scene: np.stack([of(b.inertia, b.pose, b.twist) for b in (scene[name] for name in scene.bodies)])
 
 
 _positions = _each(lambda inertia, X, V: X.p)
