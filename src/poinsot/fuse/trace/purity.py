@@ -255,7 +255,7 @@ def _unsafe_code(code: types.CodeType) -> str | None:
 
 
 def _changes_items(code: types.CodeType) -> bool:
-    """Whether code may change what is in an array, list, dict or set: x[i] = y, del x[i], x += y, out=x, or a method."""
+    """Whether code may change an array, list, dict or set: by x[i] = y, del x[i], x += y, out=x, or a method."""
     if MUTATORS & {*code.co_names} or any(isinstance(names, tuple) and "out" in names for names in code.co_consts):
         return True
     return any(
