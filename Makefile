@@ -1,13 +1,13 @@
 # Poinsot: `make run` shows it at work, `make test` proves it. Both need only Python 3.11 or newer, git and make.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow fuzz mutants lint format bench docs dist pictures clean
+.PHONY: help run test test-slow fuzz mutants lint format bench bench-compare docs dist pictures clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 help:            ## list these targets
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 run: $(VENV)/.run            ## set up and simulate the flipping T-handle; results and a replay in results/
 	@$(BIN)/poinsot run
@@ -34,7 +34,10 @@ format: $(VENV)/.test            ## rewrite the sources in the common style
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.bench            ## measure, against the peers, in one run
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py --history benchmarks/history.jsonl
+
+bench-compare: $(VENV)/.run            ## rows of the last `make bench` that are slower than before by more than FACTOR=1.25
+	$(BIN)/python benchmarks/compare.py benchmarks/history.jsonl --factor $(or $(FACTOR),1.25)
 
 docs: $(VENV)/.test            ## build the documentation site: open site/index.html
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs site

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from case import Case, Contender, Entry, Missing, RemoteEntry, count_processor_time
+from compare import BenchRun, Figure, append, sources
 from poinsot import fuse
 from poinsot.fuse.llvm.target import host
 
@@ -114,17 +115,21 @@ def table(case: Case, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
 
 
-def machine() -> Iterator[str]:
-    """The hardware and the versions."""
+def processor() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text()
         model = re.search(r"model name\s*: (.*)", text).group(1)  # type: ignore[union-attr]
     except (OSError, AttributeError):
         model = platform.processor() or platform.machine()
     name, _, width, _ = host()
+    return f"{model} ({name}), {os.cpu_count()} cores, vectors of {width} bytes"
+
+
+def machine() -> Iterator[str]:
+    """The hardware and the versions."""
     system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     yield f"- {time.strftime('%Y-%m-%d %H:%M')}, {system}"
-    yield f"- {model} ({name}), {os.cpu_count()} cores, vectors of {width} bytes; load {load()}"
+    yield f"- {processor()}; load {load()}"
     versions = []
     for package in PACKAGES:
         try:
@@ -155,6 +160,7 @@ def main() -> int:
         help="count the time of this process alone: on a busy machine; for cases of one thread, in this process",
     )
     parser.add_argument("--out", type=Path, help="write the report to this file, too")
+    parser.add_argument("--history", type=Path, help="append the figures to this file, for `compare.py`")
     options = parser.parse_args()
     fuse.set_threads(1)
     if options.processor_time:
@@ -189,7 +195,24 @@ def main() -> int:
     say(summary(cases, rows))
     if options.out:
         options.out.write_text("\n".join(report) + "\n")
+    if options.history:
+        append(options.history, measurement(cases, rows, options.processor_time, options.quick))
     return int(any(row.trouble and not row.missing for group in rows.values() for row in group))
+
+
+def measurement(cases: Sequence[Case], rows: dict[str, list[Row]], processor_time: bool, quick: bool) -> BenchRun:
+    """This run for the history. Peers that are not installed are left out."""
+    figures = []
+    for case in cases:
+        for row in (row for row in rows[case.name] if not row.missing):
+            best = median = setup = None
+            if row.figures and row.entry and not row.trouble:
+                best, median, setup = row.best, statistics.median(row.figures), row.entry.setup
+            name, peer = row.contender.name, bool(row.contender.peer)
+            figures.append(Figure(case.name, name, peer, case.unit, best, median, setup, row.trouble))
+    clock, when = "processor" if processor_time else "wall", time.strftime("%Y-%m-%d %H:%M:%S")
+    state = sources(Path(__file__).parent)
+    return BenchRun(state, when, f"{platform.system()}, {processor()}", clock, quick, load(), tuple(figures))
 
 
 def summary(cases: Sequence[Case], rows: dict[str, list[Row]]) -> Iterator[str]:

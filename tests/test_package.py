@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,50 @@ assert sorted(os.listdir('results')) == ['t-handle.html', 't-handle.nc']
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("pip install 'poinsot[view]'") == 2
     assert done.stderr.count("pip install 'poinsot[zarr]'") == 1
+
+
+def stated_pythons() -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    found = [re.search(r":: (3\.\d+)$", line) for line in project["classifiers"]]
+    return [match[1] for match in found if match]
+
+
+def test_the_pythons_of_the_metadata_are_those_that_are_tested():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    pythons, workflow = stated_pythons(), (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.findall(r'"(3\.\d+)"', re.search(r"python: \[(.*)\]", workflow)[1]) == pythons
+    assert project["project"]["requires-python"] == f">={pythons[0]}"
+    assert project["tool"]["mypy"]["python_version"] == pythons[0]
+    assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "docs" / "installing.md").read_text()
+
+
+def test_no_syntax_that_newer_pythons_warn_of():
+    """`return`, `break` and `continue` that leave `finally` (3.14), and escapes that are none (3.12)."""
+    for path in (
+        path for room in ("src", "examples", "benchmarks", "tools", "fuzz") for path in (ROOT / room).rglob("*.py")
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tree = ast.parse(path.read_text(), str(path))
+        for block in (node.finalbody for node in ast.walk(tree) if isinstance(node, ast.Try)):
+            leaving = [node for part in block for node in ast.walk(part) if isinstance(node, LEAVING)]
+            assert not leaving, f"{path}:{leaving[0].lineno}"
+
+
+LEAVING = (ast.Return, ast.Break, ast.Continue)
+
+
+@pytest.mark.slow
+def test_types_hold_for_the_newest_python(tmp_path):
+    """Whatever its standard library has lost or deprecated is an error."""
+    pytest.importorskip("mypy")
+    words = [
+        "--python-version",
+        stated_pythons()[-1],
+        "--enable-error-code",
+        "deprecated",
+        "--cache-dir",
+        str(tmp_path),
+    ]
+    done = subprocess.run([sys.executable, "-m", "mypy", *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

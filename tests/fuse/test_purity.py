@@ -48,6 +48,19 @@ def tallied_as_a_whole(x):
     return x * float(tally[0])
 
 
+def tallied_in_a_slice(x):
+    TALLY[0:1] = TALLY + 1
+    return x * TALLY[0]
+
+
+ENDLESS = [*range(1000)]
+
+
+def shortened(x):
+    del ENDLESS[0]
+    return x * len(ENDLESS)
+
+
 @functools.lru_cache
 def cached_noise(key):
     return RNG.random()
@@ -56,6 +69,8 @@ def cached_noise(key):
 VARYING = {
     "an array that changes": tallied,
     "a whole array that changes": tallied_as_a_whole,
+    "a slice of an array that changes": tallied_in_a_slice,
+    "a list that shrinks": shortened,
     "an array that is an output": lambda x: x * float(np.add(TALLY, 1, out=TALLY)[0]),
     "behind a cache": lambda x: x * cached_noise(object()),
     "by name": lambda x: x * globals()["RNG"].random(),

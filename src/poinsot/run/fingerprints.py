@@ -93,6 +93,8 @@ class Reading:
         if inner is not None:
             return f"{kind} of {self.text(inner)}"
         try:
+            if type(x).__module__ == "itertools":  # Python 3.11 copies them, 3.12 warns, 3.14 refuses: none for all
+                raise TypeError(f"{kind} cannot be copied")
             made = x.__reduce_ex__(4)
             parts = [made] if isinstance(made, str) else [*made[1:3], *(list(items) for items in made[3:5] if items)]
         except Exception:  # whatever the object says of being copied

@@ -255,11 +255,11 @@ def _unsafe_code(code: types.CodeType) -> str | None:
 
 
 def _changes_items(code: types.CodeType) -> bool:
-    """Whether code may change what is in an array, list, dict or set: by x[i] = y, x += y, out=x, or a method."""
+    """Whether code may change an array, list, dict or set: by x[i] = y, del x[i], x += y, out=x, or a method."""
     if MUTATORS & {*code.co_names} or any(isinstance(names, tuple) and "out" in names for names in code.co_consts):
         return True
     return any(
-        instruction.opname == "STORE_SUBSCR"
+        instruction.opname in ("STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR")  # STORE_SLICE: from Python 3.12 on
         or (instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("="))
         for instruction in dis.get_instructions(code)
     )
