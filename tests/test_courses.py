@@ -81,7 +81,7 @@ def test_a_notebook_has_the_cells_of_its_page(name):
 @pytest.mark.slow
 def test_a_notebook_runs_in_jupyter(tmp_path):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
-    book = nbformat.from_dict(notebook(page_of(QUICK[0])))
+    book = nbformat.reads(json.dumps(notebook(page_of(QUICK[0]))), as_version=4)  # as Jupyter reads the file
     nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     kinds = {output.output_type for cell in book.cells if cell.cell_type == "code" for output in cell.outputs}
     assert "display_data" in kinds  # its pictures
