@@ -230,7 +230,7 @@ def lists() -> dict[str, type[ScenarioTable]]:
 
 PICTURES = (  # that `run.plot` knows beside quantities
     "energy", "momentum", "phase", "polhode", "margins",
-    "path", "ground_track", "height_and_speed", "mach_altitude", "elements", "eclipse", "dispersion",
+    "path", "ground_track", "globe", "height_and_speed", "mach_altitude", "elements", "eclipse", "dispersion",
 )  # fmt: skip
 TOP = ("title", "about", "gravity", "constants", "inputs", "outputs")
 
