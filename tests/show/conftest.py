@@ -10,6 +10,13 @@ READY = "window.poinsot?.player.drawn > 0"
 PATIENCE = 180_000  # ms: a machine may be busy; what is right comes at once
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in the browser are tried again, up to twice: on a busy machine, pages are drawn and laid out late."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """Chromium, driven by Playwright."""
