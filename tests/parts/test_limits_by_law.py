@@ -6,7 +6,7 @@ from instants import flying
 
 import poinsot as pt
 from poinsot._errors import FieldError, UnknownNameError
-from poinsot.parts.slosh import slosh_model
+from poinsot.parts.slosh import slosh_model, slosh_parts
 from poinsot.parts.strip import Flowing
 from poinsot.parts.structure import beyond
 from poinsot.parts.whereabouts import attitude
@@ -185,3 +185,22 @@ def test_attitude_is_measured_from_north_east_and_down(earth):
         R_NB = R_NB @ rotation.exp(angles[axis] * np.eye(3)[axis])
     world.add_body("a", Inertia.sphere(1.0, 0.1), position=position, orientation=quaternion.from_matrix(R_WN @ R_NB))
     np.testing.assert_allclose(attitude(world.scene(), "a"), angles, atol=1e-12)
+
+
+def test_a_box_sloshes_along_its_longer_side_on_the_ground():
+    """About y if that is x, about x if it is y, however high the box is."""
+    for size, axis in (((0.7, 0.4, 0.9), (0, 1, 0)), ((0.4, 0.7, 0.2), (1, 0, 0)), ((0.4, 0.7, 0.5), (1, 0, 0))):
+        parts = slosh_parts(pt.Tank("t", "a", capacity=1.0, contents=0.4, size=size))
+        np.testing.assert_array_equal(parts.joint.axes, [axis])
+
+
+def test_a_part_as_heavy_as_the_body_or_heavier_cannot_be_cut_away():
+    body = Inertia.box(1.0, (1, 1, 1))
+    for mass in (1.0, 1.5):
+        with pytest.raises(ValueError, match=r"a part of .* kg cannot be cut away from a body of 1.0 kg"):
+            body - Inertia.box(mass, (0.1, 0.1, 0.1))
+
+
+def test_a_cut_acts_on_its_body_or_on_a_loop():
+    assert pt.Cut("c", "a").bodies() == ("a",)
+    assert pt.Cut("c", loop="l").bodies() == ()
