@@ -17,6 +17,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, jacobian, jvp
 from poinsot.fuse.trace.pytree import flatten
+from poinsot.integrate.embedded import flat
 from poinsot.integrate.schemes import Derivative
 
 WRITTEN_OUT = 12  # unknowns, up to which the matrix is written out: zeros of the Jacobian then cost nothing
@@ -53,9 +54,9 @@ class Rosenbrock:
             return rebuild([np.reshape(p, s) for p, s in zip(np.split(x, ends[:-1]), shapes, strict=True)])
 
         def rate(t: Any, x: Any) -> Any:
-            return _flat(f(t, nested(x)))
+            return flat(f(t, nested(x)))
 
-        x, share = _flat(y), h * self.gamma
+        x, share = flat(y), h * self.gamma
         J, f_t = derivatives(rate, t, x, n)
         solve = factorized(-share * J[:n])
         u: list[Any] = []
@@ -65,10 +66,6 @@ class Rosenbrock:
             inner = solve(right[:n])
             u.append(np.concatenate([inner, right[n:] + share * (J[n:] @ inner)]))
         return nested(_sum(x, self.m, u)), [nested(_sum(0.0 * x, self.e, u))]
-
-
-def _flat(y: Any) -> Any:
-    return np.concatenate([np.ravel(leaf) for leaf in flatten(y)[0]])
 
 
 def _sum(x: Any, weights: Sequence[float], u: Sequence[Any]) -> Any:
