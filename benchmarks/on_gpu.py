@@ -24,17 +24,17 @@ from poinsot.run.compiled import CompiledSystem
 
 CHECKED = 65  # instances
 HEAD = (
-    "| world | steps before | method | floats | instances | M steps/s | wanted | error | trace s | NVRTC s | first call s | registers "
-    "| local bytes | at the end |\n|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+    "| world | steps before | method | floats | instances | M steps/s | wanted | error | trace s | NVRTC s | first call s "
+    "| registers | local bytes | at the end |\n|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
 )
 
 
 @dataclass(frozen=True)
 class Fleet:
     """Many of one world: its start (count, ny), changed from instance to instance by `spread`; how many steps h [s] a
-    launch takes, after each of so many `before`; what is `wanted` of it, steps/s by the bytes of a float; and what to say of
-    the states (count, ny) at the end. Checked is the state itself after up to `checked` steps, to `tolerance`, relative
-    to the largest number of a kind."""
+    launch takes, after each of so many `before`; what is `wanted` of it, steps/s by the bytes of a float; and what to
+    say of the states (count, ny) at the end. Checked are q and v after up to `checked` steps, to `tolerance`, relative
+    to the largest of each."""
 
     name: str
     world: Callable[[], pt.World]
