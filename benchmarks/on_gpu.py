@@ -24,8 +24,8 @@ from poinsot.run.compiled import CompiledSystem
 
 CHECKED = 65  # instances
 HEAD = (
-    "| world | steps before | method | floats | instances | M steps/s | wanted | error | trace s | NVRTC s | first call s "
-    "| registers | local bytes | at the end |\n|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+    "| world | steps before | method | floats | instances | M steps/s | wanted | error | trace s | NVRTC s "
+    "| first call s | registers | local bytes | at the end |\n|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
 )
 
 
