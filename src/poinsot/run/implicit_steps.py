@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.environment.spot_loop import looped, resisting_together
 from poinsot.fuse import fori_loop, is_traced
 from poinsot.mechanism import floating, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
@@ -28,6 +29,7 @@ from poinsot.world.closing_loops import closing, gathered
 
 ITERATIONS = 3
 JOINTS = "joints"  # the springs and dampers in all joints, as one source of the ledger
+SPOTS = "spots"  # where bodies touch the ground in many points, as one law
 
 
 def implicit(iterations: int = ITERATIONS) -> Method:
@@ -72,7 +74,11 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
         tau = gathered(mech, effect, wrenches, tau)
     tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
     touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
-    laws = {name: e.resisting(scene, h) for name, e in resisting.items()}
+    laws: dict[str, Resisting] = {}
+    together = looped(scene)
+    if together:
+        laws[SPOTS] = resisting_together(together, scene, h)
+    laws |= {name: e.resisting(scene, h) for name, e in resisting.items() if e not in together}
     if _joints_resist(scene):
         laws[JOINTS] = joint_resistance(scene, h)
     rows = firm_rows(mech, system.closures(scene), scene.q, scene.v, scene.t, system.independent)
@@ -151,7 +157,10 @@ def _booked(
     used: dict[str, Used],
 ) -> Motion:
     """The motion, with the effects of resisting elements among the others."""
-    taken = {name: law.taken(later, used[name]) for name, law in laws.items()}
+    taken: dict[str, Effect] = {}
+    for name, law in laws.items():
+        effect = law.taken(later, used[name])
+        taken |= {name: effect} if isinstance(effect, Effect) else effect
     for effect in taken.values():
         tau = gathered(scene.mechanism, effect, wrenches, tau)
     joints, effects = taken.pop(JOINTS, None), effects | taken
