@@ -130,11 +130,7 @@ def _solved(
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
     lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
     if len(rows.gap):
-        if lists:
-            raise ValueError(
-                "a world with closed loops cannot have a list of contacts yet: let pairs touch one by one."
-            )
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both)
+        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
     if lists:
         return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
     return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
