@@ -55,6 +55,20 @@ def touching(
     return found
 
 
+def touching_one(
+    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Any], sizes: Sequence[int], most: int
+) -> TouchedPatches:
+    """The same of shapes with something that all of them may touch; `pair`: their places among `shapes` (p,), the
+    numbers of these."""
+
+    def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
+        a = np.asarray(shapes)[pair]
+        return when(is_near(a), lambda found: _added(found, pair, meet(a), sizes), found)
+
+    found: TouchedPatches = fori_loop(len(shapes), look, _empty(sizes, most))
+    return found
+
+
 def touching_by_list(
     balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
 ) -> tuple[TouchedPatches, Any]:

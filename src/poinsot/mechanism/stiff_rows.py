@@ -28,12 +28,12 @@ STRAIGHT = 40  # unknowns, up to which the factorisation is straight-line code
 
 @dataclass(frozen=True, eq=False)
 class ListedRow:
-    """One entry of a row list: J (r, n) over the velocities that the list reaches, f_0 (r,), K (r, r); and what the
+    """One entry of a row list: f_0 (r,), K (r, r), and J (r, n) over the velocities that the list reaches; and what the
     list itself wants to see again."""
 
-    J: Array
     f: Array
     K: Array
+    J: Any
     more: Any = None
 
 
