@@ -10,7 +10,7 @@ from poinsot._types import Array, Scalar
 from poinsot.contact.colliders import Collider
 from poinsot.contact.meeting_kinds import MeetingKind
 from poinsot.contact.reach import reach
-from poinsot.fuse import fori_loop
+from poinsot.fuse import fori_loop, in_memory
 from poinsot.spatial import Pose
 
 
@@ -20,20 +20,28 @@ class BodyFrames:
     and twists (n + 1, 6), of which the last is that of the world: angular velocities, and the velocities of the points
     of bodies that pass through `about`."""
 
+    names: tuple[str, ...]
     about: Array
     R: Array
     p: Array
     twists: Array
 
     @classmethod
-    def of(cls, about: Array, poses: Sequence[Pose], twists: Sequence[Array]) -> "BodyFrames":
+    def of(
+        cls, names: tuple[str, ...], about: Array, poses: Sequence[Pose], twists: Sequence[Array]
+    ) -> "BodyFrames":
         """From poses X_WB and twists V_WB_B (6,)."""
         found = []
         for X, V in zip(poses, twists, strict=True):
             w = X.R @ V[:3]
             found.append(np.concatenate([w, X.R @ V[3:] + np.cross(X.p - about, w)]))
         places = np.stack([X.p - about for X in poses])
-        return cls(about, np.stack([X.R for X in poses]), places, np.stack([*found, np.zeros(6)]))
+        return cls(names, about, np.stack([X.R for X in poses]), places, np.stack([*found, np.zeros(6)]))
+
+    def numbers(self, names: Sequence[str]) -> np.ndarray:
+        """Of bodies by their names; any other is the world."""
+        known = {name: k for k, name in enumerate(self.names)}
+        return np.array([known.get(name, len(known)) for name in names])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +80,8 @@ def shape_places(
         return at, centres, radii, ahead, np.maximum(fastest, speed)
 
     n = len(colliders)
-    blank = np.empty((n, width)), np.empty((n, 3)), np.empty(n), np.empty(n), np.zeros(())
-    at, centres, radii, ahead, fastest = fori_loop(n, place, blank)
+    blank = (in_memory(np.empty((n, *shape))) for shape in ((width,), (3,), (), ()))
+    at, centres, radii, ahead, fastest = fori_loop(n, place, (*blank, np.zeros(())))
 
     def widen(k: Any, found: tuple[Array, Array]) -> tuple[Array, Array]:
         radii, ahead = found

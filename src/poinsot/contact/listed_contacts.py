@@ -14,7 +14,7 @@ from poinsot._types import Array, Scalar
 from poinsot.contact.law import SHEAR
 from poinsot.contact.near_pairs import TouchedPatches
 from poinsot.contact.pressing import Books, Grip, Pressed, resistance
-from poinsot.fuse import fori_loop, while_loop
+from poinsot.fuse import fori_loop, in_memory, while_loop
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.stiff_rows import ListedRow, RowList
 
@@ -171,7 +171,8 @@ def listed_contacts(
         late = np.where(same, late, np.maximum(late, np.max(found.depths[k])))
         return J, W, centres, stretch, turn, old, late
 
-    blank = tuple(np.empty(shape) for shape in ((most, r, len(reached)), (most, r), (most, 3), (most, 3), (most, 3)))
+    shapes = (r, len(reached)), (r,), (3,), (3,), (3,)
+    blank = tuple(in_memory(np.empty((most, *shape))) for shape in shapes)
     count = np.minimum(found.count, most)
     start = (*blank, np.array(0), np.zeros(()))
     J, W, centres, stretch, turn, _, late = fori_loop(count, enter, start, most=most)
@@ -215,7 +216,8 @@ def outcome(
         )
 
     m = contacts.most
-    blank = (np.zeros(()), np.zeros(()), Books.blank(), np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m, 3)))
+    memory = (in_memory(x) for x in (np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m, 3))))
+    blank = (np.zeros(()), np.zeros(()), Books.blank(), *memory)
     before, after, books, patches, stretch, turn = fori_loop(contacts.count, add, blank, most=m)
     return ListOutcome(before, after, books, SpringMemory(patches, stretch, turn if turning else None))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.contact.patches import ContactPatch
-from poinsot.fuse import fori_loop, when
+from poinsot.fuse import fori_loop, in_memory, when
 
 Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
 
@@ -96,7 +96,7 @@ def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray
 
         return when(_overlap(balls, np.asarray(first)[pair], np.asarray(second)[pair]), keep, found)
 
-    found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), np.zeros(most, dtype=int)))
+    found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), in_memory(np.zeros(most, dtype=int))))
     return found
 
 
@@ -110,10 +110,9 @@ def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
 def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
     """A list without patches."""
     points = max(sizes)
-    pair, patch = np.zeros(most, dtype=int), np.zeros(most, dtype=int)
-    return TouchedPatches(
-        np.array(0), pair, patch, np.empty((most, 3)), np.empty((most, points, 3)), np.empty((most, points))
-    )
+    numbers = (in_memory(np.zeros(most, dtype=int)) for _ in range(2))
+    places = (in_memory(np.empty((most, *shape))) for shape in ((3,), (points, 3), (points,)))
+    return TouchedPatches(np.array(0), *numbers, *places)
 
 
 def _added(

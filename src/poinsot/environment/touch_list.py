@@ -27,7 +27,7 @@ from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
 from poinsot.contact.spots import spots_of
 from poinsot.environment.meeting import ContactElement, Meeting
-from poinsot.fuse import fori_loop
+from poinsot.fuse import fori_loop, in_memory
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.form import canonical
 from poinsot.parts.element import Effect
@@ -96,18 +96,6 @@ class TouchList(ContactElement):
         one, other = (self.colliders[k].shape for k in self.pairs[0])
         return (MeetingKind.alone(one) if self.ground else kind_of(one, other)[0]), one, other
 
-    @cached_property
-    def numbers_of_bodies(self) -> np.ndarray:
-        """That of the owner of each shape, among `bodies`; the last, beyond them, is that of the world."""
-        number = {name: k for k, name in enumerate((*self.bodies(), WORLD))}
-        return np.array([number[name] for name in (*self.owners, WORLD)])
-
-    @cached_property
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of the two bodies of each pair."""
-        first, second = self.numbers_of_bodies[np.array(self.pairs)].T
-        return first, second
-
     def bodies(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.owners))
 
@@ -162,24 +150,26 @@ class TouchList(ContactElement):
         states = [scene.carrier(name) for name in self.bodies()]
         about = next((s.pose.p for s in scene._carriers), np.zeros(3))
         poses = [state.pose @ X_CB for state, X_CB in states]
-        return BodyFrames.of(about, poses, [X.inverse().adjoint() @ state.twist for state, X in states])
+        return BodyFrames.of(self.bodies(), about, poses, [X.inverse().adjoint() @ state.twist for state, X in states])
 
     def contacts(self, scene: Scene, frames: BodyFrames, h: Scalar, jacobians: bool = False) -> ListedContacts:
         """The patches that may touch within a step h [s], of bodies that are in these places."""
         found, near_full = self.found(scene, frames, h)
+        numbers = frames.numbers((*self.owners, WORLD))  # -1 is the last
+        first, second = numbers[np.array(self.pairs)].T
         T, branches, belt = canonical.tree_of(scene.mechanism), None, None
         if jacobians:
-            of = [*(T.carriers[scene.mechanism.index(name)][0] for name in self.bodies()), -1]
-            ends = tuple((of[a], of[b]) for a, b in zip(*self.ends, strict=True))
+            of = [*(T.carriers[scene.mechanism.index(name)][0] for name in frames.names), -1]
+            ends = tuple((of[a], of[b]) for a, b in zip(first, second, strict=True))
             branches = Branches(T, scene.q, [state.pose for state in scene._carriers], frames.about, ends)
         if self.ground:
             belt = lambda k: self._under(scene, found.points[k, 0] + frames.about).velocity  # noqa: E731
         fault = np.where(found.is_full | near_full, np.nan, 0.0)
-        return listed_contacts(found, self.ends, frames.twists, self._memory(scene), fault, branches, belt)
+        return listed_contacts(found, (first, second), frames.twists, self._memory(scene), fault, branches, belt)
 
     def found(self, scene: Scene, frames: BodyFrames, h: Scalar) -> tuple[TouchedPatches, Any]:
         """The patches that may touch, and whether there were more near pairs than a list of these can hold."""
-        places = shape_places(frames, self.numbers_of_bodies[:-1], self.colliders, self.kind, h, GAIN)
+        places = shape_places(frames, frames.numbers(self.owners), self.colliders, self.kind, h, GAIN)
         own = [self.kind.numbers(c.shape) for c in self.colliders]
         width = max(1, *map(len, own))
         numbers = np.stack([np.stack([1.0 * x for x in (*x, *[0.0] * (width - len(x)))]) for x in own])
@@ -291,8 +281,8 @@ class TouchList(ContactElement):
         stored, now = fori_loop(contacts.count, add, (np.zeros(()), Books.blank()), most=contacts.most)
         return stored + contacts.forgotten(self._stiffness), now
 
-    def gathered(self, contacts: ListedContacts, force: Callable[[Any], Array]) -> Array:
-        """The wrenches (n + 1, 6) on its bodies and, last, on the world, about the point that all is taken about, in
+    def gathered(self, contacts: ListedContacts, force: Callable[[Any], Array], bodies: int) -> Array:
+        """The wrenches (n + 1, 6) on n bodies and, last, on the world, about the point that all is taken about, in
         world axes."""
 
         def add(k: Any, F: Array) -> Array:
@@ -302,15 +292,14 @@ class TouchList(ContactElement):
             F[j] = F[j] - on
             return F
 
-        blank = np.zeros((len(self.bodies()) + 1, 6))
-        F: Array = fori_loop(contacts.count, add, blank, most=contacts.most)
+        F: Array = fori_loop(contacts.count, add, in_memory(np.zeros((bodies + 1, 6))), most=contacts.most)
         return F
 
     def _wrenches(
         self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]
     ) -> dict[str, Array]:
         """On the bodies, from the force (r,) of the contact at each place, in its frame."""
-        F, about, wrenches = self.gathered(contacts, force), self.frames(scene).about, {}
+        F, about, wrenches = self.gathered(contacts, force, len(self.bodies())), self.frames(scene).about, {}
         for k, name in enumerate(self.bodies()):
             X = scene[name].pose
             wrenches[name] = Pose.unchecked(X.R, X.p - about).adjoint().T @ F[k]
