@@ -56,8 +56,9 @@ def _mirrored(x: Any, grid: np.ndarray) -> Any:
 
 
 def clamped(x: Any, grid: np.ndarray) -> Any:
-    """The nearest point of the axis. At its ends the slope is that of the inside, which np.clip would halve: motions begin
-    and end there.
+    """The nearest point of the axis. At its ends the slope is that of the inside: motions begin and end there.
+
+    That of np.clip is a half of it.
     """
     return np.where(x < grid[0], grid[0], np.where(x > grid[-1], grid[-1], x))
 

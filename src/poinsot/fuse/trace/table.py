@@ -38,8 +38,8 @@ class Table:
 
     `name` and `labels`, one per axis, are what reports call it and its axes.
 
-    Called with one argument per axis, inside kernels or on plain arrays. NaN in gives NaN out. The derivative at an end of
-    the grid is that of the inside; at another knot of a linear table, that of the cell that begins there.
+    Called with one argument per axis, inside kernels or on plain arrays. NaN in gives NaN out. The derivative at an end
+    of the grid is that of the inside; at another knot of a linear table, that of the cell that begins there.
     """
 
     axes: tuple[np.ndarray, ...]
