@@ -33,7 +33,7 @@ def test_examples_run(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_blocks_of_peers_are_run(peer):
-    """Each has its blocks, which the test above runs; a peer that is not installed is listed among the skipped tests."""
+    """Each has its blocks, which the test above runs; one that is not installed is listed among the skipped tests."""
     pages = [page.name for page in PAGES if re.search(rf"^(?:import|from) {peer}\b", page.read_text(), re.MULTILINE)]
     assert "coming-from.md" in pages
     if find_spec(peer) is None:

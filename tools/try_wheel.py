@@ -70,7 +70,8 @@ def tell(packages: Path, empty: int) -> None:
 def courses(folder: Path, own: Path) -> list[str]:
     """Every course is in the wheel, is listed, and writes a notebook."""
     listed, names = said(folder, own / "poinsot", "course"), said(folder, own / "python", "-c", COURSES).split()
-    assert COURSE in names and all(name in listed for name in names), listed
+    assert COURSE in names, names
+    assert all(name in listed for name in names), listed
     for name in names:
         said(folder, own / "poinsot", "course", name)
     return names
