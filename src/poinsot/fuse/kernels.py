@@ -18,6 +18,7 @@ from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
+from poinsot.fuse.graph.sharing import share_callees
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
@@ -142,6 +143,7 @@ def _traced_once(
         result = function(*nested_arguments(function, leaves))
         arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
         graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
+    share_callees(graph)
     for traced in (graph, *graph.subgraphs()):  # what tracing remembered keeps the user's functions alive
         traced.__dict__.pop(MEMORY, None)
     return graph, [array.shape for array in arrays], pytree.structure(result)
