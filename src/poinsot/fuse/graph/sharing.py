@@ -1,4 +1,4 @@
-"""Equal functions become one: a function of `once` is traced for each loop that calls it, and compiled a single time."""
+"""Equal functions become one: what `once` traces for each loop that calls it is compiled a single time."""
 
 import marshal
 from collections.abc import Hashable
