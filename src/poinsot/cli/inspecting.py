@@ -115,7 +115,7 @@ def _describe(screen: Screen, path: Path, run: "Run") -> None:
     screen.say(f"{len(run.time)} records to t = {seconds(run.time[-1])}{worlds}; it ended because {run.stop}.\n")
     lines = [(k, short(v) if isinstance(v, float) else str(v)) for k, v in settings.items()]
     screen.table(("setting", "value"), lines, 2)
-    variables = run.data.data_vars.items()
+    variables = run.columns.data_vars.items()
     recorded = [(str(n), " ".join(map(str, a.dims)), str(a.attrs.get("units", ""))) for n, a in variables]
     screen.table(("recorded", "dimensions", "unit"), recorded, 3)
     if run.compiled.keeps_ledger:

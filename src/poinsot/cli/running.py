@@ -129,7 +129,7 @@ def _draw(screen: Screen, scenario: "Loaded", done: "Run") -> None:
     name = scenario.show.get("draw")
     if name is None:
         return
-    curve = pick(done.data, name)
+    curve = pick(done.columns, name)
     unit = unit_of(curve, name, done.world.description)
     screen.draw(done.time, curve.values, f"{name} [{unit}]" if unit else name)
     times = crossings(done.time, curve.values)

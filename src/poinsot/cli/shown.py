@@ -10,6 +10,7 @@ from poinsot.cli.screen import WIDE, Screen, short, vector
 from poinsot.environment import EarthGravity
 from poinsot.parts import Limit
 from poinsot.run.ledger import CONSERVED_QUANTITIES, UNITS, Ledger, magnitudes
+from poinsot.run.result import outputs_of
 from poinsot.world import World
 
 if TYPE_CHECKING:
@@ -59,16 +60,16 @@ def masses(screen: Screen, world: World) -> None:
 def final(screen: Screen, run: "Run") -> None:
     """The final state of all bodies and parts."""
     quantities = ("position", "velocity", "angular_velocity")
-    data = run.observed(list(quantities)).isel(time=-1)
+    data = run.columns_of(*quantities).isel(time=-1)
     bodies = [
         (str(body), *(vector(data[name].sel(body=body).values, ".4g", SMALL) for name in quantities))
-        for body in data.body.values
+        for body in data["body"].values
     ]
     screen.table(("final state", "position [m]", "velocity [m/s]", "angular velocity [rad/s]"), bodies)
     elements = run.world.description.elements
     parts = [
         (str(name), vector(np.ravel(x.values)), str(x.attrs.get("units", "")))
-        for name, x in run.data.isel(time=-1).items()
+        for name, x in run.columns.isel(time=-1).data_vars.items()
         if x.attrs.get("description") == "state" and not isinstance(elements.get(str(name).rpartition(".")[0]), Limit)
     ]
     if parts:
@@ -116,13 +117,13 @@ def ledger_data(kept: Ledger) -> dict[str, dict[str, float]]:
 def final_data(run: "Run") -> dict[str, Any]:
     """The final state of all bodies, for scripts."""
     names = ["position", "orientation", "velocity", "angular_velocity"]
-    data = run.observed(names).isel(time=-1)
-    return {str(b): {name: data[name].sel(body=b).values.tolist() for name in names} for b in data.body.values}
+    data = run.columns_of(*names).isel(time=-1)
+    return {str(b): {name: data[name].sel(body=b).values.tolist() for name in names} for b in data["body"].values}
 
 
 def outputs_data(run: "Run") -> dict[str, float]:
     """The outputs of a single run, by name."""
-    return {str(name): float(array) for name, array in run.outputs.data_vars.items()}
+    return {name: float(array) for name, array in outputs_of(run).items()}
 
 
 def outputs(screen: Screen, run: "Run") -> None:

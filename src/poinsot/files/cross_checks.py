@@ -13,6 +13,7 @@ from poinsot.files.kinds import PICTURES
 from poinsot.files.problems import Problem
 from poinsot.files.size_limits import MOST_STEPS, SHORTEST
 from poinsot.files.varied import varied
+from poinsot.run.columns import Columns
 from poinsot.run.observe import LABELS, observables
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import TimeGrid, time_grid
@@ -70,16 +71,14 @@ def of_sweep_record(world: World, record: Any) -> None:
     observables(world.system(), record)
 
 
-def _sample(world: World, record: Any) -> Any:
+def _sample(world: World, record: Any) -> Columns:
     """The data of a run with one record, the start."""
-    import xarray
-
     system = world.system()
     motion = system.motion(0.0, system.start())
     chosen = observables(system, record)
     arrays = {name: (("time", *x.dims), np.asarray(x.of(motion))[None]) for name, x in chosen.items()}
     used = {dim for x in chosen.values() for dim in x.dims}
-    return xarray.Dataset(arrays, {dim: list(label(system)) for dim, label in LABELS.items() if dim in used})
+    return Columns.made(arrays, {dim: list(label(system)) for dim, label in LABELS.items() if dim in used})
 
 
 def of_sweep(world: World, path: str, text: str) -> None:

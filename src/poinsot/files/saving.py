@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +21,11 @@ from poinsot.files.described import describe
 from poinsot.files.loading import FORMAT, ReadOnlyEquations, open_run
 from poinsot.files.stores import check_place, store_for
 from poinsot.run import Ledger, Run, Stop
+from poinsot.run.columns import Columns
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState
 from poinsot.run.observe import continuous
 from poinsot.world import World
-
-if TYPE_CHECKING:
-    from xarray import Dataset
 
 OWN = ("vary", "start")  # options with a place of their own: the values are in p, the state among the arrays
 PIECE = 2**24  # bytes of states that are written together
@@ -112,7 +110,7 @@ class Writer:
         p = np.concatenate(ps) if ps[0].ndim == y.ndim else ps[0]
         self._pieces, self._waiting = [], 0
         stop = Stop("running", time[-1], "the run goes on")
-        data = Run(self.world, self.compiled, time, y, p, self.settings, stop, self.record).data
+        data = Run(self.world, self.compiled, time, y, p, self.settings, stop, self.record).columns
         if "orientation" in data:
             self._continue(data["orientation"].values)
         self.put(data, y, p, more)
@@ -123,7 +121,7 @@ class Writer:
             q[...] = continuous(np.concatenate([self._orientation[None], q]))[1:]
         self._orientation = q[-1].copy()
 
-    def put(self, data: "Dataset", y: Array, p: Array, more: bool) -> None:
+    def put(self, data: Columns, y: Array, p: Array, more: bool) -> None:
         """Write a piece of `run.data` and of the states; `more`: others may follow."""
         for dataset, group, along in ((data, None, "time"), (_states(y, p), "states", "record")):
             if self._begun:
@@ -145,7 +143,9 @@ def save(run: Run, path: Name) -> None:
     with Writer(path, run.world, run.compiled, run.settings, run.record) as writer:
         for piece, last in _slices(run):
             p = run.p[piece] if run.p.ndim == run.y.ndim else run.p
-            writer.put(run.data.isel(time=piece), run.y[piece], p, not last)
+            data = run.columns.isel(time=piece)
+            data = data if isinstance(data, Columns) else Columns.of(data)
+            writer.put(data, run.y[piece], p, not last)
         writer.close(run)
 
 
@@ -156,20 +156,16 @@ def _slices(run: Run) -> Iterator[tuple[slice, bool]]:
         yield slice(start, start + size), start + size >= len(run.time)
 
 
-def _states(y: Array, p: Array) -> "Dataset":
-    import xarray
-
+def _states(y: Array, p: Array) -> Columns:
     instance = () if y.ndim == 2 else ("instance",)
     arrays = {"y": (("record", *instance, "state"), y)}
     if p.ndim == y.ndim:
         arrays["p"] = (("record", *instance, "parameter"), p)
-    return xarray.Dataset(arrays)
+    return Columns.made(arrays)
 
 
-def _whole(run: Run) -> "Dataset":
+def _whole(run: Run) -> Columns:
     """The group "run": all that belongs to a run and not to a record."""
-    import xarray
-
     ledger = run.ledger if run.compiled.keeps_ledger else None
     instance = () if run.batch is None else ("instance",)
     text = json.dumps(_meta(run, ledger), allow_nan=False).encode()
@@ -187,7 +183,7 @@ def _whole(run: Run) -> "Dataset":
         arrays["ledger_inflow"] = ((*instance, "source", "quantity"), ledger.inflow)
     for name, state in _run_states(run).items():
         arrays |= run_states.arrays_of(name, state)
-    return xarray.Dataset(arrays)
+    return Columns.made(arrays)
 
 
 def _run_states(run: Run) -> dict[str, RunState]:

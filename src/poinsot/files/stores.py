@@ -1,4 +1,4 @@
-"""The two formats of results, NetCDF and Zarr, through xarray: groups begun, continued along a dimension, and read."""
+"""The two formats of results, NetCDF and Zarr: groups begun, continued along a dimension, and read by xarray."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,24 +13,26 @@ from poinsot._optional import require
 from poinsot._owned import require_owned
 from poinsot._zarr import open_zarr
 from poinsot.files.seals import require_whole, seal
+from poinsot.run.columns import Column, Columns
 
 if TYPE_CHECKING:
-    from xarray import Dataset, Variable
+    from xarray import Dataset
 
+SLASH = "\N{DIVISION SLASH}"  # stands for a / in a name
 CHUNK = 2**17  # numbers, about, in a piece of an array that is read as one
 
 
 @dataclass(frozen=True)
 class Store:
-    """A format: `begin` a group with a dataset, `extend` it along a dimension, `note` attributes; close, check, read.
+    """A format: `begin` a group with columns, `extend` it along a dimension, `note` attributes; close, check, read.
 
     begin(path, dataset, group, along): `along` names the dimension that will grow, or is None.
     check(path): ValueError if the file is damaged, before anything else reads it.
-    read(path, group): a dataset whose arrays are read when they are needed.
+    read(path, group): an xarray.Dataset whose arrays are read when they are needed.
     """
 
-    begin: "Callable[[Path, Dataset, str | None, str | None], None]"
-    extend: "Callable[[Path, Dataset, str | None, str], None]"
+    begin: Callable[[Path, Columns, str | None, str | None], None]
+    extend: Callable[[Path, Columns, str | None, str], None]
     note: Callable[[Path, dict[str, Any]], None]
     close: Callable[[Path], None]
     check: Callable[[Path], None]
@@ -56,17 +58,18 @@ def check_place(path: Path) -> None:
         raise FileExistsError(f"'{path}' is a sweep, not a saved run; move it, or choose another name.")
 
 
-def _written(dataset: "Dataset") -> "Dataset":
-    """The dataset with names that a file can hold: a / would make a group."""
-    return _renamed(dataset, "/", "\N{DIVISION SLASH}")
+def _written(columns: Columns) -> Columns:
+    """With names that a file can hold: a / would make a group."""
+    return columns.renamed("/", SLASH)
 
 
-def _renamed(dataset: "Dataset", old: str, new: str) -> "Dataset":
-    names = {name: str(name).replace(old, new) for name in {*dataset.variables, *dataset.dims} if old in str(name)}
+def _read_as(dataset: "Dataset") -> "Dataset":
+    """With the names that were written."""
+    names = {name: str(name).replace(SLASH, "/") for name in {*dataset.variables, *dataset.dims} if SLASH in str(name)}
     return dataset.rename(names) if names else dataset
 
 
-def _chunks(variable: "Variable", along: str | None) -> tuple[int, ...]:
+def _chunks(variable: Column, along: str | None) -> tuple[int, ...]:
     """The sizes of chunks: some hundred records of a variable that grows, or is large."""
     if not variable.ndim:
         return ()
@@ -74,21 +77,55 @@ def _chunks(variable: "Variable", along: str | None) -> tuple[int, ...]:
     return (first, *(max(1, n) for n in variable.shape[1:]))
 
 
-def _make_room(path: Path, dataset: "Dataset", along: str | None) -> None:
-    """Reserve the most that a dataset takes: its numbers, a chunk more of each variable that grows, and metadata."""
+def _make_room(path: Path, dataset: Columns, along: str | None) -> None:
+    """Reserve the most that columns take: its numbers, a chunk more of each variable that grows, and metadata."""
     chunks = 8 * CHUNK * sum(along in variable.dims for variable in dataset.variables.values())
     reserve(path, dataset.nbytes + chunks + 2**20)
 
 
-def _begin_netcdf(path: Path, dataset: "Dataset", group: str | None, along: str | None) -> None:
-    dataset = _written(dataset)
-    _make_room(path, dataset, along)
+def _begin_netcdf(path: Path, columns: Columns, group: str | None, along: str | None) -> None:
+    columns = _written(columns)
+    _make_room(path, columns, along)
+    if any(name not in labels.dims for name, labels in columns.coords.items()):
+        return _begin_by_xarray(path, columns, group, along)
+    import h5netcdf
+
+    with h5netcdf.File(path, "a" if path.exists() else "w") as file:
+        place = file if group is None else file.create_group(group)
+        for name, value in columns.attrs.items():
+            place.attrs[name] = value
+        for dim, size in columns.sizes.items():
+            place.dimensions[dim] = None if dim == along else size
+            if dim == along:
+                place.resize_dimension(dim, size)
+        for name, column in columns.variables.items():
+            _put_netcdf(place, name, column, along)
+    return None
+
+
+def _put_netcdf(place: Any, name: str, column: Column, along: str | None) -> None:
+    """Write an array as xarray would: texts of any length, and NaN for what is missing among floats."""
+    import h5py
+
+    values, kind = column.values, column.values.dtype.kind
+    dtype = h5py.string_dtype() if kind == "U" else values.dtype
+    chunks = _chunks(column, along) if along in column.dims and values.size else None
+    missing = values.dtype.type(np.nan) if kind == "f" else None
+    variable = place.create_variable(name, column.dims, dtype, fillvalue=missing, chunks=chunks)
+    for key, value in column.attrs.items():
+        variable.attrs[key] = value
+    if values.size:
+        variable[...] = values.astype(object) if kind == "U" else values
+
+
+def _begin_by_xarray(path: Path, columns: Columns, group: str | None, along: str | None) -> None:
+    """The same where labels are not those of a dimension, such as varied numbers: xarray notes whose they are."""
     sizes = {
-        str(name): {"chunksizes": _chunks(variable, along)}
-        for name, variable in dataset.variables.items()
-        if along in variable.dims and variable.size
+        name: {"chunksizes": _chunks(column, along)}
+        for name, column in columns.variables.items()
+        if along in column.dims and column.values.size
     }
-    dataset.to_netcdf(
+    columns.to_xarray().to_netcdf(
         path,
         mode="a" if path.exists() else "w",
         group=group,
@@ -98,7 +135,7 @@ def _begin_netcdf(path: Path, dataset: "Dataset", group: str | None, along: str 
     )
 
 
-def _extend_netcdf(path: Path, dataset: "Dataset", group: str | None, along: str) -> None:
+def _extend_netcdf(path: Path, dataset: Columns, group: str | None, along: str) -> None:
     import h5netcdf
 
     dataset = _written(dataset)
@@ -123,22 +160,20 @@ def _note_netcdf(path: Path, attributes: dict[str, Any]) -> None:
 def _read_netcdf(path: Path, group: str | None) -> "Dataset":
     import xarray
 
-    return _renamed(xarray.open_dataset(path, group=group, engine="h5netcdf"), "\N{DIVISION SLASH}", "/")
+    return _read_as(xarray.open_dataset(path, group=group, engine="h5netcdf"))
 
 
 # Zarr's format 2, whose specification includes labels.
 
 
-def _begin_zarr(path: Path, dataset: "Dataset", group: str | None, along: str | None) -> None:
-    dataset = _written(dataset)
-    sizes = {
-        str(name): {"chunks": _chunks(v, along if along in v.dims else None)} for name, v in dataset.variables.items()
-    }
-    dataset.to_zarr(path, mode="a", group=group, encoding=sizes, zarr_format=2, consolidated=False)
+def _begin_zarr(path: Path, columns: Columns, group: str | None, along: str | None) -> None:
+    columns = _written(columns)
+    sizes = {name: {"chunks": _chunks(v, along if along in v.dims else None)} for name, v in columns.variables.items()}
+    columns.to_xarray().to_zarr(path, mode="a", group=group, encoding=sizes, zarr_format=2, consolidated=False)
 
 
-def _extend_zarr(path: Path, dataset: "Dataset", group: str | None, along: str) -> None:
-    dataset = _written(dataset)
+def _extend_zarr(path: Path, columns: Columns, group: str | None, along: str) -> None:
+    dataset = _written(columns).to_xarray()
     dataset = dataset.drop_vars([name for name, variable in dataset.variables.items() if along not in variable.dims])
     dataset.to_zarr(path, group=group, append_dim=along, zarr_format=2, consolidated=False)
 
@@ -156,7 +191,7 @@ def _close_zarr(path: Path) -> None:
 
 
 def _read_zarr(path: Path, group: str | None) -> "Dataset":
-    return _renamed(open_zarr(path, group), "\N{DIVISION SLASH}", "/")
+    return _read_as(open_zarr(path, group))
 
 
 STORES: dict[str, Store] = {

@@ -22,6 +22,7 @@ from poinsot.mechanism.stiff import Added, StiffTree
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
+from poinsot.run.heap_steps import heap_step, is_heap
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.run.step_errors import step_error
 from poinsot.world import Motion, State, System
@@ -58,9 +59,20 @@ def implicit(iterations: int = ITERATIONS) -> Method:
     method = general(1, make)
 
     def booking(context: StepContext) -> Step:
+        if is_heap(context.system):
+            return heap_step(context, iterations)
         return method.step(replace(context, books_errors=True))
 
-    return replace(method, step=booking, unsuited=lambda system: "", books_errors=True)
+    def converts(system: System) -> bool:
+        return not is_heap(system) and method.converts(system)
+
+    def to_stepped(context: StepContext, y: LedgerState) -> LedgerState:
+        return y if is_heap(context.system) else method.to_stepped(context, y)
+
+    def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
+        return y if is_heap(context.system) else method.from_stepped(context, y)
+
+    return Method(1, booking, to_stepped, from_stepped, converts, books_errors=True)
 
 
 def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> tuple[Motion, Array]:
@@ -136,11 +148,7 @@ def _solved(
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
     lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
     if len(rows.gap):
-        if lists:
-            raise ValueError(
-                "a world with closed loops cannot have a list of contacts yet: let pairs touch one by one."
-            )
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both)
+        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
     if lists:
         return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
     return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)

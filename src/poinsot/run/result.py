@@ -14,6 +14,7 @@ from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
 from poinsot.run import output_kinds
+from poinsot.run.columns import Columns
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState
 from poinsot.run.fingerprints import hash_of
@@ -74,14 +75,32 @@ class Run:
     @cached_property
     def data(self) -> Any:
         """An xarray.Dataset with the dimensions time, batch, body, axis and so on, with units and frames."""
-        return self.observed((self.record,) if isinstance(self.record, str) else self.record)
+        return self._recorded.to_xarray()
 
     def observed(self, names: Sequence[str] | None = None) -> Any:
         """An xarray.Dataset of these quantities, also of ones that were not recorded: run.observed(["reaction"])."""
-        import xarray
-
         if names and is_known(self, "data") and all(name in self.data for name in names):
             return self.data[list(names)]
+        return self._observed(names).to_xarray()
+
+    # The same without xarray, until somebody asks for it.
+
+    @property
+    def columns(self) -> Any:
+        """What `data` holds: `data` itself if it is there already, else `Columns`."""
+        return self.data if is_known(self, "data") else self._recorded
+
+    def columns_of(self, *names: str) -> Any:
+        """What `observed` gives, or the same as `Columns`."""
+        if not all(name in self.columns for name in names):
+            return self._observed(names)
+        return self.data[list(names)] if is_known(self, "data") else self._recorded.chosen(names)
+
+    @cached_property
+    def _recorded(self) -> Columns:
+        return self._observed((self.record,) if isinstance(self.record, str) else self.record)
+
+    def _observed(self, names: Sequence[str] | None) -> Columns:
         front = ("time",) if self.batch is None else ("time", "batch")
         quantities = observe(self.compiled, names, self.time, np.asarray(self.y), self.p)
         variables: dict[str, Any] = {}
@@ -92,7 +111,7 @@ class Run:
             used |= set(observable.dims)
         labels = {dim: list(label(self.compiled.system)) for dim, label in LABELS.items() if dim in used}
         coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
-        return xarray.Dataset(variables, coords, attrs=self.attributes())
+        return Columns.made(variables, coords, self.attributes())
 
     @cached_property
     def outputs(self) -> Any:

@@ -211,7 +211,7 @@ def _exact(run: Run, picture: Picture, vehicles: Sequence[Vehicle], sheet: Sheet
     roots = sorted((v for v in vehicles if v.root), key=lambda v: -v.mass)[:EXACT]
     bodies = sorted({body, *(v.body for v in roots)})
     arrays: dict[str, Any] = {"bodies": bodies}
-    data = run.observed(["position", "velocity"])
+    data = run.columns_of("position", "velocity")
     for name in ("position", "velocity"):
         array = data[name] if run.batch is None else data[name].isel(batch=picture.records.numbers[0])
         values = array.sel(body=[picture.records.names[k] for k in bodies]).values[sheet.chosen]

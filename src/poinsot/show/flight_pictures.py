@@ -24,8 +24,7 @@ SHARES = (0.5, 0.9, 0.99)  # of the draws within the ellipses
 
 def _values(run: Run, quantity: str, body: str, instance: int | None) -> Array:
     """A quantity of a body (r, ...), recorded or computed from the states."""
-    data = run.data if quantity in run.data else run.observed([quantity])
-    array = data[quantity].sel(body=body)
+    array = run.columns_of(quantity)[quantity].sel(body=body)
     return np.asarray((array if run.batch is None else array.isel(batch=instance or 0)).values)
 
 
@@ -248,8 +247,7 @@ def _dispersion(run: Run, bodies: Bodies, instance: int | None) -> list[Panel]:
 
 def _ends(run: Run, quantity: str, body: str) -> Array:
     """A quantity of a body at the end, of all instances (b, ...)."""
-    data = run.data if quantity in run.data else run.observed([quantity])
-    return np.asarray(data[quantity].sel(body=body).isel(time=-1).values)
+    return np.asarray(run.columns_of(quantity)[quantity].sel(body=body).isel(time=-1).values)
 
 
 def _around(earth: Earth, longitude: Array, latitude: Array) -> tuple[Array, tuple[str, str]]:

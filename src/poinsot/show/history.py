@@ -28,13 +28,13 @@ class History:
 
 def quantities(run: Run) -> dict[str, bool]:
     """The recorded quantities by name, and whether each belongs to a body."""
-    return {str(name): "body" in array.dims for name, array in run.data.data_vars.items()}
+    return {str(name): "body" in array.dims for name, array in run.columns.data_vars.items()}
 
 
 def spelled(run: Run, name: str, body: str | None = None) -> tuple[str, str | None, str]:
     """The quantity, body and component of a name: "box.position.z" is the component "z" of "position" of "box"."""
     head, _, rest = name.partition(".")
-    if name in run.data or not rest or head not in run.world.description.bodies:
+    if name in run.columns or not rest or head not in run.world.description.bodies:
         return name, body, ""
     quantity, _, component = rest.partition(".")
     if quantity not in OBSERVABLES or "body" not in OBSERVABLES[quantity].dims:
@@ -48,8 +48,7 @@ def history(run: Run, name: str, body: str | None = None, instance: int = 0) -> 
     A quantity that was not recorded is computed from the states.
     """
     name, body, component = spelled(run, name, body)
-    data = run.data if name in run.data else run.observed([name])
-    array = data[name]
+    array = run.columns_of(name)[name]
     if run.batch is not None:
         array = array.isel(batch=instance)
     title = TITLES.get(name, name.replace("_", " "))

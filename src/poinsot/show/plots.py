@@ -121,9 +121,7 @@ def _motion(run: Run) -> list[str]:
 
 def _histories(run: Run, name: str, bodies: Sequence[str | None], instance: int | None) -> list[Panel]:
     quantity, named, _ = spelled(run, name)
-    of_body = (
-        named is None and "body" in (run.data if quantity in run.data else run.observed([quantity]))[quantity].dims
-    )
+    of_body = named is None and "body" in run.columns_of(quantity)[quantity].dims
     return [_over_time(run, name, body, instance) for body in (bodies if of_body else [None])]
 
 
