@@ -26,8 +26,8 @@ def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, 
 
 
 def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
-    """The form that is stepped, with the states of parts in memory from the start, if lists of contacts index them: else
-    the step is traced once to find that out, and then again."""
+    """The form that is stepped, with the states of parts in memory from the start, if lists of contacts index them:
+    else the step is traced once to find that out, and then again."""
     if not any(isinstance(element, TouchList) for _, element in c.system.description.acting()):
         return form
     y, *memory = form if c.outputs else (form,)
