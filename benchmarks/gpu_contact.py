@@ -20,7 +20,7 @@ from on_gpu import Fleet, rows
 SURFACE = pt.Material(3e4, 1.0, 0.7)
 METHODS = ("implicit, one iteration", "implicit")
 STEPS = {"quadruped": 4e-3, "humanoid": 5e-3}
-FALL = 300  # steps, in which the humanoid comes to lie
+FALL = 600  # steps, in which the humanoid comes to lie
 
 
 def world(robot: str, touches_itself: bool) -> pt.World:

@@ -16,7 +16,7 @@ from poinsot.contact.law import NUMBERS
 from poinsot.contact.pressing import Pressed, resistance
 from poinsot.environment.meeting import Meeting
 from poinsot.environment.touch import Touch
-from poinsot.fuse import fori_loop, when
+from poinsot.fuse import Traced, fori_loop, when
 from poinsot.fuse.plan.budget import budget
 from poinsot.parts.element import Effect
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
@@ -48,9 +48,10 @@ def resisting_together(touches: Sequence[Touch], scene: Scene, h: Scalar) -> Res
 class SpotLoop:
     """The m points where bodies may touch the ground, over a step h [s] from a scene; each is a patch of its own.
 
-    By point: `owner`, the number of its meeting; normals, points [m] and belts [m/s] (m, 3) and depths (m,) [m] in the
-    axes of its body; stretches (m, 3) [m] as they are remembered, in world axes. By meeting: attitudes (3, 3), twists
-    (6,) at the start, and laws, the numbers of a material.
+    By point: `owner`, the number of its meeting; points (m, 3) [m] in the axes of its body, depths (m,) [m], and
+    stretches (m, 3) [m] as they are remembered, in world axes; `normal_of` and `belt_of`, the numbers of its normal and
+    of the velocity [m/s] of the ground, each of which is there once. By meeting: attitudes (3, 3), twists (6,) at the
+    start, and laws, the numbers of a material.
     """
 
     meetings: Sequence[Meeting]
@@ -58,9 +59,11 @@ class SpotLoop:
     h: Scalar
     owner: np.ndarray
     normals: Array
+    normal_of: np.ndarray
     points: Array
     depths: Array
     belts: Array
+    belt_of: np.ndarray
     stretches: Array
     attitudes: Array
     twists: Array
@@ -76,10 +79,10 @@ class SpotLoop:
             scene,
             h,
             np.repeat(np.arange(len(meetings)), [len(meeting.patches) for meeting in meetings]),
-            np.stack([patch.n for patch in patches]),
+            *_shared([patch.n for patch in patches]),
             np.stack([patch.points[0] for patch in patches]),
             np.concatenate([patch.depths for patch in patches]),
-            np.stack([patch.belt for patch in patches]),
+            *_shared([patch.belt for patch in patches]),
             np.concatenate([scene.states[f"{touch.name}.stretch"] for touch in touches]),
             np.stack([scene.carrier(touch.body)[0].pose.R for touch in touches]),
             np.stack([meeting.at_start(scene) for meeting in meetings]),
@@ -88,20 +91,25 @@ class SpotLoop:
 
     def _patch(self, k: Any) -> Pressed:
         """By its number, in the axes of its body."""
-        n, r, d, belt = (np.asarray(x)[k] for x in (self.normals, self.points, self.depths, self.belts))
+        n, belt = (
+            np.asarray(x)[np.asarray(of)[k]] for x, of in ((self.normals, self.normal_of), (self.belts, self.belt_of))
+        )
         xi = np.asarray(self.stretches)[k] @ np.asarray(self.attitudes)[np.asarray(self.owner)[k]]
-        return Pressed(n, r[None, :], np.stack([d]), belt, xi)
+        return Pressed(n, np.asarray(self.points)[k][None, :], np.stack([np.asarray(self.depths)[k]]), belt, xi)
 
     def _law(self, k: Any) -> Any:
         """The material of a patch."""
         numbers = np.asarray(self.laws)[np.asarray(self.owner)[k]]
         return SimpleNamespace(**{name: numbers[c] for c, name in enumerate(NUMBERS)})
 
-    def _apart(self, k: Any, W: Array) -> Array:
-        """The speed [m/s] at which a point parts from the ground."""
-        n, r, belt = (np.asarray(x)[k] for x in (self.normals, self.points, self.belts))
-        speed: Array = n @ (W[3:] + np.cross(W[:3], r) - belt)
-        return speed
+    def _deep(self, changes: Array) -> Array:
+        """The depths (m,) [m] at the end of a step that changes the twists so much; written out, as the points that
+        touch are few."""
+        deep = []
+        for k, meeting in enumerate(self.meetings):
+            W = self.twists[k] + changes[k]
+            deep += [patch.depths[0] - self.h * patch.speeds(W)[0][0] for patch in meeting.patches]
+        return np.stack(deep)
 
     @property
     def bodies(self) -> list[str]:
@@ -109,24 +117,22 @@ class SpotLoop:
 
     def resistance(self, later: Later) -> Resistance:
         """Their forces, linearised."""
-        h, m = self.h, len(self.owner)
+        m = len(self.owner)
         changes = np.stack([meeting.relative(later.carried) for meeting in self.meetings])
+        deep = self._deep(changes)
 
         def add(k: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-            body = np.asarray(self.owner)[k]
-            change = np.asarray(changes)[body]
-            W = np.asarray(self.twists)[body] + change
-
             def press(sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
                 F, K, kept = sums
-                patch = self._patch(k)
-                grip = patch.forces(self._law(k), h, W)
+                body, patch = np.asarray(self.owner)[k], self._patch(k)
+                change = np.asarray(changes)[body]
+                grip = patch.forces(self._law(k), self.h, np.asarray(self.twists)[body] + change)
                 more = resistance([patch], [grip])
                 F[body], K[body] = F[body] + grip.F + more @ change, K[body] + more[UPPER]
                 kept[k] = grip.holds[0]
                 return F, K, kept
 
-            return when(np.asarray(self.depths)[k] > h * self._apart(k, W), press, sums)
+            return when(np.asarray(deep)[k] > 0, press, sums)
 
         blank = np.zeros((len(self.bodies), 6)), np.zeros((len(self.bodies), len(UPPER[0]))), np.zeros(m)
         F, K, kept = fori_loop(m, add, blank)
@@ -148,9 +154,8 @@ class SpotLoop:
         changes = np.stack([meeting.relative(later.carried) for meeting in self.meetings])
 
         def follow(k: Any, rates: Array) -> Array:
-            body = np.asarray(self.owner)[k]
-
             def stretch(rates: Array) -> Array:
+                body = np.asarray(self.owner)[k]
                 W = np.asarray(self.twists)[body] + np.asarray(changes)[body]
                 xi, _ = self._patch(k).stretched(self.h, W, np.stack([kept[k]]))
                 rates[k] = rates[k] + np.asarray(self.attitudes)[body] @ xi * (1 / self.h)
@@ -161,3 +166,12 @@ class SpotLoop:
 
         rates: Array = fori_loop(len(self.owner), follow, np.zeros((len(self.owner), 3)))
         return rates
+
+
+def _shared(vectors: Sequence[Array]) -> tuple[Array, np.ndarray]:
+    """Vectors without those that are the same, (n, 3), and the number of each among them: the ground has one normal for
+    all points of a body, if it is a plane."""
+    names = [tuple(map(id, x.data)) if isinstance(x, Traced) else x.tobytes() for x in vectors]
+    first = dict(zip(names, vectors, strict=True))
+    number = {name: k for k, name in enumerate(first)}
+    return np.stack(list(first.values())), np.array([number[name] for name in names])

@@ -295,9 +295,7 @@ class TouchList(ContactElement):
         F: Array = fori_loop(contacts.count, add, in_memory(np.zeros((bodies + 1, 6))), most=contacts.most)
         return F
 
-    def _wrenches(
-        self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]
-    ) -> dict[str, Array]:
+    def _wrenches(self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]) -> dict[str, Array]:
         """On the bodies, from the force (r,) of the contact at each place, in its frame."""
         F, about, wrenches = self.gathered(contacts, force, len(self.bodies())), self.frames(scene).about, {}
         for k, name in enumerate(self.bodies()):
