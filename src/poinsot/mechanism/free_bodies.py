@@ -82,6 +82,11 @@ class FreeBodies:
         W: Array = fori_loop(len(self), shift, in_memory(np.zeros((len(self) + more, 6))))
         return W
 
+    def moment_in_body(self, k: Any) -> Array:
+        """The moment of inertia (3, 3) of body k about its centre, in its own axes."""
+        moment: Array = np.asarray(self.moment)[k]
+        return moment
+
     def inertia_times(self, V: Array, k: Any) -> Array:
         """M V (6,) of body k."""
         return np.concatenate([self.I[k] @ V[:3], np.asarray(self.mass)[k] * V[3:]])

@@ -23,8 +23,9 @@ from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import advancing, ledger, output_kinds
+from poinsot.run import advancing, heap_ledger, ledger, output_kinds
 from poinsot.run.device_calls import on_device
+from poinsot.run.heaps import Heap, is_heap
 from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
@@ -96,9 +97,11 @@ class CompiledSystem:
 
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
+        if not self.keeps_ledger:
+            return np.zeros(0, int)
         own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
         possible = np.concatenate([self._inflow_possible, own])
-        return np.flatnonzero(possible) if self.keeps_ledger else np.zeros(0, int)
+        return np.flatnonzero(possible)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -129,6 +132,9 @@ class CompiledSystem:
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
+            if is_heap(s):
+                heap = Heap.of(context, t, state, 0.0)
+                return heap_ledger.amounts(heap), np.ravel(heap_ledger.rates_now(heap))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 
