@@ -57,6 +57,38 @@ def test_a_pair_has_its_points_between_the_bodies(sliding):
     assert np.allclose(np.linalg.norm(spots.positions[met] - ball, axis=1), 0.1, atol=5e-3)  # it is pressed in
 
 
+def listed(capacity):
+    """Two balls that fall on a third and on the ground: pair by pair, or in lists."""
+    world = pt.World()
+    world.add_ground(surface=pt.Material(2e4, 1.0, 0.4), capacity=capacity)
+    for k, place in enumerate(((0, 0, 0.1), (0.03, 0, 0.302), (0.5, 0, 0.11))):
+        world.add_body(f"b{k}", pt.Inertia.sphere(1.0, 0.1), position=place)
+    if capacity:
+        world.collide(capacity=capacity, surface=pt.Material(1e4))
+    else:
+        for a, b in (("b0", "b1"), ("b0", "b2"), ("b1", "b2")):
+            world.collide(a, b, pt.Material(1e4))
+    return world.simulate(0.1, 2e-3, every=0.02, ledger=False)
+
+
+def test_contacts_of_lists_are_drawn_as_those_of_pairs():
+    """Points, forces and cones, whatever the place in the list."""
+    found = [
+        {word: [m for name, m in marks(run).items() if name.endswith(word)] for word in ("points", "force", "holds")}
+        for run in (listed(4), listed(None))
+    ]
+    for r in range(3, 6):
+        drawn = []
+        for kinds in found:
+            forces = np.concatenate([m.vectors[r] for m in kinds["force"]])
+            starts = np.concatenate([m.starts[r] for m in kinds["force"]])[np.linalg.norm(forces, axis=1) > 1e-9]
+            held = np.concatenate([m.scales[r, :, 2] for m in kinds["holds"]])
+            drawn.append((starts[np.argsort(starts[:, 2])], np.sort(held[held > 1e-6]), np.sum(forces, axis=0)))
+        assert len(drawn[0][0]) >= 2
+        for one, other in zip(*drawn, strict=True):
+            assert one == pytest.approx(other, rel=0.05, abs=2e-3)  # of a pair, the force is that of the step before
+
+
 def test_contacts_of_points_are_drawn_too():
     spots = next(m for m in picture_of(box()).layer("contacts") if m.name == "ground points")
     shown = spots.scales[..., 0] > 1e-6
