@@ -73,20 +73,18 @@ def listed(capacity):
 
 def test_contacts_of_lists_are_drawn_as_those_of_pairs():
     """Points, forces and cones, whatever the place in the list."""
-    found = [
-        {word: [m for name, m in marks(run).items() if name.endswith(word)] for word in ("points", "force", "holds")}
-        for run in (listed(4), listed(None))
-    ]
-    for r in range(3, 6):
-        drawn = []
-        for kinds in found:
-            forces = np.concatenate([m.vectors[r] for m in kinds["force"]])
-            starts = np.concatenate([m.starts[r] for m in kinds["force"]])[np.linalg.norm(forces, axis=1) > 1e-9]
-            held = np.concatenate([m.scales[r, :, 2] for m in kinds["holds"]])
-            drawn.append((starts[np.argsort(starts[:, 2])], np.sort(held[held > 1e-6]), np.sum(forces, axis=0)))
-        assert len(drawn[0][0]) >= 2
-        for one, other in zip(*drawn, strict=True):
-            assert one == pytest.approx(other, rel=0.05, abs=2e-3)  # of a pair, the force is that of the step before
+    one, other = (list(marks(listed(capacity)).values()) for capacity in (4, None))
+    for r in range(1, 6):
+        for kind in ("force", "holds", "slides"):
+            drawn = []
+            for found in (one, other):
+                shown = [m for m in found if m.name.endswith(kind)]
+                places = np.concatenate([m.starts[r] if kind == "force" else m.positions[r] for m in shown])
+                sizes = np.concatenate([m.vectors[r] if kind == "force" else m.scales[r] for m in shown])
+                all_numbers = np.hstack([places, sizes])[np.linalg.norm(sizes, axis=1) > 1e-6]
+                drawn.append(all_numbers[np.argsort(all_numbers[:, 0])])
+            assert drawn[0] == pytest.approx(drawn[1], abs=1e-6)
+            assert r != 3 or kind == "slides" or len(drawn[0]) == 3
 
 
 def test_contacts_of_points_are_drawn_too():

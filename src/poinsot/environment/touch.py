@@ -56,9 +56,7 @@ class Ground(Element):
         if self.capacity is not None and (
             isinstance(self.capacity, bool) or not isinstance(self.capacity, int) or self.capacity < 1
         ):
-            raise FieldError(
-                f"capacity of {owner} must be a whole number above 0, not {self.capacity!r}.", "capacity"
-            )
+            raise FieldError(f"capacity of {owner} must be a whole number above 0, not {self.capacity!r}.", "capacity")
         require_finite(owner, height=self.height, normal=self.normal, velocity=self.velocity)
         for name in ("normal", "velocity"):
             if np.shape(as_array(getattr(self, name))) != (3,):

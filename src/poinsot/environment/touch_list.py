@@ -45,9 +45,9 @@ class TouchList(ContactElement):
     """Pairs of shapes, all of one kind, of which few touch at a time: one list for all of them.
 
     `owners`: the body of each of the `colliders`; `pairs`: the numbers of two shapes that may touch, or of one and -1,
-    where they touch a `ground` and not each other. The list has room for `capacity` patches. If more touch at once, the run ends for that reason, and says which pair found no place.
-    `laws`: the materials of pairs that differ, by number in `law_of`; without them, all have that of the element. The
-    law is that of `PairTouch`.
+    where they touch a `ground` and not each other. The list has room for `capacity` patches. If more touch at once, the
+    run ends for that reason, and says which pair found no place. `laws`: the materials of pairs that differ, by number
+    in `law_of`; without them, all have that of the element. The law is that of `PairTouch`.
 
     States, by place: `touching`, the number of the pair (of the patch, where pairs have several), -1 where there is
     none; `stretch` (3,) [m] and, where patches resist turning, `turn` (3,) [rad], in world axes.
@@ -316,9 +316,7 @@ class TouchList(ContactElement):
         found: tuple[Array, ...] = fori_loop(contacts.count, add, tuple(map(in_memory, blank)), most=m)
         return found
 
-    def _wrenches(
-        self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]
-    ) -> dict[str, Array]:
+    def _wrenches(self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]) -> dict[str, Array]:
         """On the bodies, from the force (r,) of the contact at each place, in its frame."""
         F, about, wrenches = self.gathered(contacts, force, len(self.bodies())), self.frames(scene).about, {}
         for k, name in enumerate(self.bodies()):

@@ -23,9 +23,8 @@ from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import advancing, heap_ledger, ledger, output_kinds
+from poinsot.run import advancing, heap_ledger, heaps, ledger, output_kinds
 from poinsot.run.device_calls import on_device
-from poinsot.run.heaps import Heap, is_heap
 from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
@@ -97,11 +96,9 @@ class CompiledSystem:
 
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
-        if not self.keeps_ledger:
-            return np.zeros(0, int)
         own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
-        possible = np.concatenate([self._inflow_possible, own])
-        return np.flatnonzero(possible)
+        keeps = self.keeps_ledger
+        return np.flatnonzero(np.concatenate([self._inflow_possible, own])) if keeps else np.zeros(0, int)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -132,9 +129,8 @@ class CompiledSystem:
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
-            if is_heap(s):
-                heap = Heap.of(context, t, state, 0.0)
-                return heap_ledger.amounts(heap), np.ravel(heap_ledger.rates_now(heap))
+            if heaps.is_heap(s):
+                return heap_ledger.quantities(context, t, state)
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 

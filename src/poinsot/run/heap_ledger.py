@@ -20,6 +20,13 @@ from poinsot.fuse import fori_loop
 from poinsot.run import ledger
 from poinsot.run.heaps import Heap
 from poinsot.run.step_context import StepContext
+from poinsot.world import State
+
+
+def quantities(context: StepContext, t: Scalar, state: State) -> tuple[Array, Array]:
+    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources, at an instant."""
+    heap = Heap.of(context, t, state, 0.0)
+    return amounts(heap), np.ravel(rates_now(heap))
 
 
 def amounts(heap: Heap) -> Array:
@@ -61,7 +68,9 @@ def inflow_rates(heap: Heap, books: Mapping[str, Books], on_world: Mapping[str, 
             rows.append(np.zeros(ledger.WIDTH))
             continue
         shares, F = books[name].shares(element.turning), on_world[name]
-        pushed = np.zeros(6) if element.internal else -np.concatenate([F[:3] + np.cross(heap.bodies.about, F[3:]), F[3:]])
+        pushed = (
+            np.zeros(6) if element.internal else -np.concatenate([F[:3] + np.cross(heap.bodies.about, F[3:]), F[3:]])
+        )
         rows.append(_rate(pushed, books[name].power - sum(shares.values(), np.zeros(()))))
         rows += [_rate(np.zeros(6), shares[row]) for row in element.rows]
     return np.stack([_weight(heap), np.zeros(ledger.WIDTH), np.zeros(ledger.WIDTH), *rows])
@@ -82,7 +91,12 @@ def _grip(element: TouchList, contacts: ListedContacts) -> Any:
 
 
 def inflow_over(
-    context: StepContext, heap: Heap, h: Scalar, did: Mapping[str, ListOutcome], ends: tuple[Array, Array, Array], end: Heap
+    context: StepContext,
+    heap: Heap,
+    h: Scalar,
+    did: Mapping[str, ListOutcome],
+    ends: tuple[Array, Array, Array],
+    end: Heap,
 ) -> Array:
     """What flows in over a step h, and what the step itself adds, (k,) at the indices that are kept.
 

@@ -8,6 +8,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.contact.listed_contacts import SpringMemory
 from poinsot.fuse import fori_loop, in_memory
+from poinsot.mechanism.free_bodies import by_body
 from poinsot.run.heap_ledger import inflow_over
 from poinsot.run.heaps import Heap
 from poinsot.run.step_context import LedgerState, Step, StepContext
@@ -20,13 +21,8 @@ def heap_step(context: StepContext, iterations: int) -> Step:
     def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
         heap = Heap.of(context, t, y.state, h)
         a, guess = heap.accelerations(h, iterations)
-        bodies, n = heap.bodies, len(heap.bodies)
-
-        def onward(k: Any, V: Array) -> Array:
-            V[k] = bodies.V[k] + h * a[k]
-            return V
-
-        V = fori_loop(n, onward, in_memory(np.empty((n, 6))))
+        bodies = heap.bodies
+        V = by_body(len(bodies), lambda k: bodies.V[k] + h * a[k])
         q, v = bodies.moved(y.state.q, V, h)
         end, about = bodies.about_one(a), bodies.about_one(guess)
         did = {name: e.outcome(contacts, h, end, about)[0] for name, (e, contacts) in heap.lists.items()}

@@ -16,7 +16,7 @@ from poinsot.contact.body_frames import BodyFrames
 from poinsot.contact.listed_contacts import ListedContacts
 from poinsot.environment import Ground, Terrain, TouchList
 from poinsot.fuse import fori_loop, in_memory, is_traced
-from poinsot.mechanism.free_bodies import FreeBodies, Resistances, solved
+from poinsot.mechanism.free_bodies import BodyArrays, JoinedBodies, Resistances, by_body
 from poinsot.parts.scene import Scene
 from poinsot.run.general_steps import switches, with_own_mass
 from poinsot.run.step_context import StepContext
@@ -42,7 +42,7 @@ def _is_alone(link: Any, parent: int) -> bool:
     """Whether a link is a free body in the frame of the world, without motor or spring."""
     joint, X = link.joint, link.placement
     resists = any(is_traced(x) or np.any(x) for x in (joint.armature, joint.stiffness, joint.damping, joint.friction))
-    placed = is_traced(X.p) or is_traced(X.R) or np.any(X.p) or np.any(X.R != np.eye(3))
+    placed = is_traced(X.p) or is_traced(X.R) or np.any(X.p) or np.any(np.eye(3) != X.R)
     return parent < 0 and joint.type.is_free and link.inertia is not None and not resists and not placed
 
 
@@ -51,14 +51,14 @@ class Heap:
     """A heap at an instant, and the contacts of its lists within a step, by name."""
 
     scene: Scene
-    bodies: FreeBodies
+    bodies: BodyArrays
     lists: Mapping[str, tuple[TouchList, ListedContacts]]
 
     @classmethod
     def of(cls, context: StepContext, t: Scalar, state: State, h: Scalar) -> "Heap":
         scene = context.scene(t, state)
         about = state.q[4:7]
-        bodies = FreeBodies.of(scene.mechanism, state.q, state.v, about)
+        bodies = BodyArrays.of(scene.mechanism, state.q, state.v, about)
         names = tuple(link.name for link in scene.mechanism.links)
         frames = BodyFrames(names, about, bodies.R, bodies.origins(), bodies.about_one(bodies.V))
         elements = {name: e for name, e in scene.elements.items() if isinstance(e, TouchList)}
@@ -80,13 +80,9 @@ class Heap:
             for element, contacts in self.lists.values():
                 resistances, own, F = _linearised(element, contacts, h, guess, own, F)
                 between.append(resistances)
-            a, unsolved = solved(self.bodies, between, own, self._loads(F, fault), carry[0])
-
-            def spoil(k: Any, a: Array) -> Array:
-                a[k] = a[k] + unsolved
-                return a
-
-            return fori_loop(n, spoil, a), carry[0]
+            joined = JoinedBodies.of(self.bodies, between, own)
+            a, unsolved = joined.solve(self._loads(F, fault), carry[0])
+            return by_body(n, lambda k: a[k] + unsolved), carry[0]
 
         start = in_memory(np.zeros((n, 6)))
         now, before = fori_loop(iterations, iterate, (start, start))
@@ -95,13 +91,11 @@ class Heap:
     def _loads(self, F: Array, fault: Any) -> Array:
         """What accelerates the bodies (n, 6): wrenches F (n + 1, 6) about one point, weight, and their own spin."""
 
-        def load(k: Any, b: Array) -> Array:
+        def load(k: Any) -> Array:
             weight = np.asarray(self.bodies.mass)[k] * self.scene.mechanism.gravity
-            b[k] = self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight]) + fault
-            return b
+            return self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight]) + fault
 
-        b: Array = fori_loop(len(self.bodies), load, in_memory(np.empty((len(self.bodies), 6))))
-        return b
+        return by_body(len(self.bodies), load)
 
 
 def _linearised(

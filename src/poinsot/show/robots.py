@@ -56,7 +56,9 @@ def collision_looks(robots: Sequence[tuple[str, str]], description: Description)
     for element in description.elements.values():
         if isinstance(element, TouchList):
             for name in element.bodies():
-                found[name] = look_of([c for c, own in zip(element.colliders, element.owners, strict=True) if own == name])
+                found[name] = look_of(
+                    [c for c, own in zip(element.colliders, element.owners, strict=True) if own == name]
+                )
         for body, field in (("body", "shapes"), ("a", "shapes_a"), ("b", "shapes_b")):
             if isinstance(element, (Touch, PairTouch)) and (name := getattr(element, body, "")):
                 inertia = description.bodies[name].inertia

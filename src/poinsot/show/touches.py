@@ -104,9 +104,7 @@ def _spots(picture: "Picture", name: str, load: Load) -> Copies:
     scales = np.stack([wide, wide, 0.25 * wide], axis=-1)
     colours = np.tile(np.array(ORANGE), (load.points.shape[1], 1))
     turned = aimed(load.normals)
-    return Copies(
-        f"{name} points", draw.ball(around=16), load.points, turned, scales, colours, shadow=False, over=True
-    )
+    return Copies(f"{name} points", draw.ball(around=16), load.points, turned, scales, colours, shadow=False, over=True)
 
 
 def _cones(name: str, load: Load, drawn: Array) -> Iterator[Mark]:
