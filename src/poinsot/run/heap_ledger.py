@@ -24,7 +24,7 @@ from poinsot.world import State
 
 
 def quantities(context: StepContext, t: Scalar, state: State) -> tuple[Array, Array]:
-    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources, at an instant."""
+    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources."""
     heap = Heap.of(context, t, state, 0.0)
     return amounts(heap), np.ravel(rates_now(heap))
 
