@@ -23,7 +23,7 @@ from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import advancing, ledger, output_kinds
+from poinsot.run import advancing, heap_ledger, heaps, ledger, output_kinds
 from poinsot.run.device_calls import on_device
 from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
@@ -97,8 +97,8 @@ class CompiledSystem:
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
         own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
-        possible = np.concatenate([self._inflow_possible, own])
-        return np.flatnonzero(possible) if self.keeps_ledger else np.zeros(0, int)
+        keeps = self.keeps_ledger
+        return np.flatnonzero(np.concatenate([self._inflow_possible, own])) if keeps else np.zeros(0, int)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -129,6 +129,8 @@ class CompiledSystem:
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
+            if heaps.is_heap(s):
+                return heap_ledger.quantities(context, t, state)
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 

@@ -88,6 +88,15 @@ class Measures:
         return measuring_scene(self.compiled, [place(k) for k in range(3)])
 
     @memo
+    def listed(self, element: str) -> Measuring:
+        """What touches in a list of contacts."""
+
+        def place(k: int) -> Callable[[Scene], Array]:
+            return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
+
+        return measuring_scene(self.compiled, [place(k) for k in range(5)])
+
+    @memo
     def flow(self, body: str, point: tuple[float, ...]) -> Measuring:
         """The velocity (3,) [m/s] of a point of a body through the air, in world axes."""
         at = np.array(point)
@@ -199,6 +208,10 @@ class Records:
         """Where a contact of the first instance may touch: points (r, m, 3) [m], normals (r, m, 3), depths (r, m)."""
         points, normals, depths = self.measures.touches(element)(self.time, self.y, self.p)
         return points[:, 0], normals[:, 0], depths[:, 0]
+
+    def listed(self, element: str) -> list[Array]:
+        """What touches in a list of contacts of the first instance, by record and place: as `TouchList.places`."""
+        return [x[:, 0] for x in self.measures.listed(element)(self.time, self.y, self.p)]
 
     def told(self, element: str, key: str, entry: str = "") -> Array:
         """What the first instance of an element is told, (r,): records.told("wing", "deflection")."""
