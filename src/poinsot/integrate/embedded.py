@@ -116,15 +116,18 @@ def march(
     longest: Scalar = np.inf,
     is_met: Callable[[Any, Any], Any] | None = None,
     settled: Callable[[Any, Any, Any, Any], Any] | None = None,
+    corner: Callable[[Any, Any, Any], Any] | None = None,
 ) -> March:
     """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]; the last ends there.
 
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
     before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`.
+    corner(t, now, end): a time up to the end at which a step shall end, where its rates are not smooth.
     """
 
     def step(at: March) -> March:
-        left = end - at.t
+        stop = end if corner is None else corner(at.t, at.now, end)
+        left = stop - at.t
         wanted = np.minimum(at.h, longest)
         halves = np.where(wanted < left, 0.5 * left, left)  # rather two equal steps than a long and a very short one
         h = np.where(wanted < 0.5 * left, wanted, halves)
@@ -132,7 +135,7 @@ def march(
         does = error <= 1.0
         if settled is not None:
             new = when(does, lambda tried: settled(at.t, at.now, h, tried), new)
-        t = np.where(h == left, end, at.t + h)
+        t = np.where(h == left, stop, at.t + h)
         met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short

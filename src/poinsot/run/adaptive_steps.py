@@ -102,7 +102,8 @@ def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
 
         settled = _settled(context, plain, outputs)
         longest = h if outputs else np.inf
-        at = march(tries.attempt, scheme.power, start, end, longest, is_met_by if is_met else None, settled)
+        corner = (lambda t, now, end: context.next_corner(t, now[0], end)) if context.system.cornered else None
+        at = march(tries.attempt, scheme.power, start, end, longest, is_met_by if is_met else None, settled, corner)
         y, memory = at.now
         lost = np.where(at.failed, np.nan, 0.0)  # a run that finds no step breaks down
         y = combine(y, [(1.0, combine(None, [(lost, y)]))])

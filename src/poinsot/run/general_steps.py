@@ -101,7 +101,7 @@ def general(order: int, make: Any) -> Method:
 
     def step(context: StepContext) -> Step:
         form = RestingForm.of(context)
-        resting = make(context, form)
+        resting = ending_at_corners(context, make(context, form))
         if not switches(context.system):
             return resting
         return with_switches(context, lambda t, y, h: form.leave(resting(t, form.enter(y), h)))
@@ -116,6 +116,28 @@ def general(order: int, make: Any) -> Method:
         return RestingForm.of(context).leave(y) if converts(context.system) else y
 
     return Method(order, step, to_stepped, from_stepped, converts, needs_implicit)
+
+
+def ending_at_corners(context: StepContext, step: Step) -> Step:
+    """The step in parts, each of which ends where forces of elements have a corner; whole where they have none."""
+    if not context.system.cornered:
+        return step
+    part = once(step)
+
+    def whole(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
+        end = t + h
+
+        def first(_: Any, now: tuple[Any, LedgerState]) -> tuple[Any, LedgerState]:
+            begin, y = now
+            at = context.next_corner(begin, y, end)
+            return at, part(begin, y, at - begin)
+
+        times = context.system.corners(t, y.state.parts, context.parameters)
+        count = np.sum(np.where((times > t) & (times < end), 1, 0))
+        begin, y = fori_loop(count, first, (t + np.zeros(()), y))
+        return part(begin, y, np.where(count > 0, end - begin, h))
+
+    return whole
 
 
 def needs_implicit(system: System) -> str:
