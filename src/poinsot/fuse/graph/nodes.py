@@ -199,7 +199,8 @@ class Graph:
     # Pickled as flat records: the nodes themselves are linked too deeply for recursion.
     def __getstate__(self) -> dict[str, Any]:
         live = self.live()
-        live += [param for param in self.params if param not in set(live)]
+        known = set(live)
+        live += [param for param in self.params if param not in known]
         live.sort(key=lambda node: node.index)
         place = {node: k for k, node in enumerate(live)}
         return {
