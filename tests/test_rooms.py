@@ -16,7 +16,8 @@ SOURCE = Path(poinsot.__file__).parent
 ROOMS = {
     "": (
         "_alone _atomic _errors _hints _locks _memo _fields _optional _owned _types _version _zarr "
-        "fuse spatial particles body mechanism contact parts environment control integrate world run study files show learn cli __main__"
+        "fuse spatial particles body mechanism contact parts environment control integrate world run study files "
+        "show learn cli __main__"
     ).split(),
     "fuse": (
         "graph trace math plan signature llvm cuda parallel reference kernels symbolic derive scan "
