@@ -33,8 +33,8 @@ format: $(VENV)/.test            ## rewrite the sources in the common style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.bench            ## measure, against the peers, in one run
-	$(BIN)/python benchmarks/run.py --history benchmarks/history.jsonl
+bench: $(VENV)/.bench            ## measure, against the peers, in one run; write docs/benchmarks.md
+	$(BIN)/python benchmarks/run.py --history benchmarks/history.jsonl --page docs/benchmarks.md
 
 bench-compare: $(VENV)/.run            ## rows of the last `make bench` that are slower than before by more than FACTOR=1.25
 	$(BIN)/python benchmarks/compare.py benchmarks/history.jsonl --factor $(or $(FACTOR),1.25)

@@ -74,6 +74,10 @@ def count_processor_time() -> None:
     _clock[0] = time.process_time
 
 
+def counts_processor_time() -> bool:
+    return _clock[0] is time.process_time
+
+
 def seconds(work: Work, number: int = 1) -> float:
     return timeit.timeit(work, number=number, timer=_clock[0]) / number
 

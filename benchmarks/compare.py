@@ -33,6 +33,7 @@ class Figure:
     median: float | None
     setup: float | None
     trouble: str = ""
+    error: float | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -50,6 +51,7 @@ class BenchRun:
     quick: bool
     load: str
     rows: tuple[Figure, ...]
+    versions: str = ""
 
     def comparable(self, other: "BenchRun") -> bool:
         return (self.machine, self.clock, self.quick) == (other.machine, other.clock, other.quick)
@@ -104,18 +106,18 @@ def changes(entries: Sequence[BenchRun]) -> list[RowChange]:
     if not entries:
         return []
     same = [entry for entry in entries if entry.comparable(entries[-1])]
-    now = _best([entry for entry in same if entry.sources == same[-1].sources])
+    now = best_rows([entry for entry in same if entry.sources == same[-1].sources])
     found = []
     for key, row in now.items():
         for name in dict.fromkeys(entry.sources for entry in reversed(same) if entry.sources != same[-1].sources):
-            before = _best([entry for entry in same if entry.sources == name]).get(key)
+            before = best_rows([entry for entry in same if entry.sources == name]).get(key)
             if before and before.best is not None and before.unit == row.unit:
                 found.append(RowChange(before, row, name))
                 break
     return found
 
 
-def _best(entries: Sequence[BenchRun]) -> dict[tuple[str, str], Figure]:
+def best_rows(entries: Sequence[BenchRun]) -> dict[tuple[str, str], Figure]:
     """The best figure of each row; one without figure only if there is no other."""
     rows: dict[tuple[str, str], Figure] = {}
     for row in (row for entry in entries for row in entry.rows):

@@ -100,21 +100,25 @@ def top_steps() -> pt.fuse.Kernel:
 
 
 def fighter_steps() -> pt.fuse.Kernel:
-    """RK4 of the F-16 of `f16_book`, with 24 tables, at a fixed power and fixed controls."""
+    """RK4 of the F-16 of `f16_book`, with 24 tables, at a fixed power and fixed controls.
+
+    The four stages are a loop: its derivative, written out once, takes half of the instructions that stay near a
+    multiprocessor, and fewer registers.
+    """
     tables = {
         name: pt.Table(tuple(axes), values, outside="extrapolate") for name, (axes, values) in book.tables().items()
     }
     f16 = book.model(SimpleNamespace(**tables), np.where)
-
-    def rate(x: Any, u: Any) -> Any:
-        return np.stack(f16(*x[:9], x[11], *u))
+    reach, weight = np.array([0.5, 0.5, 1.0, 0.0]), np.array([1.0, 2.0, 2.0, 1.0]) / 6
 
     def advance(x: Any, u: Any, h: Any, steps: Any) -> Any:
         def step(_: Any, x: Any) -> Any:
-            k1 = rate(x, u)
-            k2 = rate(x + 0.5 * h * k1, u)
-            k3 = rate(x + 0.5 * h * k2, u)
-            return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(x + h * k3, u))
+            def stage(i: Any, carry: Any) -> Any:
+                there, end = carry
+                rate = np.stack(f16(*there[:9], there[11], *u))
+                return x + h * reach[i] * rate, end + h * weight[i] * rate
+
+            return pt.fori_loop(4, stage, (x, x))[1]
 
         return pt.fori_loop(steps, step, x)
 
@@ -194,6 +198,12 @@ def ceilings() -> Ceilings:
     return Ceilings(fma, 2 * a.nbytes / seconds(lambda: cp.copyto(b, a)))
 
 
+def error_of(found: np.ndarray, expected: np.ndarray) -> float:
+    """Relative to the largest of a matrix, or, of the numbers of a state, each to the largest of its own kind."""
+    largest = np.abs(expected).max(axis=0) if expected.ndim == 2 else np.abs(expected).max()
+    return float((np.abs(found - expected) / np.maximum(largest, 1e-6 * np.max(largest))).max())
+
+
 def check(kernel: pt.fuse.Kernel, args: Args, dtype: Any, fast: bool) -> tuple[float, Any, float]:
     """The error of 257 instances against the reference; the program, and the time [s] to compile it.
 
@@ -213,7 +223,7 @@ def check(kernel: pt.fuse.Kernel, args: Args, dtype: Any, fast: bool) -> tuple[f
         gpu.run(program, small, dtype, fast, out=outputs)
         runs.append([cp.asnumpy(o) for o in outputs])
     assert all(np.array_equal(a, b) for a, b in zip(*runs, strict=True)), "two runs differ"
-    error = max(float(np.abs(f - e).max() / np.abs(e).max()) for f, e in zip(runs[0], expected, strict=True))
+    error = max(error_of(f, e) for f, e in zip(runs[0], expected, strict=True))
     assert error < TOLERANCE[dtype.itemsize], f"error {error}"  # and so not NaN
     return error, program, compile_s
 

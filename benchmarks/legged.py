@@ -197,6 +197,18 @@ def hinge_names(robot: Robot) -> list[str]:
     return names
 
 
+def mjcf_hinges(robot: Robot) -> list[int]:
+    """The numbers, in the order of `hinge_names`, of the hinges in that of MJCF: down the tree, branch after branch."""
+    number = {name: k for k, name in enumerate(hinge_names(robot))}
+
+    def below(segment: Segment) -> list[int]:
+        own = [f"{segment.name}-{k}" for k in range(len(segment.hinges) - 1)] + [segment.name] * bool(segment.hinges)
+        children = (child for child in robot if child.parent == segment.name)
+        return [number[name] for name in own] + [k for child in children for k in below(child)]
+
+    return below(robot[0])
+
+
 def mjcf_of(robot: Robot, step: float, friction: float, cone: str, self_collision: bool, stops: bool) -> str:
     """The same as MJCF; `stops`: whether joints are limited."""
     children: dict[str, list[Segment]] = {}

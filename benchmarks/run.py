@@ -21,11 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from case import Case, Contender, Entry, Missing, RemoteEntry, count_processor_time
-from compare import BenchRun, Figure, append, sources
+from compare import BenchRun, Figure, append, read, sources
+from page import number, page_of
 from poinsot import fuse
 from poinsot.fuse.llvm.target import host
 
-PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka jax jaxlib numexpr jsbsim numba gymnasium".split()
+PACKAGES = (
+    "poinsot numpy scipy llvmlite pin mujoco drake dynibo mjbatch heyoka jax jaxlib numexpr jsbsim numba gymnasium "
+    "exudyn rocketpy bsk"
+).split()
 
 
 @dataclass
@@ -88,15 +92,6 @@ def verdict(row: Row, base: Row) -> str:
     return "met" if (value <= float(bound) if sense == "<=" else value >= float(bound)) else "**missed**"
 
 
-def number(value: float, unit: str) -> str:
-    if unit != "s":
-        return f"{value:.0f} {unit}"
-    for scale, name in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if value >= scale:
-            return f"{value / scale:.3g} {name}"
-    return f"{value / 1e-9:.3g} ns"
-
-
 def table(case: Case, rows: Sequence[Row]) -> Iterator[str]:
     yield f"### {case.name}\n\n{case.what}\n"
     yield "| contender | set-up | best | median | ratio | target | | error |\n|---|--:|--:|--:|--:|--:|---|--:|"
@@ -130,13 +125,17 @@ def machine() -> Iterator[str]:
     system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     yield f"- {time.strftime('%Y-%m-%d %H:%M')}, {system}"
     yield f"- {processor()}; load {load()}"
-    versions = []
+    yield f"- {versions()}\n"
+
+
+def versions() -> str:
+    found = []
     for package in PACKAGES:
         try:
-            versions.append(f"{package} {importlib.metadata.version(package)}")
+            found.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
-            versions.append(f"{package} missing")
-    yield f"- {', '.join(versions)}\n"
+            found.append(f"{package} missing")
+    return ", ".join(found)
 
 
 def load() -> str:
@@ -161,7 +160,15 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, help="write the report to this file, too")
     parser.add_argument("--history", type=Path, help="append the figures to this file, for `compare.py`")
+    parser.add_argument(
+        "--page", type=Path, help="write the table of peers there, with earlier runs of the same sources in --history"
+    )
+    parser.add_argument("--seconds", type=float, default=4.0, help="per case at least; %(default)s otherwise")
+    parser.add_argument("--rounds", type=int, default=3, help="per case at least; %(default)s otherwise")
     options = parser.parse_args()
+    if options.seconds < 0 or options.rounds < 1:
+        parser.error(f"--seconds {options.seconds:g} --rounds {options.rounds}: 0 and 1 at least")
+    history = read(options.history) if options.page and options.history and options.history.exists() else []
     fuse.set_threads(1)
     if options.processor_time:
         count_processor_time()
@@ -190,13 +197,16 @@ def main() -> int:
     ]))  # fmt: skip
     rows: dict[str, list[Row]] = {}
     for case in cases:
-        rows[case.name] = measure(case, *((0.3, 1) if options.quick else (4.0, 3)))
+        rows[case.name] = measure(case, *((0.3, 1) if options.quick else (options.seconds, options.rounds)))
         say(table(case, rows[case.name]))
     say(summary(cases, rows))
     if options.out:
         options.out.write_text("\n".join(report) + "\n")
+    done = measurement(cases, rows, options.processor_time, options.quick)
     if options.history:
-        append(options.history, measurement(cases, rows, options.processor_time, options.quick))
+        append(options.history, done)
+    if options.page:
+        options.page.write_text(page_of([*history, done], all_cases()))
     return int(any(row.trouble and not row.missing for group in rows.values() for row in group))
 
 
@@ -208,11 +218,12 @@ def measurement(cases: Sequence[Case], rows: dict[str, list[Row]], processor_tim
             best = median = setup = None
             if row.figures and row.entry and not row.trouble:
                 best, median, setup = row.best, statistics.median(row.figures), row.entry.setup
-            name, peer = row.contender.name, bool(row.contender.peer)
-            figures.append(Figure(case.name, name, peer, case.unit, best, median, setup, row.trouble))
+            name, peer, error = row.contender.name, bool(row.contender.peer), None if row.trouble else row.error
+            figures.append(Figure(case.name, name, peer, case.unit, best, median, setup, row.trouble, error))
     clock, when = "processor" if processor_time else "wall", time.strftime("%Y-%m-%d %H:%M:%S")
     state = sources(Path(__file__).parent)
-    return BenchRun(state, when, f"{platform.system()}, {processor()}", clock, quick, load(), tuple(figures))
+    where = f"{platform.system()}, {processor()}"
+    return BenchRun(state, when, where, clock, quick, load(), tuple(figures), versions())
 
 
 def summary(cases: Sequence[Case], rows: dict[str, list[Row]]) -> Iterator[str]:

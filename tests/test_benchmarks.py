@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
+from case import Case, Contender  # noqa: E402
 from compare import BenchRun, Figure, append, changes, read, report, slower, sources  # noqa: E402
+from page import OTHER, page_of  # noqa: E402
 
 
 def run(commit, machine="EPYC", clock="wall", quick=False, **figures):
@@ -133,3 +136,64 @@ def test_a_quick_run_is_recorded(tmp_path):
     for row in entry.rows:
         assert row.case == "operations"
         assert row.trouble or row.best == row.median > 0  # counts, the same each time
+
+
+def case(name, *contenders, unit="s"):
+    made = tuple(Contender(word, lambda: list, peer=word.lower() if word.isupper() else "") for word in contenders)
+    return Case(name, f"the work of {name}", made, expected=list, tolerance=1.0, unit=unit)
+
+
+def rows_of(page):
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
+
+
+def page_with(cases, *runs):
+    """The page, and the cells of its tables."""
+    page = page_of(runs, cases)
+    return page, [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line[:1] == "|"]
+
+
+RUN = run("a", one=2e-6, two=3e-6, PIN=8e-6, MUJOCO=1e-6, JAX=None)
+ARM = case("arm", "one", "two", "PIN", "MUJOCO", "JAX", "DRAKE")
+
+
+def test_the_page_tells_wins_losses_and_what_is_missing():
+    page, cells = page_with([ARM, case("never measured", "one")], RUN)
+    assert ["`arm`: the work of arm", "one", "2 us", "1", "500 ms", ""] in cells
+    assert ["", "two", "3 us", "1.5", "500 ms", ""] in cells
+    assert ["", "PIN", "8 us", "4", "500 ms", ""] in cells
+    assert ["", "MUJOCO", "1 us", "**0.5**", "500 ms", ""] in cells
+    assert ["", "JAX", "WRONG: error 1.0e+00", "", "", ""] in cells
+    assert ["", "DRAKE", "not installed", "", "", ""] in cells
+    assert "- Of 2 rows of peers, ours is better in 1; the median ratio is 2.25." in page
+    assert "- **Peers are better in 1**: `arm` (MUJOCO) 0.5." in page
+    assert "- No figure, or a wrong result: `arm` (JAX): WRONG: error 1.0e+00." in page
+    assert "- Not installed: drake." in page
+    assert "1 of 2 cases" in page
+    assert "never measured" not in page
+
+
+def test_a_page_is_made_of_several_runs_of_the_same_sources():
+    runs = [run("a", one=1.0, PIN=9.0), run("b", one=4.0, PIN=8.0), run("b", machine="M1", one=1.0), run("b", one=2.0)]
+    _, cells = page_with([ARM], *runs)
+    assert ["", "PIN", "8 s", "4", "500 ms", ""] in cells  # neither the older sources nor the other machine
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [({}, ""), ({"quick": True}, "few rounds"), ({"load": "6.20"}, "other work (load 6.2)"), ({"load": "unknown"}, "")],
+)
+def test_a_page_of_a_busy_machine_says_so(changed, told):
+    page, _ = page_with([ARM], replace(run("a", one=1.0), **changed))
+    assert ("**Rough figures" in page) == bool(told)
+    assert told in page
+
+
+def test_every_case_has_a_section_and_every_peer_a_word():
+    pytest.importorskip("mujoco")
+    words = [sys.executable, "-c", "import run, page; [print(page.section(c.name), page.side(k.name), sep='|') "
+             "for c in run.all_cases() for k in c.contenders if k.peer and c.name != 'installed-size']"]  # fmt: skip
+    done = subprocess.run(words, cwd=BENCHMARKS, capture_output=True, text=True, check=True)
+    rows = [line.split("|") for line in done.stdout.splitlines()]
+    assert len(rows) > 100
+    assert [row for row in rows if row[0] == OTHER or not row[1]] == []

@@ -1,6 +1,8 @@
 """The package as a whole: light to import, honest about what is missing."""
 
 import ast
+import functools
+import inspect
 import re
 import subprocess
 import sys
@@ -58,8 +60,20 @@ def test_extras_and_version_match_pyproject():
 
 
 def test_public_names_exist_and_are_documented():
+    """Their public methods and properties too, by a docstring of their own or of what they override."""
     for name in pt.__all__:
-        assert getattr(pt, name).__doc__, name
+        thing = getattr(pt, name)
+        assert thing.__doc__, name
+        for member in (
+            vars(thing).keys() - vars(thing).get("__dataclass_fields__", {}) if inspect.isclass(thing) else ()
+        ):
+            if not member.startswith("_") and callable_or_property(inspect.getattr_static(thing, member)):
+                family = (vars(base).get(member) for base in thing.__mro__)
+                assert any(one is not None and one.__doc__ for one in family), f"{name}.{member}"
+
+
+def callable_or_property(member):
+    return inspect.isroutine(member) or isinstance(member, (property, functools.cached_property))
 
 
 def test_no_syntax_is_newer_than_the_oldest_python():

@@ -2,7 +2,7 @@
 
     python tools/try_wheel.py dist/poinsot-*.whl [--python python3.12] [--extras view]
 
-It installs the wheel, imports it, runs examples and the doctor, and prints the size of what was installed.
+It installs the wheel, imports it, runs the doctor, examples and a course, and prints the size of what was installed.
 """
 
 import argparse
@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-RUN = "t-handle"
+RUN, COURSE = "t-handle", "dzhanibekov"
+COURSES = "from poinsot.files.course_pages import courses; print(*courses())"
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
 
 
@@ -21,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--extras", default="")
+    parser.add_argument("--extras", default="view", help="installed after the plain wheel was tried; none with ''")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="poinsot-wheel-") as folder:
         tried(options.wheel.absolute(), options.python, options.extras, Path(folder))
@@ -35,7 +36,7 @@ def tried(wheel: Path, python: str, extras: str, folder: Path) -> None:
         said(folder, own / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
     )
     empty = size(packages)
-    said(folder, own / "python", "-m", "pip", "install", "-q", f"{wheel}{f'[{extras}]' if extras else ''}")
+    said(folder, own / "python", "-m", "pip", "install", "-q", wheel)
     place = said(folder, own / "python", "-c", "import poinsot; print(poinsot.__version__, poinsot.__file__)").strip()
     assert str(folder) in place, f"not the installed one: {place}"
     report = json.loads(said(folder, own / "poinsot", "doctor", "--no-browser", "--json"))
@@ -47,15 +48,48 @@ def tried(wheel: Path, python: str, extras: str, folder: Path) -> None:
     assert results == [f"{RUN}.html", f"{RUN}.nc"], results
     said(folder, own / "poinsot", "new", "spin")
     said(folder, own / "poinsot", "check", "spin.toml")
-    print(f"{place.split()[0]} works in an empty environment; installed: {(size(packages) - empty) / 1e6:.0f} MB")
+    names = courses(folder, own)
+    print(f"{place.split()[0]} works in an empty environment, with {len(names)} courses;", end=" ")
+    tell(packages, empty)
+    if extras:
+        said(folder, own / "python", "-m", "pip", "install", "-q", f"{wheel}[{extras}]")
+        if "view" in extras.split(","):
+            taken(folder, own, COURSE)
+            print(f"The course {COURSE!r} runs;", end=" ")
+        print(f"with [{extras}]", end=" ")
+        tell(packages, empty)
+
+
+def tell(packages: Path, empty: int) -> None:
+    """The size of what was installed, and of its largest parts."""
+    print(f"installed: {(size(packages) - empty) / 1e6:.0f} MB")
     for part, amount in parts(packages):
         print(f"  {amount / 1e6:6.1f} MB  {part}")
+
+
+def courses(folder: Path, own: Path) -> list[str]:
+    """Every course is in the wheel, is listed, and writes a notebook."""
+    listed, names = said(folder, own / "poinsot", "course"), said(folder, own / "python", "-c", COURSES).split()
+    assert COURSE in names, names
+    assert all(name in listed for name in names), listed
+    for name in names:
+        said(folder, own / "poinsot", "course", name)
+    return names
+
+
+def taken(folder: Path, own: Path, name: str) -> None:
+    """The code of a course, as its notebook has it."""
+    cells = json.loads((folder / f"{name}.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert code, name
+    (folder / f"{name}.py").write_text("\n".join(code))
+    said(folder, own / "python", f"{name}.py")
 
 
 def said(folder: Path, *command: object) -> str:
     """What a command prints, run in this folder, without a word of this environment."""
     hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
-    environment = {key: value for key, value in os.environ.items() if key not in hidden}
+    environment = {key: value for key, value in os.environ.items() if key not in hidden} | {"MPLBACKEND": "Agg"}
     done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")

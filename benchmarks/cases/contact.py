@@ -1,7 +1,10 @@
 """Contact by the implicit step against `mujoco.rollout` on the same models.
 
 Both sides start from the same poses with random velocities. The column of errors has, for each side, how far the
-positions of its first worlds are off its own limit of fine steps [m]: the two laws of contact are not the same.
+positions of its first worlds are off its own limit of fine steps [m]: the two laws of contact are not the same. A
+figure that counts both is that error times the time of a step, `contact-quadruped-error-times-cost`.
+
+The humanoid that touches itself starts where it came to lie in a world of ours, with the velocities that it had.
 """
 
 import functools
@@ -15,7 +18,7 @@ from mujoco import rollout
 
 import legged
 import poinsot as pt
-from case import Case, Contender, Work
+from case import Case, Contender, Measured, Work, seconds
 from poinsot.mechanism import kinematics
 from poinsot.run.compiled import CompiledSystem
 
@@ -24,6 +27,7 @@ ROBOTS = {"quadruped": (4e-3, 60), "humanoid": (5e-3, 60)}
 SURFACE = pt.Material(3e4, 1.0, 0.7)
 ONE, MANY = "implicit, one iteration", "implicit"
 BOXES, BOX_STEP, BOX_STEPS = 10, 5e-3, 60
+LAIN, FALLS = 600, 64  # steps in which the humanoid falls and comes to lie, and in how many ways
 
 
 @functools.cache
@@ -48,9 +52,70 @@ def advanced(world: pt.World, method: str, start: Any) -> Any:
     return run
 
 
-def ours(robot: str, method: str, surface: pt.Material | None = SURFACE) -> Work:
+def touching_itself() -> pt.World:
+    """The humanoid on the floor, all of whose parts may touch, but those that a joint connects."""
+    world = legged.world_of(legged.humanoid(), SURFACE, stops=True)
+    world.collide(surface=SURFACE)
+    return world
+
+
+@functools.cache
+def lying() -> tuple[np.ndarray, np.ndarray]:
+    """q and v of humanoids that fell, (FALLS, nq) and (FALLS, nv)."""
+    system = CompiledSystem(touching_itself().system(), MANY, {}, False)
+    p, s, h = system.parameters({}, {}), system.system, ROBOTS["humanoid"][0]
+    y = np.tile(system.start(p), (FALLS, 1))
+    y[:, s.nq : s.nq + s.nv] = velocities(FALLS, s.nv)
+    y = system.from_stepped(system.advance(system.to_stepped(y, p), p, 0.0, 0, h, LAIN), p)
+    return y[:, : s.nq], y[:, s.nq : s.nq + s.nv]
+
+
+def self_ours(method: str) -> Work:
+    step, steps = ROBOTS["humanoid"]
+    q, v = lying()
+
+    def start(system: Any, y: np.ndarray) -> np.ndarray:
+        k = np.arange(len(y)) % FALLS
+        y[:, : system.nq], y[:, system.nq : system.nq + system.nv] = q[k], v[k]
+        return y
+
+    run = advanced(touching_itself(), method, start)
+    return _work(lambda h, batch: run(h, batch, steps * step)[:, 0], step)
+
+
+def self_theirs(cone: str) -> Work:
+    """MuJoCo has the hinges in the order in which bodies follow each other down the tree."""
+    step, steps = ROBOTS["humanoid"]
+    segments, (q, v) = legged.humanoid(), lying()
+    order = legged.mjcf_hinges(segments)
+    place = np.concatenate([q[:, 4:7], q[:, :4], q[:, 7:][:, order]], axis=1)
+    speeds = np.concatenate([_turned(q[:, :4], v[:, 3:6]), v[:, :3], v[:, 6:][:, order]], axis=1)
+    start = np.concatenate([place, speeds], axis=1)
+
+    def run(h: float, batch: int) -> np.ndarray:
+        text = legged.mjcf_of(segments, h, SURFACE.friction, cone, True, stops=True)
+        model = mujoco.MjModel.from_xml_string(text)
+        return _rolled(model, start[:batch], round(steps * step / h))[:, :3]
+
+    return _work(run, step, PEER_BATCH)
+
+
+def _turned(q: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Vectors (n, 3) turned by unit quaternions (n, 4)."""
+    w, u = q[:, :1], q[:, 1:]
+    return x + 2 * np.cross(u, np.cross(u, x) + w * x)
+
+
+def error_times_cost(make: Any) -> Measured:
+    """The work of a contender, and its error [um] times its time [ns]."""
+    work = make()
+    return Measured(work, lambda: seconds(work) * 1e9 * error(work(), None) * 1e6)
+
+
+def ours(robot: str, method: str, surface: pt.Material | None = SURFACE, step: float = 0.0) -> Work:
     """A batch of worlds; the error is found as the work is set up."""
-    step, steps = ROBOTS[robot]
+    usual, steps = ROBOTS[robot]
+    step = step or usual
     world = legged.world_of(getattr(legged, robot)(), surface, stops=robot == "humanoid")
 
     def start(system: Any, y: np.ndarray) -> np.ndarray:
@@ -61,14 +126,14 @@ def ours(robot: str, method: str, surface: pt.Material | None = SURFACE) -> Work
     return _work(lambda h, batch: run(h, batch, steps * step)[:, 0], step)
 
 
-def theirs(robot: str, cone: str, self_collision: bool = False) -> Work:
+def theirs(robot: str, cone: str) -> Work:
     step, steps = ROBOTS[robot]
     segments = getattr(legged, robot)()
     rest = [hinge.rest for segment in segments for hinge in segment.hinges]
     place = np.array([*segments[0].place, 1, 0, 0, 0, *rest])
 
     def run(h: float, batch: int) -> np.ndarray:
-        text = legged.mjcf_of(segments, h, SURFACE.friction, cone, self_collision, stops=robot == "humanoid")
+        text = legged.mjcf_of(segments, h, SURFACE.friction, cone, False, stops=robot == "humanoid")
         model = mujoco.MjModel.from_xml_string(text)
         v = velocities(BATCH, model.nv)[:batch]
         v = np.concatenate([v[:, 3:6], v[:, :3], v[:, 6:]], axis=1)
@@ -170,6 +235,58 @@ def _case(robot: str, targets: tuple[str, str]) -> Case:
 CASES = (
     _case("quadruped", ("<= 170 ns", ">= 70 x")),
     _case("humanoid", ("<= 400 ns", ">= 55 x")),
+    Case(
+        name="contact-quadruped-error-times-cost",
+        what="the quadruped of `contact-quadruped`: the error of each side times its time for a world and step",
+        items=BATCH * ROBOTS["quadruped"][1],
+        contenders=(
+            Contender("poinsot, one iteration", partial(error_times_cost, partial(ours, "quadruped", ONE))),
+            Contender("poinsot, three iterations", partial(error_times_cost, partial(ours, "quadruped", MANY))),
+            *(
+                Contender(
+                    f"mujoco.rollout, {cone}",
+                    partial(error_times_cost, partial(theirs, "quadruped", cone)),
+                    ">= 100 x",
+                    "mujoco",
+                )
+                for cone in ("pyramidal", "elliptic")
+            ),
+        ),
+        expected=lambda: None,
+        tolerance=0.1,
+        error=error,
+        unit="um ns",
+    ),
+    Case(
+        name="contact-humanoid-itself",
+        what=f"a humanoid that lies on the floor, its arms and legs touching each other, {BATCH} worlds, "
+        f"{ROBOTS['humanoid'][1]} steps of 5 ms; per world and step. The errors are those of each side against its own "
+        "limit of fine steps [m]",
+        items=BATCH * ROBOTS["humanoid"][1],
+        contenders=(
+            Contender("poinsot, three iterations", partial(self_ours, MANY), "<= 2.5 us"),
+            Contender("poinsot, one iteration", partial(self_ours, ONE)),
+            Contender("mujoco.rollout, pyramidal", partial(self_theirs, "pyramidal"), ">= 10 x", "mujoco"),
+            Contender("mujoco.rollout, elliptic", partial(self_theirs, "elliptic"), ">= 10 x", "mujoco"),
+        ),
+        expected=lambda: None,
+        tolerance=0.1,
+        error=error,
+    ),
+    Case(
+        name="standing-quadruped",
+        what=f"a quadruped that stands under PD, {BATCH} worlds, 60 steps of 2 ms: what an implicit step costs beside "
+        "an explicit one of the same robot, in the air; per world and step",
+        items=BATCH * 60,
+        contenders=(
+            Contender("semi-implicit Euler in the air", partial(ours, "quadruped", "semi-implicit euler", None, 2e-3)),
+            Contender("implicit, one iteration", partial(ours, "quadruped", ONE, SURFACE, 2e-3), "<= 2.5 x"),
+            Contender("implicit, three iterations", partial(ours, "quadruped", MANY, SURFACE, 2e-3), "<= 2.5 x"),
+        ),
+        expected=lambda: None,
+        tolerance=0.1,
+        error=error,
+    ),
     Case(
         name="contact-boxes",
         what=f"a stack of {BOXES} boxes, {BATCH} worlds, {BOX_STEPS} steps of 5 ms; per world and step. The errors are "

@@ -1,11 +1,12 @@
-"""A thousand spacecraft with wheels, noisy sensors and sampled quaternion feedback, for 300 s, in one call."""
+"""A thousand spacecraft with wheels, noisy sensors and feedback for 300 s; and tumbling ones against Basilisk."""
 
 import functools
 
 import numpy as np
 
 import poinsot as pt
-from case import Case, Contender, Work
+from case import Case, Contender, Measured, Work, seconds
+from poinsot.body.exact import FreeTop
 from poinsot.spatial import quaternion
 
 BATCH, DURATION, STEP, FEW = 1000, 300.0, 0.1, 2
@@ -73,7 +74,81 @@ def error(result: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.abs(result[: len(wanted)] - wanted).max() / np.linalg.norm(RATE))
 
 
+TUMBLE = {"mass": 750.0, "moments": (900.0, 800.0, 600.0), "rate": (0.001, -0.01, 0.03)}  # kg, kg m^2, rad/s
+MANY, LONG = 4096, 600.0  # s
+
+
+@functools.cache
+def tumbler() -> pt.World:
+    made = pt.World(gravity=(0, 0, 0))
+    inertia = pt.Inertia(TUMBLE["mass"], np.zeros(3), np.diag(TUMBLE["moments"]))
+    made.add_body("hub", inertia, angular_velocity=TUMBLE["rate"])
+    return made
+
+
+def tumbled(many: int) -> Work:
+    """The angular velocity [rad/s] of the first at the end."""
+    options = {"method": "rk4", "every": LONG, "ledger": False, "progress": False}
+    vary = {"vary": {"hub.angular_velocity[2]": 0.03 + 1e-6 * np.arange(many)}} if many > 1 else {}
+
+    def work() -> np.ndarray:
+        run = tumbler().simulate(LONG, STEP, record=["angular_velocity"], **vary, **options)
+        return run.data.angular_velocity.values[-1].reshape(-1, 3)[0]
+
+    return work
+
+
+def basilisk() -> Work:
+    """Basilisk's RK4 at the same step, one spacecraft, without recording."""
+    from Basilisk.simulation import spacecraft
+    from Basilisk.utilities import SimulationBaseClass, macros
+
+    sim, craft = SimulationBaseClass.SimBaseClass(), spacecraft.Spacecraft()
+    sim.CreateNewProcess("process").addTask(sim.CreateNewTask("dynamics", macros.sec2nano(STEP)))
+    craft.hub.mHub, craft.hub.IHubPntBc_B = TUMBLE["mass"], np.diag(TUMBLE["moments"]).tolist()
+    craft.hub.r_CN_NInit, craft.hub.v_CN_NInit = [[0.0]] * 3, [[0.0]] * 3
+    craft.hub.omega_BN_BInit = [[x] for x in TUMBLE["rate"]]
+    sim.AddModelToTask("dynamics", craft)
+    sim.InitializeSimulation()
+    stretches = 0
+
+    def work() -> np.ndarray:
+        nonlocal stretches
+        stretches += 1
+        sim.ConfigureStopTime(macros.sec2nano(stretches * LONG))
+        sim.ExecuteSimulation()
+        return np.array(craft.scStateOutMsg.read().omega_BN_B)
+
+    return work
+
+
+def basilisk_in_turn() -> Work:
+    """The same, as if it went through the batch."""
+    work = basilisk()
+    return Measured(work, lambda: seconds(work) * MANY)
+
+
+def exact_rate() -> np.ndarray:
+    """The free top in closed form."""
+    top = FreeTop(np.diag(TUMBLE["moments"]), [1, 0, 0, 0], np.array(TUMBLE["rate"]))
+    return np.asarray(top.angular_velocity(LONG))
+
+
 CASES = (
+    *(
+        Case(
+            name=f"spacecraft-tumbling-{'alone' if many == 1 else 'many'}",
+            what=f"{many} spacecraft tumbling without torque for 600 s, RK4 in steps of 0.1 s; per step",
+            contenders=(
+                Contender("poinsot, world.simulate", functools.partial(tumbled, many)),
+                Contender("Basilisk, ExecuteSimulation", theirs, peer="Basilisk"),
+            ),
+            expected=exact_rate,
+            tolerance=1e-9,
+            items=many * round(LONG / STEP),
+        )
+        for many, theirs in ((1, basilisk), (MANY, basilisk_in_turn))
+    ),
     Case(
         name="control-spacecraft",
         what=f"{BATCH} spacecraft with wheels, noisy gyro and star tracker, sampled feedback, 300 s in one call",

@@ -59,7 +59,8 @@ def write_pages(app: Any) -> None:
         _write(folder / f"{room}.md", text)
     listed = "\n".join(rooms)
     table = "\n".join(
-        f"- [{ROOMS[room]}]({room}.md): {', '.join(f'`{n}`' for n in names)}" for room, names in rooms.items()
+        f"- [{ROOMS[room]}]({room}.md): {', '.join(f'[`{n}`]({room}.md#{n.lower()})' for n in names)}"
+        for room, names in rooms.items()
     )
     _write(folder / "index.md", f"# Reference\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n")
 

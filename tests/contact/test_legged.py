@@ -26,8 +26,9 @@ def simulated(world, duration, step, **options):
         return world.simulate(duration, step, **options)
 
 
-def test_a_quadruped_stands_and_its_feet_do_not_creep(quadruped):
-    run = simulated(quadruped, 6.0, 2e-3, every=1.0)
+@pytest.mark.parametrize("method", ["implicit", "implicit, one iteration"])
+def test_a_quadruped_stands_and_its_feet_do_not_creep(quadruped, method):
+    run = simulated(quadruped, 6.0, 2e-3, every=1.0, method=method)
     feet = run.data.position.sel(body=[f"{leg}-foot" for leg in ("fr", "fl", "rr", "rl")]).values
     assert np.abs(feet[-1] - feet[-2]).max() < 1e-6  # m in a second, and dying out
     assert np.abs(run.data.velocity.values[-1]).max() < 1e-6

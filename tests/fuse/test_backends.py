@@ -148,3 +148,21 @@ def test_any_batch(count):
     for backend, got in every_backend(k, *x[:, :count]):
         assert [g.shape for g in got] == [(count,), (count,)]
         np.testing.assert_array_equal(got, want, err_msg=backend)
+
+
+def test_the_interpreter_takes_large_batches_block_by_block():
+    """More instances than it takes together, also in a batch of two axes, with an argument that all share."""
+
+    @kernel("(3),(3),()->(3),()")
+    def turned(v, w, n):
+        v = fori_loop(n, lambda i, v: np.cross(w, v) + v, v)
+        return v, v @ w
+
+    rng = np.random.default_rng(0)
+    v, w, n = rng.normal(size=(3, 4096, 3)), rng.normal(size=3), rng.integers(0, 4, (3, 4096))
+    want = [turned.to("numpy")(v[k, j : j + 512], w, n[k, j : j + 512]) for k in range(3) for j in range(0, 4096, 512)]
+    found = turned.to("numpy")(v, w, n)
+    for k in range(2):
+        np.testing.assert_array_equal(found[k].reshape(24, 512, *found[k].shape[2:]), [x[k] for x in want])
+        np.testing.assert_allclose(found[k], turned(v, w, n)[k], rtol=1e-13, atol=1e-13)
+    assert [x.shape for x in turned.to("numpy")(v[:0], w, n[:0])] == [(0, 4096, 3), (0, 4096)]

@@ -8,7 +8,7 @@ import pytest
 from fuse_laws import agrees, every_backend
 from scipy.interpolate import CubicSpline, PchipInterpolator, RegularGridInterpolator
 
-from poinsot.fuse import Table, fori_loop, gradient, kernel, locate, once
+from poinsot.fuse import Table, fori_loop, gradient, jacobian, jvp, kernel, locate, once, vjp
 
 EVEN, UNEVEN = np.linspace(-1, 2, 7), np.array([-1.0, -0.7, 0.1, 0.4, 1.3, 1.9, 2.0])
 GRIDS = {
@@ -126,8 +126,42 @@ def test_derivatives(grid, rng):
     np.testing.assert_allclose(linear, slopes, rtol=1e-9, atol=1e-9)
     outside = gradient(kernel("()->()")(Table((grid,), values)))(np.array([-1.5, 2.5]))
     np.testing.assert_array_equal(outside, 0)  # clamped: the value does not change any more
-    ends = gradient(kernel("()->()")(Table((grid,), values, "cubic")))(grid[[0, -1]])  # where motions begin and end
-    np.testing.assert_allclose(ends, CubicSpline(grid, values)(grid[[0, -1]], 1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("outside", ["clamp", "extrapolate", "nan", "error", "mirror"])
+@pytest.mark.parametrize("method", ["linear", "cubic", "monotone"])
+@pytest.mark.parametrize("grid", [EVEN, UNEVEN], ids=["even", "uneven"])
+def test_the_slope_at_an_end_is_that_of_the_inside(grid, method, outside, rng):
+    """Motions begin and end there. Forward and reverse, against SciPy."""
+    values = rng.standard_normal(7)
+    slopes = {
+        "linear": (np.diff(values) / np.diff(grid))[[0, -1]],
+        "cubic": CubicSpline(grid, values)(grid[[0, -1]], 1),
+        "monotone": PchipInterpolator(grid, values)(grid[[0, -1]], 1),
+    }
+    wanted = np.zeros(2) if outside == "mirror" and method != "linear" else slopes[method]
+    table = kernel("()->()")(Table(grid, values, method, outside))
+    ends, one = grid[[0, -1]], np.ones(2)
+    for value, slope in (jvp(table)(ends, one), vjp(table)(ends, one)):
+        np.testing.assert_allclose(value, values[[0, -1]], rtol=1e-12)
+        np.testing.assert_allclose(slope, wanted, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["linear", "cubic", "monotone"])
+def test_slopes_at_the_corners_of_a_table_of_two_variables(method, rng):
+    """Those of the table that goes on beyond its ends."""
+    values, corners = rng.standard_normal((7, 7)), np.stack(np.meshgrid(EVEN[[0, -1]], UNEVEN[[0, -1]]), axis=-1)
+
+    def slopes(outside):
+        table = Table((EVEN, UNEVEN), values, method, outside)
+        return jacobian(kernel("(2)->()")(lambda x: table(x[0], x[1])))(corners)
+
+    np.testing.assert_allclose(slopes("clamp"), slopes("extrapolate"), rtol=1e-11, atol=1e-12)
+
+
+def test_the_slope_of_interp_at_an_end_is_that_of_the_inside():
+    f = kernel("()->()")(lambda x: np.interp(x, [0.0, 1.0, 3.0], [0.0, 2.0, 8.0]))
+    np.testing.assert_allclose(gradient(f)(np.array([-1e-9, 0.0, 3.0, 3 + 1e-9])), [0.0, 2.0, 3.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -293,9 +327,9 @@ def test_operations_of_look_ups():
         return sum(f.count().values())
 
     assert operations("linear", "even") <= 20
-    assert operations("linear", "uneven") <= 27
+    assert operations("linear", "uneven") <= 29  # two for the slopes at the ends
     assert operations("linear", "even", "even", "even") <= 82
-    assert operations("cubic", "even", "even", "even") <= 366  # slopes at the ends of each axis
+    assert operations("cubic", "even", "even", "even") <= 360  # slopes at the ends of each axis
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.integrate.embedded import DOP853, DOPRI5, March, first_step, following_step, march
+from poinsot.integrate.embedded import DOP853, DOPRI5, March, first_step, following_step, march, solution
 
 SCHEMES = {"order 5": DOPRI5, "order 8": DOP853}
 
@@ -153,3 +153,25 @@ def test_the_coefficients_of_order_8_are_those_of_scipy():
     np.testing.assert_allclose(DOP853.tableau.b[:12], oracle.B, rtol=1e-15, atol=0)
     for own, other in zip(DOP853.errors, (oracle.E5, oracle.E3), strict=True):
         np.testing.assert_allclose(np.abs(own[:12]), np.abs(other[:12]), rtol=1e-13, atol=1e-16)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_solutions_of_equations(scheme):
+    """Once around, at times between, with parameters, with the bits of one in many, and none through a collision."""
+    kernel = solution(lambda t, y, p: np.concatenate([y[2:], p[0] * kepler(t, y)[2:]]), scheme, 1e-10, parameters=True)
+    starts = np.stack([ellipse(e) for e in (0.0, 0.3, 0.8)])
+    times = np.linspace(0, 2 * np.pi, 9)
+    many = kernel(times, starts, [1.0])
+    np.testing.assert_array_equal(many[:, 0], starts)
+    np.testing.assert_allclose(many[:, -1], starts, atol=1e-6)
+    np.testing.assert_allclose(many[0, :, 0], np.cos(times), atol=1e-8)
+    np.testing.assert_array_equal(kernel(times, starts[1], [1.0]), many[1])
+    ends = kernel(times[[0, -1]], starts, [1.0])
+    np.testing.assert_allclose(ends[:, -1], starts, atol=1e-6)
+    with np.errstate(all="ignore"):
+        falls = kernel(times[[0, -1]], np.array([1.0, 0, 0, 0]), [1.0])
+    assert np.all(np.isnan(falls[-1]))
+    assert solution(kepler, scheme)(times, starts).shape == (3, 9, 4)
+    for bad in (0.0, 1.0, np.nan):
+        with pytest.raises(ValueError, match="tolerance must be"):
+            solution(kepler, scheme, bad)

@@ -72,6 +72,26 @@ def test_page(visit):
         assert page.locator(".clock").inner_text() == "0.400 s"
 
 
+def test_a_slow_machine_gets_coarser_pictures_while_things_move_and_sharp_ones_at_rest(visit, tmp_path):
+    """Pictures that come every 60 ms lose resolution, down to a half; quick ones get it back; a pause has all of it."""
+    page = visit(runs_to_show.pendulum().to_html(tmp_path / "a.html").as_uri())
+    width = "poinsot.stage.renderer.domElement.width"
+    page.evaluate("poinsot.player.playing = false; poinsot.player.pace = new poinsot.player.pace.constructor()")
+    full = "poinsot.stage.host.clientWidth * devicePixelRatio"
+    assert eventually(lambda: page.evaluate(f"{width} === {full}"))
+    after = (
+        "([ms, n]) => { for (let k = 0; k < n; k++) poinsot.player.pace.after(ms); return poinsot.player.pace.share; }"
+    )
+    assert page.evaluate(after, [34, 60]) == 1.0
+    assert page.evaluate(after, [60, 24]) == pytest.approx(0.64)
+    coarse = f"poinsot.player.sharpen(poinsot.player.pace.share), {width} / ({full})"
+    assert page.evaluate(coarse) == pytest.approx(0.64, abs=0.01)
+    assert eventually(lambda: page.evaluate(f"{width} === {full}"))  # nothing moves
+    assert page.evaluate(after, [60, 1000]) == 0.5
+    assert page.evaluate(after, [16, 179]) == 0.5
+    assert page.evaluate(after, [16, 600]) == 1.0
+
+
 def test_cameras(visit):
     """A body stays in the centre of orbit and chase; the page changes cameras; a fixed one stays where it is."""
     run = runs_to_show.pendulum()

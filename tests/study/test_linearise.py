@@ -5,6 +5,8 @@ import pytest
 
 import poinsot as pt
 from poinsot.mechanism import kinematics
+from poinsot.mechanism.derivatives import forward_dynamics_derivatives
+from poinsot.study.linear import _model
 from poinsot.world import State
 
 G = 9.81
@@ -87,3 +89,25 @@ def test_unknown_quantity_is_named():
     world = world_of_all_joints()
     with pytest.raises(ValueError, match="did you mean 'energy'"):
         world.sensitivity(["enrgy"], ["free.mass"], 0.1)
+
+
+def chain(n: int) -> pt.World:
+    """Hinges about random axes, moving."""
+    rng, world = np.random.default_rng(n), pt.World(gravity=(0, 0, -G))
+    body = pt.Pose(p=(0, 0, -0.1)) @ pt.Inertia.box(1.0, (0.1, 0.1, 0.2))
+    for k in range(n):
+        parent, place = (f"b{k - 1}", (0, 0, -0.2)) if k else (None, (0, 0, 0))
+        world.add_body(f"b{k}", body, parent, pt.revolute(rng.normal(size=3)), place, q=0.1, v=0.2 * rng.normal())
+    return world
+
+
+def test_long_chains_are_linearised_in_loops():
+    """As the recursions of mechanisms say, which are written out; and code that hardly grows with the chain."""
+    world = chain(60)
+    start, n = world.start(), 60
+    by_q, by_v, _ = forward_dynamics_derivatives(world.mechanism, start.q, start.v, np.zeros(n))
+    linear = world.linearise()
+    expected = np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_v]])
+    np.testing.assert_allclose(linear.A, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    count = lambda n: sum(_model(chain(n).system(), "joints", None, ())._slope.count().values())  # noqa: E731
+    assert count(120) < 1.2 * count(60) < 20_000

@@ -1,5 +1,6 @@
 """Sweeps that are reduced: the same bits however they are cut and whoever works, near what stored ones say."""
 
+import math
 import os
 import signal
 import subprocess
@@ -42,6 +43,10 @@ def test_exact_sums():
     assert exact_sum(x) == exact_sum(x[:700]) + exact_sum(x[700:][::-1])
     assert rounded(exact_sum(np.full(10, 0.1))) == 1.0
     assert exact_sum(np.zeros(0)) == 0
+    many = rng.normal(size=2**18 + 100)
+    assert rounded(exact_sum(many)) == math.fsum(many)
+    largest = np.full(2**18, np.nextafter(2.0, 0.0))  # all bits of all mantissas
+    assert exact_sum(np.append(largest, -largest[:-1])) == exact_sum(largest[:1])
 
 
 def test_summaries_against_numpy():
@@ -175,7 +180,7 @@ class Nothing:
         if name.split(".")[0] not in KNOWN: raise ImportError(name + " is not installed here")
 sys.meta_path.insert(0, Nothing())
 import rocket_flights
-sys.argv = ["rocket_flights.py", "200", "--device", "cuda", "--chunk", "1024"]
+sys.argv = ["rocket_flights.py", "200", "--device", "cuda", "--chunk", "1024", "--processes", "1", "--stored", "200"]
 rocket_flights.main()
 """
 
@@ -195,6 +200,26 @@ def test_rocket_flights_need_numpy_and_cupy_alone():
     assert alone[0].startswith("200 flights")
     assert "0 broke down" in alone[0]
     assert alone[1:5] == usual[1:5]  # apogee, places and ellipse, to a centimetre
+
+
+@pytest.mark.slow
+def test_rocket_flights_by_processes_go_on(tmp_path):
+    """Stopped by its time and called again, by two processes: what one process says, without a pause."""
+    root, kept = Path(__file__).parents[2], str(tmp_path / "flights.json")
+
+    def fly(*options):
+        command = [sys.executable, root / "benchmarks" / "rocket_flights.py", "5000", *options]
+        path = {**os.environ, "PYTHONPATH": str(root / "src")}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=path)
+        return done.stdout.splitlines(), done.stderr
+
+    two = ["--chunk", "1024", "--processes", "2", "--save", kept]
+    assert "no chunk was done in that time" in fly(*two, "--minutes", "0.001")[1]
+    done = fly(*two, "--minutes", "0.3")[0]
+    if "of 5 chunks are done" in done[0]:
+        done = fly(*two)[0]
+    assert done[1:5] == fly()[0][1:5]
+    assert "holds other flights" in fly(*two, "--tolerance", "1e-5")[1]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,16 @@ def double_pendulum():
     return world
 
 
+def arm():
+    """Seven hinges, across and along the links in turn."""
+    world = pt.World(gravity=(0, 0, -9.81))
+    for k in range(7):
+        link = pt.Inertia(3.0 - 0.3 * k, (0.02, 0.01, 0.15), np.diag([0.03, 0.03, 0.01]))
+        axis, parent = ((0, 1, 0) if k % 2 else (0, 0, 1)), (f"link{k - 1}" if k else None)
+        world.add_body(f"link{k}", link, parent, pt.revolute(axis), (0, 0, 0.3 if k else 0), q=[0.3, 0.8][k % 2])
+    return world
+
+
 def free_chain(loop=True):
     """Three bodies that float on joints, and the ends of the chain on a rod."""
     body = pt.Inertia(1.0, (0.1, 0.02, 0), np.diag([0.02, 0.03, 0.04]))
@@ -112,3 +122,16 @@ def test_a_million_steps(make):
     assert np.abs(off).max() < 1.5e-4
     early, late = off[: len(off) // 2], off[len(off) // 2 :]
     assert abs(np.mean(late) - np.mean(early)) < 0.02 * np.abs(off).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "step"), [(double_pendulum, 1e-3), (arm, 5e-4)])
+def test_ten_million_steps(make, step):
+    """Joints that turn at up to 100 rad/s, without order: the error of the energy is bounded and has no trend."""
+    data = make().simulate(1e7 * step, step, method=METHOD, every=2500 * step, ledger=False).data
+    off = (data.energy.values - data.energy.values[0]) / data.kinetic_energy.values.max()
+    tenths = np.array_split(off, 10)
+    assert np.abs(off).max() < 2e-4
+    assert np.abs(off).max() < 3 * np.abs(tenths[0]).max()
+    trend = np.polyfit(np.arange(10), [np.mean(part) for part in tenths], 1)[0] * 10
+    assert abs(trend) < 0.05 * np.abs(off).max()

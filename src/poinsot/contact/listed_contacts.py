@@ -14,7 +14,7 @@ from poinsot._types import Array, Scalar
 from poinsot.contact.law import SHEAR
 from poinsot.contact.near_pairs import TouchedPatches
 from poinsot.contact.pressing import Books, Grip, Pressed, resistance
-from poinsot.fuse import fori_loop
+from poinsot.fuse import fori_loop, in_memory, while_loop
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.stiff_rows import ListedRow, RowList
 
@@ -33,18 +33,27 @@ class SpringMemory:
 
 @dataclass(frozen=True, eq=False)
 class ListedContacts:
-    """The contacts of a list over one step: by place, Jacobians (m, r, n), the twists W (m, r) at the start, centres
-    (m, 3), and springs as at the start."""
+    """The contacts of a list over one step: by place, twists W (m, r) at the start, centres (m, 3), and springs as at
+    the start.
+
+    first, second: the numbers of the two bodies of each pair. J (m, r, n): Jacobians over the velocities `reached`;
+    None: motions are told by the twists of all bodies. late: how deep [m] the deepest is that touches, and that was
+    not near in the last step. belt: the velocity (3,) [m/s] of what is touched, by place.
+    """
 
     found: TouchedPatches
-    reached: Sequence[int]
-    J: Array
+    first: np.ndarray
+    second: np.ndarray
     W: Array
     centres: Array
     stretch: Array
     turn: Array | None
     memory: SpringMemory
     fault: Any
+    late: Any
+    J: Array | None = None
+    reached: Sequence[int] = ()
+    belt: Callable[[Any], Array] | None = None
 
     @property
     def most(self) -> int:
@@ -62,8 +71,26 @@ class ListedContacts:
         single = np.shape(self.found.depths)[1] == 1
         points = np.zeros((1, 3)) if single else (self.found.points[k] - self.centres[k]) @ Q
         turn = None if self.turn is None else self.turn[k] @ Q
-        along = self.stretch[k] @ Q
-        return Pressed(UP, points, self.found.depths[k], np.zeros(3), along, turn)
+        along, belt = self.stretch[k] @ Q, np.zeros(3) if self.belt is None else self.belt(k) @ Q
+        return Pressed(UP, points, self.found.depths[k], belt, along, turn)
+
+    def relative(self, k: Any, x: Array) -> Array:
+        """The relative twist (r,) at a place, in its frame, of a motion x: velocities (nv,), or where there are no
+        Jacobians, twists of all bodies (n + 1, 6)."""
+        if self.J is not None:
+            moved: Array = self.J[k] @ x[np.array(self.reached)]
+            return moved
+        return self.basis(k) @ self.between(k, x)
+
+    def between(self, k: Any, x: Array) -> Array:
+        """The difference (6,) of the twists x (n + 1, 6) of the two bodies at a place."""
+        pair = self.found.pair[k]
+        difference: Array = x[np.asarray(self.first)[pair]] - x[np.asarray(self.second)[pair]]
+        return difference
+
+    def basis(self, k: Any) -> Array:
+        """The wrenches (r, 6) that the components of its force are, at a place."""
+        return basis(frame(self.found.normal[k]), self.centres[k], np.shape(self.W)[1])
 
     def forgotten(self, stiffness: Callable[[Any], Any]) -> Array:
         """The energy [J] of springs as they are remembered from the last step that is not in those of patches that are
@@ -87,19 +114,18 @@ class ListedContacts:
         W = self.W[k] if change is None else self.W[k] + change
         return W if len(W) == 6 else np.concatenate([np.zeros(3), W])
 
-    def rows(self, law: Callable[[Any], Any], h: Scalar, a: Array) -> RowList:
-        """Their forces over a step h, linearised about the accelerations a (nv,); law: the material of a pair."""
-        guess = a[np.array(self.reached)]
+    def row(self, law: Callable[[Any], Any], h: Scalar, k: Any, guess: Array) -> ListedRow:
+        """The force at a place over a step h, linearised about a guess of the accelerations; law: the material of a
+        pair."""
+        patch, change = self.patch(k), h * self.relative(k, guess)
+        grip = patch.forces(law(self.found.pair[k]), h, self.twist(k, change))
+        kept = slice(6 - len(change), 6)
+        K = resistance([patch], [grip])[kept, kept]
+        return ListedRow(grip.F[kept] + K @ change, K, None if self.J is None else self.J[k], (patch, grip))
 
-        def row(k: Any) -> ListedRow:
-            J, patch = self.J[k], self.patch(k)
-            change = h * (J @ guess)
-            grip = patch.forces(law(self.found.pair[k]), h, self.twist(k, change))
-            kept = slice(6 - len(change), 6)
-            K = resistance([patch], [grip])[kept, kept]
-            return ListedRow(J, grip.F[kept] + K @ change, K, (patch, grip))
-
-        return RowList(self.count, self.most, self.reached, row, self.fault)
+    def rows(self, law: Callable[[Any], Any], h: Scalar, guess: Array) -> RowList:
+        """All of these."""
+        return RowList(self.count, self.most, self.reached, lambda k: self.row(law, h, k, guess), self.fault)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,57 +140,67 @@ class ListOutcome:
 
 
 def listed_contacts(
-    found: TouchedPatches, branches: Branches, v: Array, memory: SpringMemory, pairs: int, fault: Any
+    found: TouchedPatches,
+    ends: tuple[np.ndarray, np.ndarray],
+    twists: Array,
+    memory: SpringMemory,
+    fault: Any,
+    branches: Branches | None = None,
+    belt: Callable[[Any], Array] | None = None,
 ) -> ListedContacts:
-    """The contacts of patches that were found: their Jacobians at the velocities v (nv,), and their springs, looked up
-    in what is remembered. `pairs`: how many patches all pairs can have."""
-    most, n = len(found.pair), len(branches.reached)
-    r = 3 if memory.turn is None else 6
-    places = slots(memory.patch, pairs)
-    moving, jacobian = v[np.array(branches.reached)], branches.jacobians()
+    """The contacts of patches that were found, with the springs that are remembered.
 
-    def enter(k: Any, filled: tuple[Array, ...]) -> tuple[Array, ...]:
-        J, W, centres, stretch, turn = filled
-        centre = _centre(found.points[k], found.depths[k])
-        Q, old = frame(found.normal[k]), places[found.patch[k]]
+    ends: the numbers of the two bodies of each pair; twists (n + 1, 6): of all bodies, and of the world. branches: the
+    tree, if Jacobians are asked for.
+    """
+    most, r = len(found.pair), 3 if memory.turn is None else 6
+    reached = () if branches is None else branches.reached
+    jacobian, (first, second) = None if branches is None else branches.jacobians(), ends
+
+    def enter(k: Any, filled: tuple[Any, ...]) -> tuple[Any, ...]:
+        J, W, centres, stretch, turn, old, late = filled
+        centre, Q, pair = _centre(found.points[k], found.depths[k]), frame(found.normal[k]), found.pair[k]
+        if jacobian is not None:
+            J[k] = jacobian(pair, Q, centre, r == 6)
+        W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
+        old, centres[k] = _sought(memory.patch, old, found.patch[k]), centre
         same = memory.patch[old] == found.patch[k]
-        J[k] = jacobian(found.pair[k], Q, centre, r == 6)
-        W[k], centres[k] = J[k] @ moving, centre
         stretch[k] = np.where(same, memory.stretch[old], 0.0)
         if memory.turn is not None:
             turn[k] = np.where(same, memory.turn[old], 0.0)
-        return J, W, centres, stretch, turn
+        late = np.where(same, late, np.maximum(late, np.max(found.depths[k])))
+        return J, W, centres, stretch, turn, old, late
 
-    blank = tuple(np.empty(shape) for shape in ((most, r, n), (most, r), (most, 3), (most, 3), (most, 3)))
+    shapes = (r, len(reached)), (r,), (3,), (3,), (3,)
+    blank = tuple(in_memory(np.empty((most, *shape))) for shape in shapes)
     count = np.minimum(found.count, most)
-    J, W, centres, stretch, turn = fori_loop(count, enter, blank, most=most)
-    turned = None if memory.turn is None else turn
-    return ListedContacts(found, branches.reached, J, W, centres, stretch, turned, memory, fault)
+    start = (*blank, np.array(0), np.zeros(()))
+    J, W, centres, stretch, turn, _, late = fori_loop(count, enter, start, most=most)
+    springs = stretch, None if memory.turn is None else turn
+    jacobians = None if branches is None else J
+    return ListedContacts(found, first, second, W, centres, *springs, memory, fault, late, jacobians, reached, belt)
 
 
-def slots(patch: Array, pairs: int) -> Array:
-    """By the number of a patch, the place at which it is remembered, or any other; patch (m,): the numbers by place."""
+def _sought(patch: Array, start: Any, number: Any) -> Any:
+    """The first place from `start` on that holds the number of a patch, or one beyond it: lists are in order."""
 
-    def enter(k: Any, places: Array) -> Array:
-        places[np.where(patch[k] < 0, pairs, patch[k].astype(int))] = k
-        return places
+    def before(k: Any) -> Any:
+        return (patch[k] >= 0) & (patch[k] < number)
 
-    count = np.sum(np.where(patch >= 0, 1, 0))  # those that are used come first
-    places: Array = fori_loop(count, enter, np.zeros(pairs + 1, dtype=int), most=len(patch))
-    return places
+    last = len(patch) - 1
+    return while_loop(lambda k: before(k) & (k < last), lambda k: k + 1, start, most=len(patch))
 
 
 def outcome(
-    contacts: ListedContacts, rows: RowList, law: Callable[[Any], Any], h: Scalar, a: Array, guess: Array
+    contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end: Array, guess: Array
 ) -> ListOutcome:
-    """What rows did over a step h that ended with the accelerations a (nv,), linearised about a guess of them (nv,)."""
-    (end, guessed), turning = (x[np.array(contacts.reached)] for x in (a, guess)), contacts.turn is not None
+    """What contacts did over a step h that ended with these accelerations, linearised about a guess of them."""
+    turning = contacts.turn is not None
 
     def add(k: Any, carry: tuple[Any, ...]) -> tuple[Any, ...]:
         before, after, books, patches, stretch, turn = carry
-        row = rows.row(k)
-        (patch, grip), numbers = row.more, law(contacts.found.pair[k])
-        W, about = (contacts.twist(k, h * (row.J @ x)) for x in (end, guessed))
+        (patch, grip), numbers = contacts.row(law, h, k, guess).more, law(contacts.found.pair[k])
+        W, about = (contacts.twist(k, h * contacts.relative(k, x)) for x in (end, guess))
         xi, turned = patch.stretched(h, W, grip.holds)
         Q = frame(contacts.found.normal[k])
         patches[k], stretch[k] = 1.0 * contacts.found.patch[k], Q @ xi
@@ -180,7 +216,8 @@ def outcome(
         )
 
     m = contacts.most
-    blank = (np.zeros(()), np.zeros(()), Books.blank(), np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m, 3)))
+    memory = (in_memory(x) for x in (np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m, 3))))
+    blank = (np.zeros(()), np.zeros(()), Books.blank(), *memory)
     before, after, books, patches, stretch, turn = fori_loop(contacts.count, add, blank, most=m)
     return ListOutcome(before, after, books, SpringMemory(patches, stretch, turn if turning else None))
 

@@ -18,10 +18,16 @@ ORDER = ("Sphere", "Capsule", "Ellipsoid", "Cone", "Cylinder", "Box", "ConvexMes
 
 @dataclass(frozen=True)
 class MeetingKind:
-    """All meetings of a shape like a with one like b: classes whose numbers vary, or shapes as they are."""
+    """All meetings of a shape like a with one like b: classes whose numbers vary, or shapes as they are. b None: with
+    the ground."""
 
     a: Any
     b: Any
+
+    @classmethod
+    def alone(cls, shape: Any) -> "MeetingKind":
+        """All meetings of shapes like this one with the ground."""
+        return cls(_fixed(shape), None)
 
     @property
     def is_round(self) -> bool:
@@ -52,6 +58,10 @@ class MeetingKind:
         meet = meeting(one, other)
         assert meet is not None
         return meet(one, _pose(at_x), other, _pose(at_y))
+
+    def placed(self, x: Array, at_x: Array) -> tuple[Any, Pose]:
+        """A shape like a, and its pose, by its numbers and those of its pose."""
+        return _made(self.a, x), _pose(at_x)
 
 
 def kind_of(one: Any, other: Any) -> tuple[MeetingKind, bool]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.contact.patches import ContactPatch
-from poinsot.fuse import fori_loop, when
+from poinsot.fuse import fori_loop, in_memory, when
 
 Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
 
@@ -55,6 +55,20 @@ def touching(
     return found
 
 
+def touching_one(
+    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Any], sizes: Sequence[int], most: int
+) -> TouchedPatches:
+    """The same of shapes with something that all of them may touch; `pair`: their places among `shapes` (p,), the
+    numbers of these."""
+
+    def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
+        a = np.asarray(shapes)[pair]
+        return when(is_near(a), lambda found: _added(found, pair, meet(a), sizes), found)
+
+    found: TouchedPatches = fori_loop(len(shapes), look, _empty(sizes, most))
+    return found
+
+
 def touching_by_list(
     balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
 ) -> tuple[TouchedPatches, Any]:
@@ -82,7 +96,7 @@ def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray
 
         return when(_overlap(balls, np.asarray(first)[pair], np.asarray(second)[pair]), keep, found)
 
-    found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), np.zeros(most, dtype=int)))
+    found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), in_memory(np.zeros(most, dtype=int))))
     return found
 
 
@@ -96,10 +110,9 @@ def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
 def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
     """A list without patches."""
     points = max(sizes)
-    pair, patch = np.zeros(most, dtype=int), np.zeros(most, dtype=int)
-    return TouchedPatches(
-        np.array(0), pair, patch, np.empty((most, 3)), np.empty((most, points, 3)), np.empty((most, points))
-    )
+    numbers = (in_memory(np.zeros(most, dtype=int)) for _ in range(2))
+    places = (in_memory(np.empty((most, *shape))) for shape in ((3,), (points, 3), (points,)))
+    return TouchedPatches(np.array(0), *numbers, *places)
 
 
 def _added(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,8 @@ class Ground(Element):
 
     `surface`: stiffness, damping and friction of what touches. `velocity` (3,) [m/s]: of its surface, as of a belt.
     `ignored`: the names of bodies that pass through it. It acts by a `Touch` for each body, called "body-ground"; its
-    `force`, `depth`, `slip` and `count`, the number of points that touch, can be recorded.
+    `force`, `depth`, `slip` and `count`, the number of points that touch, can be recorded. `capacity`: for many bodies;
+    they share a list (`TouchList`) with room for so many points that touch.
     """
 
     height: Annotated[float, "m"] = 0.0
@@ -40,6 +41,9 @@ class Ground(Element):
     ignored: tuple[str, ...] = ()
     terrain: Terrain | None = field(default=None, metadata={"described": "if given"})
     distance: Callable[[Any], Any] | None = field(default=None, metadata={"described": "if given"})
+    capacity: int | None = field(default=None, metadata={"described": "if given"})
+
+    structural: ClassVar[tuple[str, ...]] = ("capacity",)
 
     def __post_init__(self) -> None:
         owner = f"ground {self.name!r}"
@@ -49,6 +53,10 @@ class Ground(Element):
             raise FieldError(f"terrain of {owner} must be a pt.Terrain, not {self.terrain!r}.", "terrain")
         if self.distance is not None and not callable(self.distance):
             raise FieldError(f"distance of {owner} must be a function of a point (3,) [m].", "distance")
+        if self.capacity is not None and (
+            isinstance(self.capacity, bool) or not isinstance(self.capacity, int) or self.capacity < 1
+        ):
+            raise FieldError(f"capacity of {owner} must be a whole number above 0, not {self.capacity!r}.", "capacity")
         require_finite(owner, height=self.height, normal=self.normal, velocity=self.velocity)
         for name in ("normal", "velocity"):
             if np.shape(as_array(getattr(self, name))) != (3,):

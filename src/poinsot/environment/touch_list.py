@@ -1,6 +1,6 @@
 """Many bodies that may touch each other, of which few do: contacts in a list that is made anew in every step."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -10,32 +10,32 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
+from poinsot.contact.body_frames import BodyFrames, ShapePlaces, shape_places
 from poinsot.contact.colliders import Collider
 from poinsot.contact.law import NUMBERS, Material
 from poinsot.contact.listed_contacts import (
     ListedContacts,
+    ListOutcome,
     SpringMemory,
-    basis,
-    frame,
     gripped,
     listed_contacts,
     outcome,
 )
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
-from poinsot.contact.near_pairs import TouchedPatches, touching, touching_by_list
+from poinsot.contact.near_pairs import TouchedPatches, touching, touching_by_list, touching_one
 from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
-from poinsot.contact.reach import reach
+from poinsot.contact.spots import spots_of
 from poinsot.environment.meeting import ContactElement, Meeting
-from poinsot.fuse import fori_loop
+from poinsot.fuse import fori_loop, in_memory
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.form import canonical
 from poinsot.parts.element import Effect
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
-from poinsot.parts.scene import Scene
+from poinsot.parts.scene import WORLD, Footing, Scene
 from poinsot.spatial import Pose
 
-GAIN = 100.0  # m/s^2: what a step may add to speeds, as far as the search for pairs is concerned
+GAIN = 100.0  # m/s^2: what a step may add to speeds beside blows, as far as the search for pairs is concerned
 PLACES = 3  # in a list by default, for each shape: among others it touches six, and two share a contact
 
 
@@ -43,8 +43,8 @@ PLACES = 3  # in a list by default, for each shape: among others it touches six,
 class TouchList(ContactElement):
     """Pairs of shapes, all of one kind, of which few touch at a time: one list for all of them.
 
-    `owners`: the body of each of the `colliders`; `pairs`: the numbers of two shapes that may touch. The list has room
-    for `capacity` patches. If more touch at once, the run ends for that reason, and says which pair found no place.
+    `owners`: the body of each of the `colliders`; `pairs`: the numbers of two shapes that may touch, or of one and -1,
+    where they touch a `ground` and not each other. The list has room for `capacity` patches. If more touch at once, the run ends for that reason, and says which pair found no place.
     `laws`: the materials of pairs that differ, by number in `law_of`; without them, all have that of the element. The
     law is that of `PairTouch`.
 
@@ -58,8 +58,8 @@ class TouchList(ContactElement):
     capacity: int = 0
     laws: tuple[Material, ...] | None = field(default=None, metadata={"described": "if given"})
     law_of: tuple[int, ...] | None = field(default=None, metadata={"described": "if given"})
+    ground: str = field(default="", metadata={"described": "if given"})
 
-    internal: ClassVar[bool] = True
     structural: ClassVar[tuple[str, ...]] = ("count", "turning", "capacity")
 
     def __post_init__(self) -> None:
@@ -75,6 +75,11 @@ class TouchList(ContactElement):
 
     # What is known in advance.
 
+    @property
+    def internal(self) -> bool:  # type: ignore[override]
+        """Whether it acts only between bodies of the world."""
+        return not self.ground
+
     @cached_property
     def kind(self) -> MeetingKind:
         """How all pairs meet."""
@@ -84,17 +89,12 @@ class TouchList(ContactElement):
     def sizes(self) -> list[int]:
         """How many points each patch of a pair has."""
         kind, one, other = self._first
-        return kind.sizes(one, other)
+        return [1] * len(spots_of(one)) if self.ground else kind.sizes(one, other)
 
     @cached_property
     def _first(self) -> tuple[MeetingKind, Any, Any]:
         one, other = (self.colliders[k].shape for k in self.pairs[0])
-        return kind_of(one, other)[0], one, other
-
-    @cached_property
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        pairs = np.array(self.pairs)
-        return pairs[:, 0], pairs[:, 1]
+        return (MeetingKind.alone(one) if self.ground else kind_of(one, other)[0]), one, other
 
     def bodies(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.owners))
@@ -104,15 +104,18 @@ class TouchList(ContactElement):
         return springs | {"turn": np.zeros((self.capacity, 3))} if self.turning else springs
 
     def units(self) -> dict[str, str]:
-        return {**super().units(), "touching": "1"}
+        return {**super().units(), "touching": "1", "late": "m"}
 
     def pair_name(self, pair: int) -> str:
         """The names of the two bodies of a pair."""
-        return "-".join(self.owners[k] for k in self.pairs[pair])
+        return "-".join(self._end_names(self.pairs[pair]))
+
+    def _end_names(self, pair: tuple[int, int]) -> list[str]:
+        return [self.ground if k < 0 else self.owners[k] for k in pair]
 
     def without(self, ends: Set[frozenset[str]]) -> "TouchList | None":
         """The list without the pairs of these bodies; None if none is left."""
-        left = [k for k, pair in enumerate(self.pairs) if frozenset(self.owners[x] for x in pair) not in ends]
+        left = [k for k, pair in enumerate(self.pairs) if frozenset(self._end_names(pair)) not in ends]
         if not left:
             return None
         law_of = None if self.law_of is None else tuple(self.law_of[k] for k in left)
@@ -135,71 +138,82 @@ class TouchList(ContactElement):
         raise TypeError(f"the contacts of {self.name!r} are in a list.")
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
-        contacts = self.contacts(scene, h)
+        contacts = self.contacts(scene, self.frames(scene), h, jacobians=True)
 
         def at(later: Later) -> Resistance:
             return Resistance(listed=contacts.rows(self.law, h, later.a))
 
         return Resisting(at, lambda later, used: self._taken(contacts, later, used))
 
-    def contacts(self, scene: Scene, h: Scalar) -> ListedContacts:
-        """The patches that may touch within a step h [s] from a scene."""
-        about = self._about(scene)
-        found, near_full = self.found(scene, h, about)
-        T = canonical.tree_of(scene.mechanism)
-        carriers = [T.carriers[scene.mechanism.index(name)][0] for name in self.owners]
-        ends = tuple((carriers[a], carriers[b]) for a, b in self.pairs)
-        branches = Branches(T, scene.q, [state.pose for state in scene._carriers], about, ends)
-        fault = np.where(found.is_full | near_full, np.nan, 0.0)
-        return listed_contacts(found, branches, scene.v, self._memory(scene), len(self.pairs) * len(self.sizes), fault)
+    def frames(self, scene: Scene) -> BodyFrames:
+        """Where its bodies are, in a scene; seen from near them, so that nothing is lost far from the origin."""
+        states = [scene.carrier(name) for name in self.bodies()]
+        about = next((s.pose.p for s in scene._carriers), np.zeros(3))
+        poses = [state.pose @ X_CB for state, X_CB in states]
+        return BodyFrames.of(self.bodies(), about, poses, [X.inverse().adjoint() @ state.twist for state, X in states])
 
-    def found(self, scene: Scene, h: Scalar, about: Array) -> tuple[TouchedPatches, Any]:
+    def contacts(self, scene: Scene, frames: BodyFrames, h: Scalar, jacobians: bool = False) -> ListedContacts:
+        """The patches that may touch within a step h [s], of bodies that are in these places."""
+        found, near_full = self.found(scene, frames, h)
+        numbers = frames.numbers((*self.owners, WORLD))  # -1 is the last
+        first, second = numbers[np.array(self.pairs)].T
+        T, branches, belt = canonical.tree_of(scene.mechanism), None, None
+        if jacobians:
+            of = [*(T.carriers[scene.mechanism.index(name)][0] for name in frames.names), -1]
+            ends = tuple((of[a], of[b]) for a, b in zip(first, second, strict=True))
+            branches = Branches(T, scene.q, [state.pose for state in scene._carriers], frames.about, ends)
+        if self.ground:
+            belt = lambda k: self._under(scene, found.points[k, 0] + frames.about).velocity  # noqa: E731
+        fault = np.where(found.is_full | near_full, np.nan, 0.0)
+        return listed_contacts(found, (first, second), frames.twists, self._memory(scene), fault, branches, belt)
+
+    def found(self, scene: Scene, frames: BodyFrames, h: Scalar) -> tuple[TouchedPatches, Any]:
         """The patches that may touch, and whether there were more near pairs than a list of these can hold."""
-        first, second = self._ends
-        poses = self._poses(scene, about)
-        balls = [(X @ reach(c.shape)[0], reach(c.shape)[1]) for X, c in zip(poses, self.colliders, strict=True)]
-        ahead = np.stack([h * (self._speed(scene, k, balls[k], about) + h * GAIN) for k in range(len(poses))])
-        centres, radii = np.stack([x for x, _ in balls]), np.stack([r + 0.0 for _, r in balls]) + ahead
+        places = shape_places(frames, frames.numbers(self.owners), self.colliders, self.kind, h, GAIN)
         own = [self.kind.numbers(c.shape) for c in self.colliders]
         width = max(1, *map(len, own))
         numbers = np.stack([np.stack([1.0 * x for x in (*x, *[0.0] * (width - len(x)))]) for x in own])
-        places = np.stack([self.kind.pose_numbers(X) for X in poses])
+        if self.ground:
+            return self._on_ground(scene, frames, places, numbers), False
+        first, second = np.array(self.pairs).T
+        balls = places.centres, places.radii
 
         def meet(a: Any, b: Any) -> tuple[list[ContactPatch], Any]:
             table = np.asarray(numbers)
-            return self.kind.met(table[a], places[a], table[b], places[b]), -(ahead[a] + ahead[b])
+            patches = self.kind.met(table[a], places.at[a], table[b], places.at[b])
+            return patches, -(places.ahead[a] + places.ahead[b])
 
         if self.kind.is_round:
-            return touching((centres, radii), first, second, meet, self.sizes, self.capacity), False
-        return touching_by_list((centres, radii), first, second, meet, self.sizes, self.capacity)
+            return touching(balls, first, second, meet, self.sizes, self.capacity), False
+        return touching_by_list(balls, first, second, meet, self.sizes, self.capacity)
+
+    def _under(self, scene: Scene, p: Array) -> Footing:
+        there: Footing = scene.elements[self.ground].under(scene, p)  # type: ignore[attr-defined]
+        return there
+
+    def _on_ground(self, scene: Scene, frames: BodyFrames, places: ShapePlaces, numbers: Array) -> TouchedPatches:
+        """The spots of shapes that may touch the ground."""
+
+        def meet(a: Any) -> tuple[list[ContactPatch], Any]:
+            shape, X = self.kind.placed(np.asarray(numbers)[a], places.at[a])
+            up, patches = X.R.T @ self._under(scene, X.p + frames.about).normal, []
+            for spot in spots_of(shape):
+                r = X @ spot(up)
+                there = self._under(scene, r + frames.about)
+                patches.append(ContactPatch(there.normal, r[None, :], np.stack([-there.clearance])))
+            return patches, -places.ahead[a]
+
+        def is_near(a: Any) -> Any:
+            return self._under(scene, places.centres[a] + frames.about).clearance < places.radii[a]
+
+        single = np.array([a for a, _ in self.pairs])
+        return touching_one(single, is_near, meet, self.sizes, self.capacity)
 
     def left_out(self, scene: Scene, h: Scalar) -> str | None:
         """The names of the first pair that found no place in a step h [s] from a scene; None if all did."""
         whole = replace(self, capacity=len(self.pairs) * len(self.sizes))
-        found, _ = whole.found(scene, h, self._about(scene))
+        found, _ = whole.found(scene, self.frames(scene), h)
         return self.pair_name(int(found.pair[self.capacity])) if int(found.count) > self.capacity else None
-
-    def _about(self, scene: Scene) -> Array:
-        """The point of the world that all is taken about: near the bodies, so that nothing is lost far from the
-        origin."""
-        return next((s.pose.p for s in scene._carriers), np.zeros(3))
-
-    def _poses(self, scene: Scene, about: Array) -> list[Pose]:
-        """Of every shape, from a point of the world, in its axes."""
-        poses = []
-        for name, collider in zip(self.owners, self.colliders, strict=True):
-            state, X_CB = scene.carrier(name)
-            poses.append(Pose.unchecked(state.pose.R, state.pose.p - about) @ (X_CB @ collider.pose))
-        return poses
-
-    def _speed(self, scene: Scene, k: int, ball: tuple[Array, Any], about: Array) -> Array:
-        """A bound of the speed [m/s] of all points of a shape."""
-        state, _ = scene.carrier(self.owners[k])
-        w, v = state.twist[:3], state.twist[3:]
-        r = state.pose.R.T @ (ball[0] + about - state.pose.p)
-        u = v + np.cross(w, r)
-        speed: Array = np.sqrt(u @ u) + np.sqrt(w @ w) * ball[1]
-        return speed
 
     def _memory(self, scene: Scene) -> SpringMemory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None
@@ -209,39 +223,55 @@ class TouchList(ContactElement):
     def _taken(self, contacts: ListedContacts, later: Later, used: Used) -> Effect:
         scene, h = later.scene, later.h
         assert used.listed is not None
-        rows, end = used.listed, later.a[np.array(contacts.reached)]
-        did, forgotten = (
-            outcome(contacts, rows, self.law, h, later.a, used.guess.a),
-            contacts.forgotten(self._stiffness),
-        )
-        books = did.books + Books(sliding=-forgotten / h)
-        rates = {
-            key: (new - scene.states[f"{self.name}.{key}"]) * (1 / h)
-            for key, new in (("touching", did.memory.patch), ("stretch", did.memory.stretch), ("turn", did.memory.turn))
-            if new is not None
-        }
-
-        def force(k: Any) -> Array:
-            row = rows.row(k)
-            return row.f - row.K @ (h * (row.J @ end))
-
+        did, forgotten = self.outcome(contacts, h, later.a, used.guess.a)
+        force = self.force_over(contacts, h, later.a, used.guess.a)
         return Effect(
             self._wrenches(scene, contacts, force),
             stored=did.before + forgotten,
-            power=books.power,
-            rates=rates,
+            power=did.books.power,
+            rates=self.rates(scene, did.memory, h),
             shown=self._shown(contacts, force, did.before + forgotten),
-            shares=books.shares(self.turning),
-            numerical=books.numerical,
+            shares=did.books.shares(self.turning),
+            numerical=did.books.numerical,
             foreseen=did.after,
         )
 
+    def outcome(self, contacts: ListedContacts, h: Scalar, end: Array, guess: Array) -> tuple[ListOutcome, Array]:
+        """What contacts did over a step h, and the energy [J] of springs that were forgotten, which slid."""
+        did, forgotten = outcome(contacts, self.law, h, end, guess), contacts.forgotten(self._stiffness)
+        return replace(did, books=did.books + Books(sliding=-forgotten / h)), forgotten
+
+    def force_over(self, contacts: ListedContacts, h: Scalar, end: Array, guess: Array) -> Callable[[Any], Array]:
+        """The force (r,) at a place over a step h that ended with these accelerations."""
+
+        def force(k: Any) -> Array:
+            row = contacts.row(self.law, h, k, guess)
+            found: Array = row.f - row.K @ (h * contacts.relative(k, end))
+            return found
+
+        return force
+
+    def rates(self, scene: Scene, memory: SpringMemory, h: Scalar) -> dict[str, Array]:
+        """d/dt of the states that lead to what is remembered after a step h."""
+        return {
+            key: (new - scene.states[f"{self.name}.{key}"]) * (1 / h)
+            for key, new in (("touching", memory.patch), ("stretch", memory.stretch), ("turn", memory.turn))
+            if new is not None
+        }
+
     def effect(self, scene: Scene) -> Effect:
-        contacts = self.contacts(scene, 0.0)
+        contacts = self.contacts(scene, self.frames(scene), 0.0)
         r = np.shape(contacts.W)[1]
 
         def force(k: Any) -> Array:
             return gripped(contacts, self.law, k)[1].F[6 - r :]
+
+        stored, now = self.at_instant(contacts)
+        wrenches, shown = self._wrenches(scene, contacts, force), self._shown(contacts, force, stored)
+        return Effect(wrenches, stored=stored, power=now.power, shown=shown, shares=now.shares(self.turning))
+
+    def at_instant(self, contacts: ListedContacts) -> tuple[Array, Books]:
+        """The energy [J] that is stored, and the power of the forces [W]."""
 
         def add(k: Any, sums: tuple[Array, Books]) -> tuple[Array, Books]:
             patch, grip = gripped(contacts, self.law, k)
@@ -249,28 +279,26 @@ class TouchList(ContactElement):
             return sums[0] + patch.stored(law, 0.0, W, patch.xi), sums[1] + patch.books_now(law, W, grip)
 
         stored, now = fori_loop(contacts.count, add, (np.zeros(()), Books.blank()), most=contacts.most)
-        stored = stored + contacts.forgotten(self._stiffness)
-        wrenches, shown = self._wrenches(scene, contacts, force), self._shown(contacts, force, stored)
-        return Effect(wrenches, stored=stored, power=now.power, shown=shown, shares=now.shares(self.turning))
+        return stored + contacts.forgotten(self._stiffness), now
 
-    def _wrenches(self, scene: Scene, contacts: ListedContacts, force: Any) -> dict[str, Array]:
-        """On the bodies, from the force (r,) of the contact at each place, in its frame."""
-        names = self.bodies()
-        number = {name: k for k, name in enumerate(names)}
-        a, b = (np.array([number[self.owners[k]] for k in ends]) for ends in self._ends)
-        r = np.shape(contacts.W)[1]
+    def gathered(self, contacts: ListedContacts, force: Callable[[Any], Array], bodies: int) -> Array:
+        """The wrenches (n + 1, 6) on n bodies and, last, on the world, about the point that all is taken about, in
+        world axes."""
 
         def add(k: Any, F: Array) -> Array:
-            pair, Q = contacts.found.pair[k], frame(contacts.found.normal[k])
-            on = force(k) @ basis(Q, contacts.centres[k], r)
-            i, j = np.asarray(a)[pair], np.asarray(b)[pair]
+            pair, on = contacts.found.pair[k], force(k) @ contacts.basis(k)
+            i, j = np.asarray(contacts.first)[pair], np.asarray(contacts.second)[pair]
             F[i] = F[i] + on
             F[j] = F[j] - on
             return F
 
-        F = fori_loop(contacts.count, add, np.zeros((len(names), 6)), most=contacts.most)
-        about, wrenches = self._about(scene), {}
-        for k, name in enumerate(names):
+        F: Array = fori_loop(contacts.count, add, in_memory(np.zeros((bodies + 1, 6))), most=contacts.most)
+        return F
+
+    def _wrenches(self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]) -> dict[str, Array]:
+        """On the bodies, from the force (r,) of the contact at each place, in its frame."""
+        F, about, wrenches = self.gathered(contacts, force, len(self.bodies())), self.frames(scene).about, {}
+        for k, name in enumerate(self.bodies()):
             X = scene[name].pose
             wrenches[name] = Pose.unchecked(X.R, X.p - about).adjoint().T @ F[k]
         return wrenches
@@ -292,4 +320,5 @@ class TouchList(ContactElement):
 
         blank = (np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(()))
         count, depth, slip, total = fori_loop(contacts.count, add, blank, most=contacts.most)
-        return {"count": count, "depth": depth, "slip": slip, "force": total, "stored": stored}
+        found = {"count": count, "depth": depth, "slip": slip, "force": total, "stored": stored}
+        return found | {"late": contacts.late}

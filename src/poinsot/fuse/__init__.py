@@ -7,7 +7,7 @@ from poinsot.fuse.kernels import Kernel, kernel
 from poinsot.fuse.parallel import set_threads, threads
 from poinsot.fuse.plan.budget import budget
 from poinsot.fuse.trace.cells import locate
-from poinsot.fuse.trace.control import fori_loop, once, when, while_loop
+from poinsot.fuse.trace.control import fori_loop, in_memory, once, when, while_loop
 from poinsot.fuse.trace.linalg import solve_spd
 from poinsot.fuse.trace.table import Table
 from poinsot.fuse.trace.traced import Traced, is_traced
@@ -23,6 +23,7 @@ __all__ = [
     "fori_loop",
     "gradient",
     "hessian",
+    "in_memory",
     "is_traced",
     "jacobian",
     "jvp",

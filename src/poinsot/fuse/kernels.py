@@ -18,6 +18,7 @@ from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
+from poinsot.fuse.graph.sharing import share_callees
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
@@ -29,6 +30,7 @@ from poinsot.fuse.trace.creation import traced_creation
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+INTERPRETED = 2**13  # instances that the reference back end takes together
 
 
 class Program:
@@ -117,23 +119,23 @@ class Program:
         return state
 
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
-        """The results of the reference back end."""
+        """The results of the reference back end, a block of instances at a time: its numbers stay in the cache."""
         arrays = [np.asarray(arg, dtype=dtype) for arg in args]
         batch = signature.batch_shape(arrays, self.inputs)
-        flat: list[np.ndarray] = []
-        for array, core in zip(arrays, self.inputs, strict=True):
-            full = np.broadcast_to(array, batch + core).reshape(math.prod(batch), math.prod(core))
-            flat.extend(full.T)
-        with np.errstate(all="ignore"):
-            values = reference.run(self.graph, flat)
-        results, start = [], 0
-        for core in self.outputs:
-            size = math.prod(core)
-            elements = [np.broadcast_to(v, (math.prod(batch),)) for v in values[start : start + size]]
-            stacked = np.stack(elements, axis=-1) if elements else np.empty((math.prod(batch), 0))
-            results.append(stacked.astype(dtype).reshape(batch + core))
-            start += size
-        return tuple(results)
+        n = math.prod(batch)
+        full = [
+            np.broadcast_to(array, batch + core).reshape(n, math.prod(core))
+            for array, core in zip(arrays, self.inputs, strict=True)
+        ]
+        results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
+        columns = [column for result in results for column in result.T]
+        for first in range(0, n, INTERPRETED):
+            block = slice(first, first + INTERPRETED)
+            with np.errstate(all="ignore"):
+                values = reference.run(self.graph, [x for array in full for x in np.ascontiguousarray(array[block].T)])
+            for column, value in zip(columns, values, strict=True):
+                column[block] = value
+        return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:
@@ -168,6 +170,7 @@ def _traced_once(
         result = function(*nested_arguments(function, leaves))
         arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
         graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
+    share_callees(graph)
     for traced in (graph, *graph.subgraphs()):  # what tracing remembered keeps the user's functions alive
         traced.__dict__.pop(MEMORY, None)
     return graph, [array.shape for array in arrays], pytree.structure(result)

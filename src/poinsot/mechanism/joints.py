@@ -48,14 +48,17 @@ class Joint:
 
     @property
     def type(self) -> JointType:
+        """What joints of this kind have in common."""
         return TYPES[self.kind]
 
     @property
     def nq(self) -> int:
+        """The length of its q; one more than `nv` where q holds a quaternion."""
         return self.type.nq
 
     @property
     def nv(self) -> int:
+        """Its degrees of freedom: the length of v."""
         return self.type.nv
 
     def __getattr__(self, name: str) -> Any:

@@ -2,12 +2,11 @@
 
 With H = M + h J_K^T K J_K of a `StiffTree` in place of M, the closing forces f and the accelerations are those of
 `constrained`: (J H^-1 J^T) f = -(J a + J' v), vdot = a + H^-1 J^T f. The columns of H^-1 J^T come from the same
-articulated bodies, whose inertias are computed once.
+articulated bodies, whose inertias are computed once; with row lists, from the factors of H.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from poinsot.mechanism.form import sparse
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff_rows import RowList, accelerations, factorised
 
 
 def solve(
@@ -29,8 +29,15 @@ def solve(
     joint_forces: Array | None = None,
     joint_resistances: Array | None = None,
     couplings: Mapping[tuple[int, int], Array] | None = None,
+    lists: Sequence[RowList] = (),
 ) -> tuple[Array, Added, Array]:
     """As `StiffTree.solve`, with the rows of closures held; and the closing forces f (m,)."""
+    if lists:
+        on = (joint_forces, joint_resistances, couplings or {}, lists)
+        under_forces, b = factorised(tree, h, wrenches, resistances, *on)
+        f = _closing(tree, rows, iterations, under_forces(b), [under_forces(row) for row in rows.J])
+        a = under_forces(b + f @ rows.J)
+        return a, Added(tree, accelerations(tree, a)), f
     forces = np.zeros(tree.mech.nv) if joint_forces is None else joint_forces
 
     def under(tree: StiffTree, wrenches: Mapping[int, Array], forces: Array) -> tuple[Array, Added]:
@@ -41,8 +48,12 @@ def solve(
     still.__dict__.pop("left", None)
     none = {link: np.zeros(6) for link in wrenches}
     free, _ = under(tree, wrenches, forces)
-    columns: list[Any] = [under(still, none, row)[0] for row in rows.J]
+    f = _closing(tree, rows, iterations, free, [under(still, none, row)[0] for row in rows.J])
+    return *under(tree, wrenches, forces + f @ rows.J), f
+
+
+def _closing(tree: StiffTree, rows: Rows, iterations: int, free: Array, columns: Sequence[Array]) -> Array:
+    """f (m,), given the accelerations without it (nv,), and those H^-1 J^T under the force of each row alone."""
     S = mirrored(rows.J @ np.stack(columns, axis=1))
     shape = sparse.pattern(len(columns), [range(len(columns))])
-    f = proximal(shape, S, -(rows.J @ tree.rates(free)[0] + rows.bias), iterations)
-    return *under(tree, wrenches, forces + f @ rows.J), f
+    return proximal(shape, S, -(rows.J @ tree.rates(free)[0] + rows.bias), iterations)

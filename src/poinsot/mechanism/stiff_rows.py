@@ -12,6 +12,7 @@ Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 6.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,12 @@ STRAIGHT = 40  # unknowns, up to which the factorisation is straight-line code
 
 @dataclass(frozen=True, eq=False)
 class ListedRow:
-    """One entry of a row list: J (r, n) over the velocities that the list reaches, f_0 (r,), K (r, r); and what the
+    """One entry of a row list: f_0 (r,), K (r, r), and J (r, n) over the velocities that the list reaches; and what the
     list itself wants to see again."""
 
-    J: Array
     f: Array
     K: Array
+    J: Any
     more: Any = None
 
 
@@ -61,6 +62,22 @@ def solve(
     lists: Sequence[RowList],
 ) -> tuple[Array, Added]:
     """As `StiffTree.solve`, with row lists."""
+    under, b = factorised(tree, h, wrenches, resistances, joint_forces, joint_resistances, couplings, lists)
+    a = under(b)
+    return a, Added(tree, accelerations(tree, a))
+
+
+def factorised(
+    tree: StiffTree,
+    h: Scalar,
+    wrenches: Mapping[int, Array],
+    resistances: Mapping[int, Array],
+    joint_forces: Array | None,
+    joint_resistances: Array | None,
+    couplings: Mapping[tuple[int, int], Array],
+    lists: Sequence[RowList],
+) -> tuple[sparse.Solver, Array]:
+    """The accelerations H^-1 b (nv,) under any joint forces b, and those b (nv,) that act."""
     H, b = joint_space(tree, h, wrenches, resistances)
     if joint_forces is not None:
         b = b + joint_forces
@@ -71,8 +88,7 @@ def solve(
         H = H + both + both.T
     for rows in lists:
         H, b = _with_rows(H, b, h, rows)
-    a = solve_spd(H, b) if len(b) <= STRAIGHT else sparse.in_memory(H)(b)
-    return a, Added(tree, accelerations(tree, a))
+    return (partial(solve_spd, H) if len(b) <= STRAIGHT else sparse.in_memory(H)), b
 
 
 def _with_rows(H: Array, b: Array, h: Scalar, rows: RowList) -> tuple[Array, Array]:

@@ -79,6 +79,7 @@ class Flow(Element):
 
     @property
     def flow(self) -> "Flow":
+        """Itself: engines have the flow that feeds them under this name."""
         return self
 
     def ends(self, scene: Scene) -> tuple[Tank | None, Tank | None]:

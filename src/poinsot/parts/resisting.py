@@ -24,11 +24,12 @@ class Resisting:
     """An element over one step from a scene.
 
     at: its forces, linearised about a guess of the velocities at the end. taken: its effect over the step, given these
-    velocities and its forces. kept: how many numbers `Resistance.kept` has.
+    velocities and its forces; or, if it stands for several elements, their effects by name. kept: how many numbers
+    `Resistance.kept` has.
     """
 
     at: "Callable[[Later], Resistance]"
-    taken: "Callable[[Later, Used], Effect]"
+    taken: "Callable[[Later, Used], Effect | dict[str, Effect]]"
     kept: int = 0
 
 

@@ -81,24 +81,24 @@ def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
     def marched(
         context: StepContext,
         outputs: Sequence[Output],
-        form: Any,
+        form: tuple[Any, Array],
         begin: Scalar,
         end: Scalar,
         h: Scalar,
         is_met: Any = None,
-    ) -> tuple[Any, Array, Array]:
-        """The form at the time `end`; or, if a condition is met on the way, before the step in which that happens, with
-        its time [s], and the length of that step [s].
+    ) -> tuple[tuple[Any, Array], Array, Array]:
+        """The form and the memory of outputs at the time `end`; or, if a condition is met before, ahead of the step in
+        which that happens, with its time [s], and the length of that step [s].
 
         Where outputs are kept, steps are no longer than h [s], so that they miss as little as those of other methods.
         """
-        paced, memory = form if outputs else (form, np.zeros(0))
+        paced, memory = form
         tries, zero, false = _Tries(context, scheme), np.zeros(()), np.zeros((), bool)
         first = when(paced.h <= 0, lambda _: tries.first_step(begin, paced.y), paced.h)
         start = March(begin + zero, (paced.y, memory), first, np.maximum(paced.error, 1e-4), zero, false, false)
 
         def is_met_by(t: Scalar, now: tuple[LedgerState, Array]) -> Any:
-            return is_met(t, (Paced(now[0], zero, zero), now[1]) if outputs else Paced(now[0], zero, zero))
+            return is_met(t, (Paced(now[0], zero, zero), now[1]))
 
         settled = _settled(context, plain, outputs)
         longest = h if outputs else np.inf
@@ -106,8 +106,7 @@ def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
         y, memory = at.now
         lost = np.where(at.failed, np.nan, 0.0)  # a run that finds no step breaks down
         y = combine(y, [(1.0, combine(None, [(lost, y)]))])
-        paced = Paced(y, at.h, at.error)
-        return ((paced, memory) if outputs else paced), at.t, np.where(at.met, at.tried, 0.0)
+        return (Paced(y, at.h, at.error), memory), at.t, np.where(at.met, at.tried, 0.0)
 
     return marched
 

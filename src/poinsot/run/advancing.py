@@ -1,11 +1,13 @@
 """From one time to another: many steps of one instance, up to a number of them or to a condition."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import fori_loop, once
+from poinsot.environment import TouchList
+from poinsot.fuse import fori_loop, in_memory, once
 from poinsot.integrate.embedded import flat
 
 if TYPE_CHECKING:
@@ -19,7 +21,18 @@ def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, 
     if c.is_adaptive:
         return _marched(c, x, p, t + first * h, t + (first + n) * h, h)[0]
     step = c._make_step(p)
-    return flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), c._unflatten(x)))
+    start = _with_lists_in_memory(c, c._unflatten(x))
+    return flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), start))
+
+
+def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
+    """The form that is stepped, with the states of parts in memory from the start, if lists of contacts index them:
+    else the step is traced once to find that out, and then again."""
+    if not any(isinstance(element, TouchList) for _, element in c.system.description.acting()):
+        return form
+    y, *memory = form if c.outputs else (form,)
+    state = replace(y.state, parts=in_memory(y.state.parts))
+    return (replace(y, state=state), *memory) if c.outputs else replace(y, state=state)
 
 
 def advanced_until(
@@ -70,5 +83,7 @@ def _marched(
     """x at the time `end`, in steps that the method chooses; if a condition is met on the way, x before the step in
     which that happens, its time [s] and the length of that step [s]."""
     assert c._scheme.march is not None
-    form, t, tried = c._scheme.march(c.context(p), c.outputs, c._unflatten(x), begin, end, h, is_met)
-    return flat(form), t, tried
+    form = c._unflatten(x)
+    remembering = form if c.outputs else (form, np.zeros(0))
+    remembering, t, tried = c._scheme.march(c.context(p), c.outputs, remembering, begin, end, h, is_met)
+    return flat(remembering), t, tried

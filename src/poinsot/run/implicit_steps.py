@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.environment.spot_loop import looped, resisting_together
 from poinsot.fuse import fori_loop, is_traced
 from poinsot.mechanism import floating, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
@@ -21,6 +22,7 @@ from poinsot.mechanism.stiff import Added, StiffTree
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
+from poinsot.run.heap_steps import heap_step, is_heap
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.run.step_errors import step_error
 from poinsot.world import Motion, State, System
@@ -28,6 +30,7 @@ from poinsot.world.closing_loops import closing, gathered
 
 ITERATIONS = 3
 JOINTS = "joints"  # the springs and dampers in all joints, as one source of the ledger
+SPOTS = "spots"  # where bodies touch the ground in many points, as one law
 
 
 def implicit(iterations: int = ITERATIONS) -> Method:
@@ -56,9 +59,20 @@ def implicit(iterations: int = ITERATIONS) -> Method:
     method = general(1, make)
 
     def booking(context: StepContext) -> Step:
+        if is_heap(context.system):
+            return heap_step(context, iterations)
         return method.step(replace(context, books_errors=True))
 
-    return replace(method, step=booking, unsuited=lambda system: "", books_errors=True)
+    def converts(system: System) -> bool:
+        return not is_heap(system) and method.converts(system)
+
+    def to_stepped(context: StepContext, y: LedgerState) -> LedgerState:
+        return y if is_heap(context.system) else method.to_stepped(context, y)
+
+    def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
+        return y if is_heap(context.system) else method.from_stepped(context, y)
+
+    return Method(1, booking, to_stepped, from_stepped, converts, books_errors=True)
 
 
 def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) -> tuple[Motion, Array]:
@@ -72,7 +86,11 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
         tau = gathered(mech, effect, wrenches, tau)
     tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
     touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
-    laws = {name: e.resisting(scene, h) for name, e in resisting.items()}
+    laws: dict[str, Resisting] = {}
+    together = looped(scene)
+    if together:
+        laws[SPOTS] = resisting_together(together, scene, h)
+    laws |= {name: e.resisting(scene, h) for name, e in resisting.items() if e not in together}
     if _joints_resist(scene):
         laws[JOINTS] = joint_resistance(scene, h)
     rows = firm_rows(mech, system.closures(scene), scene.q, scene.v, scene.t, system.independent)
@@ -130,11 +148,7 @@ def _solved(
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
     lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
     if len(rows.gap):
-        if lists:
-            raise ValueError(
-                "a world with closed loops cannot have a list of contacts yet: let pairs touch one by one."
-            )
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both)
+        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
     if lists:
         return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
     return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
@@ -151,7 +165,10 @@ def _booked(
     used: dict[str, Used],
 ) -> Motion:
     """The motion, with the effects of resisting elements among the others."""
-    taken = {name: law.taken(later, used[name]) for name, law in laws.items()}
+    taken: dict[str, Effect] = {}
+    for name, law in laws.items():
+        effect = law.taken(later, used[name])
+        taken |= {name: effect} if isinstance(effect, Effect) else effect
     for effect in taken.values():
         tau = gathered(scene.mechanism, effect, wrenches, tau)
     joints, effects = taken.pop(JOINTS, None), effects | taken

@@ -124,19 +124,20 @@ def _mass_properties(system: System, values: Mapping[str, Array]) -> Iterator[tu
     by an entry, by what elements add, or what rotors take away. Traced once, and evaluated for all instances."""
     if not values:
         return
-    count, find = _properties(system, tuple((path, x.shape[1:]) for path, x in values.items()))
-    if count:
+    changed, find = _properties(system, tuple((path, x.shape[1:]) for path, x in values.items()))
+    if changed:
         n = len(next(iter(values.values())))
         with np.errstate(all="ignore"):
             pieces = [find(*(x[k : k + MANY] for x in values.values())) for k in range(0, n, MANY)]
         masses, moments = (np.concatenate(x) for x in zip(*pieces, strict=True))
         moments[~np.isfinite(moments).all(axis=(-2, -1))] = -np.eye(3)
-        yield from ((masses[:, k], moments[:, k]) for k in range(count))
+        yield from ((masses[:, k], moments[:, k]) for k in changed)
 
 
 @memo
-def _properties(system: System, cores: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[int, Any]:
-    """How many links the numbers at these paths, with their shapes, change, and the kernel of their mass properties."""
+def _properties(system: System, cores: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[list[int], Any]:
+    """The kernel of the mass properties of some links, and which of these the numbers at these paths, with their
+    shapes, change."""
     description, changed = system.description, set[str]()
     for path, _ in cores:
         owner = paths.owner_of(description, path)
@@ -153,4 +154,9 @@ def _properties(system: System, cores: tuple[tuple[str, tuple[int, ...]], ...]) 
         return np.stack([as_array(I.mass) for I in inertias]), np.stack([I.moment for I in inertias])
 
     count, text = len(of(description)), ",".join(f"({','.join(map(str, core))})" for _, core in cores)
-    return count, kernel(f"{text}->({count}),({count},3,3)")(properties).to("numpy")
+    find = kernel(f"{text}->({count}),({count},3,3)")(properties).to("numpy")
+    if not count:
+        return [], find
+    ends = np.array([node.op != "const" for node in find.program().graph.outputs])
+    varies = np.column_stack([ends[:count], ends[count:].reshape(count, 9)]).any(axis=1)
+    return np.flatnonzero(varies).tolist(), find

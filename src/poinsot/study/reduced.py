@@ -74,8 +74,8 @@ class ReducedJob:
             values[path] = plain(path, np.concatenate(drawn), np.shape(system.numbers[path]))[cut]
         return values
 
-    def summary(self, k: int) -> Summary:
-        """Simulate a chunk and summarise it."""
+    def outcomes(self, k: int) -> tuple[int, dict[str, Array], int]:
+        """Simulate a chunk: the number of its first instance, the outputs (n,) by name, and how many broke down."""
         first, stop = k * self.chunk, min((k + 1) * self.chunk, self.samples)
         vary = self.numbers(first, stop)
         require_finite(vary)
@@ -83,8 +83,13 @@ class ReducedJob:
         vary |= {f"{name}.instance": np.full(stop - first, float(first)) for name in noisy}
         run = simulate(self.world, vary=vary, batch=stop - first, seed=self.seed, progress=False, **self.options)
         require_whole(run)
+        return first, outputs_of(run), len(run.stop.notes)
+
+    def summary(self, k: int) -> Summary:
+        """Simulate a chunk and summarise it."""
+        first, outputs, broken = self.outcomes(k)
         summary = self.nothing()
-        summary.add(outputs_of(run), first, len(run.stop.notes))
+        summary.add(outputs, first, broken)
         return summary
 
     def nothing(self) -> Summary:

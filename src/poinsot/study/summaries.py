@@ -9,7 +9,7 @@ t-digest or KLL, whose content depends on the order: each is within 2^-16 of its
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from poinsot.study.exact_sums import as_fraction, exact_sum
 BITS = 16  # of the mantissa that tell bins of the sketch apart: 2^16 bins from each power of two to the next
 SHIFT = 52 - BITS
 EXTREMES = 5
+
+Bins: TypeAlias = tuple[Array, Array]  # the numbers of bins that are not empty, rising, and how many are in each
+NONE: Bins = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(eq=False)
@@ -36,7 +39,7 @@ class Summary:
     broken: int = 0
     sums: dict[str, int] = field(default_factory=dict)
     products: dict[tuple[str, str], int] = field(default_factory=dict)
-    bins: dict[str, dict[int, int]] = field(default_factory=dict)
+    bins: dict[str, Bins] = field(default_factory=dict)
     counts: dict[str, Array] = field(default_factory=dict)
     least: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
     most: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
@@ -53,15 +56,12 @@ class Summary:
             self.sums[a] = self.sums.get(a, 0) + exact_sum(x[a])
             for b in self.names[k:]:
                 self.products[a, b] = self.products.get((a, b), 0) + exact_sum(x[a] * x[b])
-            keys, counts = np.unique(_keys(x[a]), return_counts=True)
-            _count(self.bins.setdefault(a, {}), dict(zip(keys.tolist(), counts.tolist(), strict=True)))
+            self.bins[a] = _together(self.bins.get(a, NONE), np.unique(_keys(x[a]), return_counts=True))
             if a in self.edges:
                 self.counts[a] = self.counts.get(a, 0) + _histogram(x[a], self.edges[a])
-            order = np.lexsort((numbers, x[a]))
-            pairs = [(float(x[a][i]), int(numbers[i])) for i in order[:EXTREMES]]
+            pairs = [(float(x[a][i]), int(numbers[i])) for i in _first(x[a])]
             self.least[a] = sorted([*self.least.get(a, []), *pairs])[:EXTREMES]
-            order = np.lexsort((numbers, -x[a]))
-            pairs = [(float(x[a][i]), int(numbers[i])) for i in order[:EXTREMES]]
+            pairs = [(float(x[a][i]), int(numbers[i])) for i in _first(-x[a])]
             self.most[a] = sorted([*self.most.get(a, []), *pairs], key=_from_above)[:EXTREMES]
 
     def merge(self, other: "Summary") -> None:
@@ -70,7 +70,7 @@ class Summary:
         _count(self.sums, other.sums)
         _count(self.products, other.products)
         for name in self.names:
-            _count(self.bins.setdefault(name, {}), other.bins.get(name, {}))
+            self.bins[name] = _together(self.bins.get(name, NONE), other.bins.get(name, NONE))
             if name in other.counts:
                 self.counts[name] = self.counts.get(name, 0) + other.counts[name]
             self.least[name] = sorted([*self.least.get(name, []), *other.least.get(name, [])])[:EXTREMES]
@@ -107,8 +107,7 @@ class Summary:
         shares = np.atleast_1d(np.asarray(share, dtype=float))
         if not np.all((shares >= 0) & (shares <= 1)):
             raise ValueError(f"quantile of {name!r}: shares are between 0 and 1, not {share!r}.")
-        keys = np.array(sorted(self.bins[name]), dtype=np.int64)
-        counts = np.array([self.bins[name][int(k)] for k in keys])
+        keys, counts = self.bins[name]
         ends = np.cumsum(counts)
         rank = shares * (self.finite - 1)
         at = np.minimum(np.searchsorted(ends, rank, side="right"), len(keys) - 1)
@@ -131,7 +130,7 @@ class Summary:
             "names": self.names, "n": self.n, "finite": self.finite, "broken": self.broken,
             "sums": {k: str(v) for k, v in self.sums.items()},
             "products": [[a, b, str(v)] for (a, b), v in sorted(self.products.items())],
-            "bins": {k: sorted(v.items()) for k, v in self.bins.items()},
+            "bins": {k: np.stack(v, axis=1).tolist() for k, v in self.bins.items()},
             "counts": {k: np.asarray(v).tolist() for k, v in self.counts.items()},
             "edges": {k: np.asarray(v).tolist() for k, v in self.edges.items()},
             "least": self.least, "most": self.most,
@@ -145,7 +144,7 @@ class Summary:
         return cls(
             tuple(d["names"]), {k: np.array(v) for k, v in d["edges"].items()}, d["n"], d["finite"], d["broken"],
             {k: int(v) for k, v in d["sums"].items()}, {(a, b): int(v) for a, b, v in d["products"]},
-            {k: {int(key): int(c) for key, c in v} for k, v in d["bins"].items()},
+            {k: _bins(v) for k, v in d["bins"].items()},
             {k: np.array(v) for k, v in d["counts"].items()},
             *({k: [(float(x), int(i)) for x, i in v] for k, v in d[key].items()} for key in ("least", "most")),
         )  # fmt: skip
@@ -158,6 +157,26 @@ def _from_above(pair: tuple[float, int]) -> tuple[float, int]:
 def _count(total: dict[Any, int], more: Mapping[Any, int]) -> None:
     for key, count in more.items():
         total[key] = total.get(key, 0) + count
+
+
+def _together(a: Bins, b: Bins) -> Bins:
+    """The bins of both."""
+    keys, counts = (np.concatenate(two) for two in zip(a, b, strict=True))
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1 - np.abs(keys[:1])))
+    return keys[first], np.add.reduceat(counts, first) if len(first) else counts
+
+
+def _bins(pairs: Sequence[Sequence[int]]) -> Bins:
+    keys, counts = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return np.ascontiguousarray(keys), np.ascontiguousarray(counts)
+
+
+def _first(x: Array) -> Array:
+    """Where the least values are, from the least on; of equal ones the first come first."""
+    some = np.flatnonzero(x <= np.partition(x, EXTREMES)[EXTREMES]) if len(x) > EXTREMES else np.arange(len(x))
+    return some[np.argsort(x[some], kind="stable")][:EXTREMES]
 
 
 def _keys(x: Array) -> Array:

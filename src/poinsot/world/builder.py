@@ -34,7 +34,7 @@ from poinsot.world.handles import BodyHandle
 from poinsot.world.networks import add_network
 from poinsot.world.start_checks import checked_limits
 from poinsot.world.system import Motion, State, System, system_of
-from poinsot.world.touching import collided, grounds, ignoring, material_of, new_touches, without_terrain
+from poinsot.world.touching import collided, grounds, ignoring, material_of, new_touches, with_ground_lists, without_terrain
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
@@ -238,7 +238,7 @@ class World:
 
     def add_ground(self, name: str = "ground", surface: Material | str | None = None, **data: Any) -> Element:
         """The ground that the shapes of all bodies may touch, added before or after it: a plane, z = 0 by default, or
-        that which the world was made with; see `Ground`."""
+        that which the world was made with; see `Ground`. Many bodies share a list of touches if it has a `capacity`."""
         with self._all_or_nothing():
             self.description, terrain = without_terrain(self.description, name)
             data = {"surface": material_of(surface, self._surfaces), "terrain": terrain} | data
@@ -280,6 +280,7 @@ class World:
             self._equip()
         for touch in new_touches(self.description):
             self.add(touch)
+        self.description = with_ground_lists(self.description)
 
     def add_motor(self, name: str, joint: str | BodyHandle, value: Value, **data: Any) -> Element:
         """A motor in the joint of a body; see `Motor`."""

@@ -1,6 +1,6 @@
 """Lists of contacts for bodies of which many pairs may touch: made of pairs of shapes, one list for each kind."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from poinsot._errors import FieldError
@@ -8,6 +8,8 @@ from poinsot.contact.colliders import Collider, joined, numbers_key
 from poinsot.contact.law import Material, numbers_of
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
 from poinsot.contact.patches import require_meeting
+from poinsot.contact.spots import spots_of
+from poinsot.environment.touch import Ground
 from poinsot.environment.touch_list import PLACES, TouchList
 from poinsot.parts import Element
 
@@ -34,6 +36,18 @@ def lists_of(
     return [draft.made(name, capacity) for name, draft in zip(free, drafts.values(), strict=False)]
 
 
+def ground_lists(
+    ground: Ground, shapes: Sequence[tuple[str, Collider, Material]], taken: Collection[str]
+) -> list[TouchList]:
+    """The lists of shapes, each with the name of its body and its material, that touch a ground."""
+    drafts: dict[MeetingKind, ListDraft] = {}
+    for name, collider, law in shapes:
+        drafts.setdefault(MeetingKind.alone(collider.shape), ListDraft()).add((name, collider), None, law)
+    start = f"{ground.name}-{NAME}"
+    free = (name for k in range(1, 10**6) if (name := start if k == 1 else f"{start}-{k}") not in taken)
+    return [d.made(name, ground.capacity, ground.name) for name, d in zip(free, drafts.values(), strict=False)]
+
+
 class ListDraft:
     """A list under way: shapes with their bodies, pairs of them, and the materials of the pairs."""
 
@@ -43,16 +57,19 @@ class ListDraft:
         self.laws: dict[Any, tuple[int, Material]] = {}
         self.law_of: list[int] = []
 
-    def add(self, a: tuple[str, Collider], b: tuple[str, Collider], law: Material) -> None:
-        """One pair of shapes more, each with the name of its body."""
-        ends = (self.shapes.setdefault((name, id(c)), (len(self.shapes), c))[0] for name, c in (a, b))
-        self.pairs.append(tuple(ends))  # type: ignore[arg-type]
+    def add(self, a: tuple[str, Collider], b: tuple[str, Collider] | None, law: Material) -> None:
+        """One pair of shapes more, each with the name of its body; or a shape and the ground."""
+        ends = [-1 if x is None else self._number(*x) for x in (a, b)]
+        self.pairs.append((ends[0], ends[1]))
         self.law_of.append(self.laws.setdefault(numbers_key(law), (len(self.laws), law))[0])
 
-    def made(self, name: str, capacity: int | None) -> TouchList:
+    def _number(self, name: str, collider: Collider) -> int:
+        return self.shapes.setdefault((name, id(collider)), (len(self.shapes), collider))[0]
+
+    def made(self, name: str, capacity: int | None, ground: str = "") -> TouchList:
         """The list, with room for `capacity` patches."""
         one, other = (list(self.shapes.values())[k][1].shape for k in self.pairs[0])
-        patches = len(kind_of(one, other)[0].sizes(one, other))
+        patches = len(spots_of(one) if ground else kind_of(one, other)[0].sizes(one, other))
         room = min(len(self.pairs), PLACES * len(self.shapes)) * patches if capacity is None else capacity
         laws = [law for _, law in self.laws.values()]
         several = len(laws) > 1
@@ -64,6 +81,7 @@ class ListDraft:
             capacity=room,
             laws=tuple(laws) if several else None,
             law_of=tuple(self.law_of) if several else None,
+            ground=ground,
             **numbers_of(laws[0]),
         )
 

@@ -15,7 +15,7 @@ from poinsot.environment.pair_touch import meetings
 from poinsot.parts import Element
 from poinsot.world.description import Body, Description
 from poinsot.world.handles import BodyHandle
-from poinsot.world.listing import checked_capacity, lists_of
+from poinsot.world.listing import checked_capacity, ground_lists, lists_of
 
 Apart: TypeAlias = Set[frozenset[str]]  # pairs of names that pass through each other
 LISTED = 24  # pairs of bodies in one call, from which on they are in a list, and not each code of its own
@@ -25,12 +25,31 @@ def new_touches(description: Description) -> list[Element]:
     """The touches between bodies and grounds that are neither there nor ignored."""
     touches: list[Element] = []
     for ground in grounds(description).values():
+        if ground.capacity is not None:
+            continue
         for name, body in description.bodies.items():
             if name in ground.ignored or f"{name}-{ground.name}" in description.elements:
                 continue
             if colliders_of(body) and _moves(description, name):
                 touches += _on_ground(ground, body, None)
     return touches
+
+
+def with_ground_lists(description: Description) -> Description:
+    """With all bodies, but those that have an element of their own or are ignored, in the lists of grounds that have
+    such."""
+    elements = dict(description.elements)
+    for ground in (g for g in grounds(description).values() if g.capacity is not None):
+        rest = {k: e for k, e in elements.items() if not (isinstance(e, TouchList) and e.ground == ground.name)}
+        own = {e.body for e in rest.values() if isinstance(e, Touch) and e.ground == ground.name}
+        shapes = [
+            (name, one, law)
+            for name, body in description.bodies.items()
+            if name not in own and name not in ground.ignored and _moves(description, name)
+            for one, law in _spotted(ground, body, None)
+        ]
+        elements = rest | {e.name: e for e in ground_lists(ground, shapes, rest)}
+    return replace(description, elements=elements)
 
 
 def colliders_of(body: Body) -> tuple[Collider, ...]:
@@ -44,18 +63,26 @@ def colliders_of(body: Body) -> tuple[Collider, ...]:
 
 def _on_ground(ground: Ground, body: Body, surface: Material | None) -> list[Element]:
     """The touches of a body and a ground: one for all shapes whose surfaces are alike."""
-    solid = Collider(DistanceShape(abs), surface=ground.surface)
     alike: dict[Any, list[Collider]] = {}
-    for one in colliders_of(body):
-        if type(one.shape) in SPOTS and one.may_touch(solid):
-            law = surface or (joined(one, solid) if one.surface is not None else ground.surface)
-            alike.setdefault(numbers_key(law), []).append(replace(one, surface=law))
+    for one, law in _spotted(ground, body, surface):
+        alike.setdefault(numbers_key(law), []).append(replace(one, surface=law))
     touches: list[Element] = []
     for k, group in enumerate(alike.values()):
         touch = ground.touched_by(body.name, tuple(group), group[0].surface)
         name = touch.name if k == 0 else f"{touch.name}-{k + 1}"
         touches.append(replace(touch, name=name, shapes=None if body.shapes is None else tuple(group)))
     return touches
+
+
+def _spotted(ground: Ground, body: Body, surface: Material | None) -> list[tuple[Collider, Material]]:
+    """The shapes of a body that may touch the ground, with the materials of these contacts."""
+    solid = Collider(DistanceShape(abs), surface=ground.surface)
+    found = []
+    for one in colliders_of(body):
+        if type(one.shape) in SPOTS and one.may_touch(solid):
+            law = surface or (joined(one, solid) if one.surface is not None else ground.surface)
+            found.append((one, law or ground.surface))
+    return found
 
 
 def _between(a: Body, b: Body, surface: Material | None, by_groups: bool = False) -> list[Element]:
@@ -195,7 +222,7 @@ def all_colliding(
 def _touched_by(element: Element) -> list[tuple[str, str]]:
     """The pairs of bodies that an element lets touch."""
     if isinstance(element, TouchList):
-        return [(element.owners[a], element.owners[b]) for a, b in element.pairs]
+        return [] if element.ground else [(element.owners[a], element.owners[b]) for a, b in element.pairs]
     return [(element.a, element.b)] if isinstance(element, PairTouch) else []
 
 

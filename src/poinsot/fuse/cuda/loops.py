@@ -13,6 +13,7 @@ from poinsot.fuse.cuda.text import Place, Refs, Text, copy, element
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.patterns import LoopPlan, elements, followers, written_in_order
 
+PREFETCHED = 64  # values that a loop prefetches at most, as they wait in registers
 Reads = dict[Node, tuple[Place, Node]]  # the array that a value is read from, and the index there
 
 
@@ -34,7 +35,10 @@ def write_loop(
     targets = _targets(text, node, fused, plan, refs)
     places = _places(text, node, carried, {carried[result.data] for result in unused}, refs, plan)
     i, free, count = text.name(), list(text.free), refs[node.args[0]]
-    reads = _far(body, inside) | {a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near}
+    far = _far(body, inside)
+    if len(far) * text.unit.prefetch > PREFETCHED:
+        far = {}  # a body that reads so much has work enough to hide the latency, and is long: it is not unrolled
+    reads = far | {a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near}
     prefetch = _Prefetch(text, reads, counter, inside, count)
     text.line(f"#pragma unroll {prefetch.most}")
     more = f"{i} < {count}" if goes_on is None else f"{i} < {count} && {places[goes_on]}"

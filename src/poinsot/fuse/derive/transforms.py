@@ -11,6 +11,7 @@ from poinsot.fuse.derive.reverse import pull
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.nodes import Graph, Value, current, tracing, tracing_into
 from poinsot.fuse.kernels import Kernel, nested_arguments
+from poinsot.fuse.plan.budget import budget_pushed_forward, tracing_for
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
@@ -27,7 +28,8 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Callable[..., Any]:
 
     def derived(*args: Any) -> Any:
         args, along = args[: len(args) - len(places)], args[len(args) - len(places) :]
-        inner = _TracedFunction(function, args)
+        with tracing_for(budget_pushed_forward()):
+            inner = _TracedFunction(function, args)
         tangents = dict(zip(places, along, strict=True))
         duals = []
         for k, leaf in enumerate(inner.leaves):

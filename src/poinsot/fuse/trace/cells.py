@@ -10,15 +10,18 @@ from poinsot.fuse.trace.traced import Traced
 COUNTED = 22  # knots that are counted rather than searched: each is a comparison, a round of search is a gather
 
 
-def locate(x: Any, grid: np.ndarray) -> tuple[Any, Any, Any]:
-    """The cell of x: its number, left end and width. Beyond the grid it is the outermost one, for NaN the first."""
+def locate(x: Any, grid: np.ndarray, within: bool = False) -> tuple[Any, Any, Any]:
+    """The cell of x: its number, left end and width. Beyond the grid it is the outermost one, for NaN the first.
+
+    `within`: x is not beyond the grid, but for rounding.
+    """
     n, steps = len(grid), np.diff(grid)
     if np.ptp(steps) <= 4 * np.finfo(float).eps * np.abs(grid).max():  # evenly spaced: no search
         h = (grid[-1] - grid[0]) / (n - 1)
-        i: Any = np.clip(np.floor((x - grid[0]) * (1 / h)), 0, n - 2)
-        if not isinstance(x, Traced):
-            return (i := np.where(np.isnan(x), 0, i).astype(int)), grid[i], h
-        i = np.clip(i.astype(int), 0, n - 2)  # what NaN becomes as an integer is left to the machine
+        i: Any = np.floor((x - grid[0]) * (1 / h))
+        i = i if within else np.clip(i, 0, n - 2)  # of floats: an integer has no room for a large one
+        i = i if isinstance(x, Traced) else np.where(np.isnan(x), 0, i)  # in kernels that is left to the machine
+        i = np.clip(i.astype(int), 0, n - 2)
         return i, np.asarray(grid)[i], h
     if isinstance(x, Traced):
         i = _counted(x, grid)
@@ -52,12 +55,11 @@ def _mirrored(x: Any, grid: np.ndarray) -> Any:
     return np.where((x >= grid[0]) & (x <= grid[-1]), x, folded)
 
 
-def _clamped(x: Any, grid: np.ndarray) -> Any:
-    return np.clip(x, grid[0], grid[-1])
+def clamped(x: Any, grid: np.ndarray) -> Any:
+    """The nearest point of the axis. At its ends the slope is that of the inside: motions begin and end there.
 
-
-def smoothly_clamped(x: Any, grid: np.ndarray) -> Any:
-    """The same, with the slope of the inside at the ends, which np.clip halves: a motion may begin there."""
+    That of np.clip is a half of it.
+    """
     return np.where(x < grid[0], grid[0], np.where(x > grid[-1], grid[-1], x))
 
 
@@ -67,10 +69,11 @@ def _as_it_is(x: Any, grid: np.ndarray) -> Any:
 
 # Beyond the ends of an axis: the point that is looked up instead. "nan" and "error" are then replaced.
 OUTSIDE: dict[str, Callable[[Any, np.ndarray], Any]] = {
-    "clamp": _clamped,
+    "clamp": clamped,
     "extrapolate": _as_it_is,
     "nan": _as_it_is,
     "periodic": _wrapped,
     "mirror": _mirrored,
     "error": _as_it_is,
 }
+WITHIN = ("clamp", "periodic", "mirror")  # those that end in a point of the grid

@@ -92,13 +92,26 @@ def _truth(x: Any) -> Any:
 def _loop(n: Any, body: Callable[[Any, Any], Any], carry: Any, goes_on: int | None = None) -> Any:
     """The results of a loop; `goes_on`: the number of the carried truth value while which it goes on."""
     leaves, rebuild = pytree.flatten(carry)
-    start = [Traced(as_objects(leaf)) for leaf in leaves]
+    start = [leaf if _is_in_memory(leaf) else Traced(as_objects(leaf)) for leaf in leaves]
     graph, specs = _trace_body(n, body, carry, start)
     graph.goes_on = goes_on
     init = [node for leaf, spec in zip(start, specs, strict=True) for node in spec.enter(leaf)]
     count = lift(as_objects(n).item(), "i")
     loop = current().node("loop", (count, *init, *graph.captures), "t", graph)
     return rebuild(_leave(specs, loop.results()))
+
+
+def in_memory(x: Any) -> Any:
+    """An array that is kept in memory from the start, as a loop that indexes it needs it.
+
+    A loop finds out by itself which of the arrays that it carries are indexed, but is traced twice for that, and loops
+    in loops many times.
+    """
+    return Traced.in_memory(Traced(x)._in_memory(), np.shape(x)) if tracing() and np.size(x) else x
+
+
+def _is_in_memory(x: Any) -> bool:
+    return isinstance(x, Traced) and x._memory is not None
 
 
 @dataclass(frozen=True)
@@ -111,8 +124,10 @@ class _Spec:
 
     @classmethod
     def of(cls, array: Traced, by_scalars: bool = False) -> "_Spec":
+        if array._memory is not None:
+            return cls(array.shape, array._memory.element, not by_scalars)
         type_: Scalar = common_type(array.data.ravel()) if array.size else "f"
-        return cls(array.shape, type_, array._memory is not None and not by_scalars)
+        return cls(array.shape, type_, False)
 
     @property
     def size(self) -> int:

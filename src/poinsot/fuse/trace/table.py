@@ -15,7 +15,7 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.trace.cells import OUTSIDE, locate, smoothly_clamped
+from poinsot.fuse.trace.cells import OUTSIDE, WITHIN, clamped, locate
 from poinsot.fuse.trace.splines import slopes
 from poinsot.fuse.trace.traced import Traced, _asarray, as_objects
 
@@ -38,7 +38,8 @@ class Table:
 
     `name` and `labels`, one per axis, are what reports call it and its axes.
 
-    Called with one argument per axis, inside kernels or on plain arrays. NaN in gives NaN out.
+    Called with one argument per axis, inside kernels or on plain arrays. NaN in gives NaN out. The derivative at an end
+    of the grid is that of the inside; at another knot of a linear table, that of the cell that begins there.
     """
 
     axes: tuple[np.ndarray, ...]
@@ -120,8 +121,8 @@ class Table:
     def _evaluate(self, points: tuple[Any, ...]) -> Any:
         cells, weights, outside = [], [], self._outside
         for x, grid, what in zip(points, self.axes, outside, strict=True):
-            x = smoothly_clamped(x, grid) if what == "clamp" and self.method == "cubic" else OUTSIDE[what](x, grid)
-            i, left, width = locate(x, grid)
+            x = OUTSIDE[what](x, grid)
+            i, left, width = locate(x, grid, within=what in WITHIN)
             cells.append(i)
             weights.append(_WEIGHTS[self.method]((x - left) / width, width))
         result = _contracted(weights, self._entries(cells), ())
@@ -237,8 +238,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise TraceError("the grid of np.interp does not ascend", "give at least two points in ascending order")
     if np.ndim(x):
         return np.stack([interp(point, xp, fp, left, right) for point in x])
-    inside = np.clip(x, grid[0], grid[-1])
-    i, start, width = locate(inside if isinstance(inside, Traced) else Traced(float(inside)), grid)
+    inside = clamped(x, grid)
+    i, start, width = locate(inside if isinstance(inside, Traced) else Traced(float(inside)), grid, within=True)
     values = Traced(as_objects(fp))
     t = (inside - start) / width
     result = values[i] + t * (values[i + 1] - values[i])

@@ -238,6 +238,8 @@ class LivePlayer extends Player {
 
   get shown() { return this.stage.span[1]; }
 
+  get moves() { return this.stage.count > 0 && !this.stage.header.paused; }
+
   toggle() { this.say({ pause: !this.stage.header.paused }); }
 
   async renew(name) {

@@ -1,7 +1,24 @@
 // The player: real time of the simulation, play, pause, seek and speed; keys and mouse; what programs and tests may call.
 
+// The share of the full resolution at which a slow machine still draws some thirty pictures per second while things move.
+class Pace {
+  constructor() { this.share = 1; this.waits = []; this.fast = 0; }
+
+  // After a picture that came so many ms after the one before: the median of a dozen decides; back up needs more proof.
+  after(ms) {
+    this.fast = ms < 20 ? this.fast + 1 : 0;
+    this.waits.push(ms);
+    if (this.fast >= 180) { this.share = Math.min(1, this.share / 0.8); this.fast = 0; }
+    if (this.waits.length < 12) return;
+    const median = this.waits.sort((a, b) => a - b)[6];
+    this.waits = [];
+    if (median > 36) this.share = Math.max(0.5, 0.8 * this.share);
+  }
+}
+
 class Player {
   constructor(stage, page) {
+    this.pace = new Pace();
     this.stage = stage; this.t = stage.span[0]; this.factor = 1; this.playing = stage.times.length > 1; this.dirty = true;
     this.hudOn = stage.doc.hud;
     this.furnish(page);
@@ -19,12 +36,19 @@ class Player {
     let before = performance.now();
     const loop = now => {
       requestAnimationFrame(loop);
-      const seconds = Math.min(0.25, (now - before) / 1e3); before = now;
+      const seconds = Math.min(0.25, (now - before) / 1e3), { moves } = this;
+      if (moves && now - before < 1000) this.pace.after(now - before); // a page in the background waits longer
+      before = now;
+      this.sharpen(moves ? this.pace.share : 1);
       if (this.playing) this.advance(Math.max(0, seconds));
       if (this.dirty) this.draw();
     };
     requestAnimationFrame(loop);
   }
+
+  get moves() { return this.playing; }
+
+  sharpen(share) { if (share !== this.stage.share) { this.stage.share = share; this.resize(); } }
 
   advance(seconds) {
     const [t0, t1] = this.stage.span;

@@ -2,7 +2,7 @@
 
 class Stage {
   constructor(doc, arrays, host) {
-    this.doc = doc; this.arrays = arrays; this.host = host;
+    this.doc = doc; this.arrays = arrays; this.host = host; this.share = 1;
     this.times = arrays[doc.times].values; this.span = [this.times[0], this.times[this.times.length - 1]];
     this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: false });
     this.renderer.toneMapping = THREE.NoToneMapping;
@@ -65,7 +65,7 @@ class Stage {
   }
 
   resize() {
-    const { clientWidth: w, clientHeight: h } = this.host, ratio = Math.min(devicePixelRatio, 2);
+    const { clientWidth: w, clientHeight: h } = this.host, ratio = this.share * Math.min(devicePixelRatio, 2);
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(Math.max(w, 1), Math.max(h, 1), false);
     this.camera.aspect = Math.max(w, 1) / Math.max(h, 1);

@@ -1,0 +1,212 @@
+"""Many free bodies by number: inertias, places and velocities as arrays, for loops over bodies that stay loops.
+
+In world axes, about the centre of mass of each, the equations of motion of all are those of one:
+
+    I alpha = T - omega x I omega,   m a = F.
+
+Their velocities are V = (omega, v) (6,) of the centres of mass. A sum of forces on them that resist their motion,
+F = F_0 - K V, joins bodies by pairs; `solved` finds the accelerations by conjugate gradients, preconditioned by each
+body's own inertia and resistance, M_i + h K_ii. No matrix of all bodies is formed.
+Hestenes and Stiefel, Methods of Conjugate Gradients (1952).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.fuse import fori_loop, in_memory, solve_spd, while_loop
+from poinsot.mechanism.model import Mechanism
+from poinsot.spatial import quaternion, rotation
+
+CLOSE = 1e-11  # of the residual of conjugate gradients over the right-hand side, in the norm of the preconditioner
+MOST = 1000  # iterations of them
+
+
+@dataclass(frozen=True, eq=False)
+class FreeBodies:
+    """Free bodies at an instant: masses (n,), centres of mass c (n, 3) in their axes, and moments of inertia about them
+    (n, 3, 3); attitudes R (n, 3, 3), centres of mass x (n, 3) as seen from a point `about`, moments of inertia I
+    (n, 3, 3), and velocities V (n, 6), in world axes."""
+
+    about: Array
+    mass: Array
+    c: Array
+    moment: Array
+    R: Array
+    x: Array
+    I: Array
+    V: Array
+
+    @classmethod
+    def of(cls, mech: Mechanism, q: Array, v: Array, about: Array) -> "FreeBodies":
+        """The links of a mechanism, all of them free, at q (7 n,) and v (6 n,)."""
+        inertias = [link.inertia for link in mech.links if link.inertia is not None]
+        mass, c, moment = (np.stack([1.0 * getattr(i, k) for i in inertias]) for k in ("mass", "com", "moment"))
+        n = len(inertias)
+
+        def place(k: Any, found: tuple[Array, ...]) -> tuple[Array, ...]:
+            R, x, I, V = found
+            (attitude, p), (w, u), centre = np.split(row(q, 7, k), [4]), np.split(row(v, 6, k), 2), np.asarray(c)[k]
+            R_k = quaternion.to_matrix(quaternion.normalize(attitude))
+            R[k], x[k] = R_k, p - about + R_k @ centre
+            I[k] = R_k @ np.asarray(moment)[k] @ R_k.T
+            V[k, :3], V[k, 3:] = R_k @ w, R_k @ (u + np.cross(w, centre))
+            return R, x, I, V
+
+        blank = in_memory(np.empty((n, 3, 3))), in_memory(np.empty((n, 3))), in_memory(np.empty((n, 3, 3))), in_memory(np.empty((n, 6)))
+        return cls(about, mass, c, moment, *fori_loop(n, place, blank))
+
+    def __len__(self) -> int:
+        return len(self.mass)
+
+    def origins(self) -> Array:
+        """The places (n, 3) of the origins of their frames."""
+
+        def place(k: Any, p: Array) -> Array:
+            p[k] = self.x[k] - self.R[k] @ np.asarray(self.c)[k]
+            return p
+
+        p: Array = fori_loop(len(self), place, in_memory(np.empty((len(self), 3))))
+        return p
+
+    def about_one(self, V: Array, more: int = 1) -> Array:
+        """The twists (n + more, 6) about one point, of velocities V (n, 6) of the centres; the last are zero."""
+
+        def shift(k: Any, W: Array) -> Array:
+            W[k, :3], W[k, 3:] = V[k, :3], V[k, 3:] + np.cross(self.x[k], V[k, :3])
+            return W
+
+        W: Array = fori_loop(len(self), shift, in_memory(np.zeros((len(self) + more, 6))))
+        return W
+
+    def inertia_times(self, V: Array, k: Any) -> Array:
+        """M V (6,) of body k."""
+        return np.concatenate([self.I[k] @ V[:3], np.asarray(self.mass)[k] * V[3:]])
+
+    def at_centre(self, F: Array, k: Any) -> Array:
+        """A wrench F (6,) about the common point as one about the centre of body k."""
+        return np.concatenate([F[:3] - np.cross(self.x[k], F[3:]), F[3:]])
+
+    def moved(self, q: Array, V: Array, h: Scalar) -> tuple[Array, Array]:
+        """q and v after a time h [s] at the velocities V (n, 6): turned exactly, and straight on."""
+        n = len(self)
+
+        def move(k: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+            new, v = ends
+            w, c = V[k, :3] @ self.R[k], np.asarray(self.c)[k]
+            turned = quaternion.integrate(quaternion.normalize(row(q, 7, k)[:4]), w, h)
+            R = quaternion.to_matrix(turned)
+            p, u = self.x[k] + h * V[k, 3:] + self.about - R @ c, V[k, 3:] @ R - np.cross(w, c)
+            for x, values in ((new, [*turned, *p]), (v, [*w, *u])):
+                for j, value in enumerate(values):
+                    x[len(values) * k + j] = value
+            return new, v
+
+        new, v = fori_loop(n, move, (in_memory(np.empty(7 * n)), in_memory(np.empty(6 * n))))
+        return new, v
+
+
+def row(x: Array, size: int, k: Any) -> Array:
+    """The numbers (size,) of body k in a flat array of such rows."""
+    return np.stack([x[size * k + j] for j in range(size)])
+
+
+@dataclass(frozen=True, eq=False)
+class Resistances:
+    """Resistances between pairs of bodies, by place: h K (m, 6, 6) in world axes about one point, and the numbers of
+    the two bodies, `pair`(k); the number after those of all bodies is the world's."""
+
+    count: Any
+    most: int
+    K: Array
+    pair: Callable[[Any], tuple[Any, Any]]
+
+    def times(self, W: Array, F: Array) -> Array:
+        """F (n + 1, 6) and what resists the twists W (n + 1, 6)."""
+
+        def add(k: Any, F: Array) -> Array:
+            i, j = self.pair(k)
+            on = self.K[k] @ (W[i] - W[j])
+            F[i] = F[i] + on
+            F[j] = F[j] - on
+            return F
+
+        summed: Array = fori_loop(self.count, add, F, most=self.most)
+        return summed
+
+
+def solved(
+    bodies: FreeBodies, between: list[Resistances], own: Array, b: Array, start: Array
+) -> tuple[Array, Any]:
+    """The accelerations a (n, 6) with (M + sum of J^T h K J) a = b, from a guess of them; and 0, or NaN if they were not
+    found. own (n, 6, 6): the sums of the resistances of each body, about the common point."""
+    n, world = len(bodies), len(own) - len(bodies)
+
+    def times(x: Array) -> Array:
+        W, F = bodies.about_one(x, world), in_memory(np.zeros((n + world, 6)))
+        for resistances in between:
+            F = resistances.times(W, F)
+
+        def add(k: Any, y: Array) -> Array:
+            y[k] = bodies.inertia_times(x[k], k) + bodies.at_centre(F[k], k)
+            return y
+
+        y: Array = fori_loop(n, add, in_memory(np.empty((n, 6))))
+        return y
+
+    inverse = _inverses(bodies, own)
+
+    def eased(r: Array) -> tuple[Array, Array]:
+        def ease(k: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            z, product = carry
+            z_k = inverse[k] @ r[k]
+            z[k] = z_k
+            return z, product + r[k] @ z_k
+
+        z, product = fori_loop(n, ease, (in_memory(np.empty((n, 6))), np.zeros(())))
+        return z, product
+
+    def less(x: Array, s: Any, y: Array) -> Array:
+        """x - s y, row by row."""
+
+        def subtract(k: Any, found: Array) -> Array:
+            found[k] = x[k] - s * y[k]
+            return found
+
+        found: Array = fori_loop(n, subtract, in_memory(np.empty((n, 6))))
+        return found
+
+    def product(x: Array, y: Array) -> Array:
+        total: Array = fori_loop(n, lambda k, s: s + x[k] @ y[k], np.zeros(()))
+        return total
+
+    enough = CLOSE * CLOSE * eased(b)[1]
+    r = less(b, 1.0, times(start))
+    z, rz = eased(r)
+
+    def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        x, r, p, rz = carry
+        Ap = times(p)
+        s = rz / product(p, Ap)
+        x, r = less(x, -s, p), less(r, s, Ap)
+        z, new = eased(r)
+        return x, r, less(z, -new / rz, p), new
+
+    x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, (start, r, z, rz), most=MOST)
+    return x, np.where(left > 1e8 * enough, np.nan, 0.0)
+
+
+def _inverses(bodies: FreeBodies, own: Array) -> Array:
+    """(M + own)^-1 (n, 6, 6) of every body, about its centre."""
+
+    def invert(k: Any, found: Array) -> Array:
+        S = np.block([[np.eye(3), np.zeros((3, 3))], [rotation.skew(bodies.x[k]), np.eye(3)]])
+        M = np.block([[bodies.I[k], np.zeros((3, 3))], [np.zeros((3, 3)), np.asarray(bodies.mass)[k] * np.eye(3)]])
+        found[k] = solve_spd(M + S.T @ own[k] @ S, np.eye(6))
+        return found
+
+    found: Array = fori_loop(len(bodies), invert, in_memory(np.empty((len(bodies), 6, 6))))
+    return found
