@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._alone import not_alone
 from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.charts import CHARTS, question
@@ -53,6 +54,8 @@ def _loaded(path: Path, allow_code: bool = False) -> "Run":
             f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot view, plot and "
             "info show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
         )
+    if allow_code:
+        not_alone()
     return load_run(path, allow_code=allow_code)
 
 

@@ -9,7 +9,8 @@ from poinsot._types import Array
 from poinsot.fuse import Kernel
 from poinsot.mechanism.closures import jumps, meanings
 from poinsot.mechanism.model import plain
-from poinsot.run.compiled import Compiled, CompiledSystem
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.kept_kernels import Compiled
 from poinsot.world.closing_loops import closures_of
 from poinsot.world.system import OPEN, State
 

@@ -28,6 +28,6 @@ def _exactly(data: object) -> Hashable:
     if isinstance(data, Graph):
         return _content(data)
     try:
-        return marshal.dumps(data, 2)  # without references, so that equal data gives equal bytes
+        return marshal.dumps(data, 2)  # type: ignore[arg-type]  # without references, so that equal data gives equal bytes
     except ValueError:
         return id(data)  # of a kind that is not known here: equal to itself alone
