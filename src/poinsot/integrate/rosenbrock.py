@@ -67,6 +67,11 @@ class Rosenbrock:
             u.append(np.concatenate([inner, right[n:] + share * (J[n:] @ inner)]))
         return nested(_sum(x, self.m, u)), [nested(_sum(0.0 * x, self.e, u))]
 
+    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
+        """The root of the mean square of the estimate, relative to what is tolerated."""
+        (error,) = estimates
+        return np.sqrt(np.mean(error * error))
+
 
 def _sum(x: Any, weights: Sequence[float], u: Sequence[Any]) -> Any:
     for weight, ui in zip(weights, u, strict=False):

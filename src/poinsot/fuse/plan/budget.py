@@ -12,8 +12,8 @@ class Budget:
 
     `straight_line`: the most operations of straight-line code, if there are no loops beside it.
     `straight_line_beside_loops`: the most operations of straight-line code beside loops.
-    `pushed_forward`: the same for code of which a Jacobian-vector product is made: its loops run as fast, and compile up
-    to ten times faster.
+    `pushed_forward`: the same for code of which a Jacobian-vector product is made, whose loops run as fast, and compile
+    up to ten times faster.
     `live_values`: the most values that loops may keep for later loops. With more, there should be no straight-line code
     beside them: many threads with few registers each are then faster. `recompute`: whether sines and cosines are then
     recomputed rather than kept.
