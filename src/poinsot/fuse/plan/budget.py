@@ -34,8 +34,8 @@ class Budget:
     interleave: bool = False
 
 
-# Beyond 20,000 operations, compiling takes longer than most people wait.
-PROCESSOR = Budget(20_000, 0, float("inf"), pushed_forward=3_000, interleave=True)
+# Beyond 30,000 operations, compiling takes longer than most people wait.
+PROCESSOR = Budget(30_000, 0, float("inf"), pushed_forward=3_000, interleave=True)
 GPU = {  # by the bytes of a float; measured on an H200
     4: Budget(9_400, 4_200, 680, recompute=True, nearby_values=226, search_up_to=10),
     8: Budget(5_200, 2_800, 450, nearby_values=0, search_up_to=10),

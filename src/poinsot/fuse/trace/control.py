@@ -223,7 +223,9 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
         graph, out_specs, rebuild = _callee(current(), call, pytree.structure(args), specs)
         actual = [node for array, spec in zip(arrays, specs, strict=True) for node in spec.enter(array)]
         result = current().node("call", (*actual, *graph.captures), "t", graph)
-        return rebuild(_leave(out_specs, result.results()))
+        through = dict(zip(graph.params, actual, strict=False))  # an argument that is returned as it is
+        ends = [through.get(end, node) for end, node in zip(graph.outputs, result.results(), strict=True)]
+        return rebuild(_leave(out_specs, ends))
 
     return call
 
