@@ -5,7 +5,7 @@ All of it is plain NumPy for one instance that can be traced, so that in a batch
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,19 @@ from poinsot.integrate.schemes import Derivative, Tableau, combine
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 6.0  # of the step to the one that would just do; how much the next may differ
 STEPS = 10**9  # tries in one call: more than anyone waits for
+
+
+class Scheme(Protocol):
+    """A method that estimates its own errors, which grow with the step to a power."""
+
+    @property
+    def power(self) -> int: ...
+
+    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
+        """y at t + h, and the estimates of its error."""
+
+    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
+        """The error from estimates relative to what is tolerated."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +165,7 @@ def march(
 
 
 def solution(
-    f: Callable[..., Any], scheme: Embedded = DOP853, tolerance: float = 1e-9, parameters: bool = False
+    f: Callable[..., Any], scheme: Scheme = DOP853, tolerance: float = 1e-9, parameters: bool = False
 ) -> Kernel:
     """A kernel (times (k,), y (n,)) -> the solution (k, n) of y' = f(t, y) at times [s] that do not decrease; y is that
     at the first.

@@ -6,14 +6,14 @@ and events are looked at after each accepted step, and located within it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import once, when
-from poinsot.integrate.embedded import Embedded, March, first_step, flat, march
-from poinsot.integrate.schemes import Derivative, combine
+from poinsot.integrate.embedded import Embedded, March, Scheme, first_step, flat, march
+from poinsot.integrate.schemes import combine
 from poinsot.run import output_kinds
 from poinsot.run.general_steps import RestingForm, runge_kutta, switches
 from poinsot.run.output_kinds import Output
@@ -30,19 +30,6 @@ class Paced:
     y: LedgerState
     h: Array
     error: Array
-
-
-class Scheme(Protocol):
-    """A method that estimates its own errors, which grow with the step to a power."""
-
-    @property
-    def power(self) -> int: ...
-
-    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
-        """y at t + h, and the estimates of its error."""
-
-    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
-        """The error from estimates relative to what is tolerated."""
 
 
 def adaptive_runge_kutta(scheme: Embedded) -> Method:
