@@ -196,9 +196,13 @@ def main() -> int:
         f"{' Processor time.' * options.processor_time}\n"
     ]))  # fmt: skip
     rows: dict[str, list[Row]] = {}
-    for case in cases:
-        rows[case.name] = measure(case, *((0.3, 1) if options.quick else (options.seconds, options.rounds)))
-        say(table(case, rows[case.name]))
+    try:
+        for case in cases:
+            rows[case.name] = measure(case, *((0.3, 1) if options.quick else (options.seconds, options.rounds)))
+            say(table(case, rows[case.name]))
+    except KeyboardInterrupt:
+        print("Interrupted: what was measured is kept.", file=sys.stderr)
+    cases = [case for case in cases if case.name in rows]
     say(summary(cases, rows))
     if options.out:
         options.out.write_text("\n".join(report) + "\n")
