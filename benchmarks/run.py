@@ -59,7 +59,13 @@ def trouble(row: Row) -> Iterator[None]:
 
 def measure(case: Case, budget: float, rounds: int) -> list[Row]:
     """Set the contenders up, check their results, and let them take turns for so many seconds and rounds at least."""
-    expected, rows = case.expected(), [Row(contender) for contender in case.contenders]
+    rows = [Row(contender) for contender in case.contenders]
+    try:
+        expected = case.expected()
+    except Exception as error:  # a fault of the case; the others go on
+        for row in rows:
+            row.trouble = f"FAILED: expected: {type(error).__name__}: {error}".splitlines()[0]
+        return rows
     try:
         for row in rows:
             with trouble(row):
