@@ -152,8 +152,7 @@ def march(
         met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
-        failed = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300)
-        goes = does & ~met
+        failed, goes = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300), does & ~met
         leaves, rebuild = flatten(at.now)
         kept = rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
         return March(
