@@ -79,6 +79,13 @@ def test_a_full_list_ends_the_run_and_names_the_pair():
     assert set(runs.stop.notes) == {0, 1}
 
 
+@pytest.mark.slow
+def test_the_places_of_a_list_have_no_error():
+    """What is said of a step is said of bodies: a place may hold another pair with another step."""
+    found = pile(("ball", "ball", "ball")).check_step(2e-3, duration=0.3)
+    assert "contacts." not in str(found).split("An elastic blow")[0], found
+
+
 def test_many_pairs_share_a_list():
     world = pt.World()
     for k in range(8):
