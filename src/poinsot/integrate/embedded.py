@@ -134,7 +134,8 @@ def march(
     """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]; the last ends there.
 
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
-    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`.
+    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`, and its length [s],
+    which is less than h if something happens within it: the next step begins there, and is held to the tolerance too.
     corner(t, now, end): a time up to the end at which a step shall end, where its rates are not smooth.
     """
 
@@ -146,9 +147,10 @@ def march(
         h = np.where(wanted < 0.5 * left, wanted, halves)
         new, error = attempt(at.t, at.now, h)
         does = error <= 1.0
+        length = h
         if settled is not None:
-            new = when(does, lambda tried: settled(at.t, at.now, h, tried), new)
-        t = np.where(h == left, stop, at.t + h)
+            new, length = when(does, lambda tried: settled(at.t, at.now, h, tried[0]), (new, h))
+        t = np.where((h == left) & (length == h), stop, at.t + length)
         met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
@@ -157,7 +159,7 @@ def march(
         kept = rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
         return March(
             np.where(goes, t, at.t), kept, np.where(met, at.h, following), np.where(met, at.error, remembered),
-            np.where(met, h, at.tried), met, failed,
+            np.where(met, length, at.tried), met, failed,
         )  # fmt: skip
 
     return while_loop(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, STEPS)

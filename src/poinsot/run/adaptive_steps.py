@@ -1,7 +1,8 @@
 """Steps of adaptive length, chosen inside the kernel: in a batch, every instance has steps of its own.
 
 Steps end at the times of records and where inputs jump, so that records are as good as steps. Latches, loops, releases
-and events are looked at after each accepted step, and located within it.
+and events are looked at after each accepted step, and located within it: it ends at the first of them, so that what
+follows is held to the tolerance as well.
 """
 
 from collections.abc import Callable, Sequence
@@ -144,7 +145,7 @@ def _settled(context: StepContext, plain: Method, outputs: Sequence[Output]) -> 
     )
 
     def settled(t: Scalar, now: tuple[LedgerState, Array], h: Scalar, tried: tuple[LedgerState, Array]) -> Any:
-        new = step(t, now[0], h, tried[0]) if changes else tried[0]
-        return remember(t, now, h, new) if outputs else (new, tried[1])
+        new, length = step(t, now[0], h, tried[0], first=True) if changes else (tried[0], h)
+        return (remember(t, now, length, new) if outputs else (new, tried[1])), length
 
     return settled
