@@ -58,11 +58,14 @@ def write_pages(app: Any) -> None:
         text = INTRODUCTION.format(title=ROOMS[room], room=room) + "\n" + "\n".join(map(entry, names))
         _write(folder / f"{room}.md", text)
     listed = "\n".join(rooms)
-    table = "\n".join(
-        f"- [{ROOMS[room]}]({room}.md): {', '.join(f'[`{n}`]({room}.md#{n.lower()})' for n in names)}"
-        for room, names in rooms.items()
-    )
+    listing = {room: ", ".join(_link(name, room) for name in names) for room, names in rooms.items()}
+    table = "\n".join(f"- [{ROOMS[room]}]({room}.md): {links}" for room, links in listing.items())
     _write(folder / "index.md", f"# Reference\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n")
+
+
+def _link(name: str, room: str) -> str:
+    """To its heading; `__version__` has none that a link could name."""
+    return f"`{name}`" if name.startswith("_") else f"[`{name}`]({room}.md#{name.lower()})"
 
 
 def _write(path: Path, text: str) -> None:

@@ -42,7 +42,7 @@ def test_the_report_for_people_fits_the_screen(capsys, monkeypatch):
 
 def test_tables_are_those_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = set(project["optional-dependencies"]) - {"dev", "peers", "site", "bench", "docs"}
+    extras = set(project["optional-dependencies"]) - {"dev", "peers", "site", "bench", "docs", "coming-from"}
     assert extras == set(doctor.EXTRAS)
     assert {wanted.partition(">")[0] for wanted in project["dependencies"]} == set(doctor.NEEDED)
 
