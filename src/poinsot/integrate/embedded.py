@@ -108,6 +108,13 @@ class March:
     failed: Array
 
 
+def _within(left: Scalar, wanted: Array) -> Array:
+    """The step [s] that is wanted, or half or all of what is left [s]: rather two equal steps than a long and a very
+    short one."""
+    halves = np.where(wanted < left, 0.5 * left, left)
+    return np.where(wanted < 0.5 * left, wanted, halves)
+
+
 def march(
     attempt: Callable[[Any, Any, Any], tuple[Any, Array]],
     power: int,
@@ -129,9 +136,7 @@ def march(
     def step(at: March) -> March:
         stop = end if corner is None else corner(at.t, at.now, end)
         left = stop - at.t
-        wanted = np.minimum(at.h, longest)
-        halves = np.where(wanted < left, 0.5 * left, left)  # rather two equal steps than a long and a very short one
-        h = np.where(wanted < 0.5 * left, wanted, halves)
+        h = _within(left, np.minimum(at.h, longest))
         new, error = attempt(at.t, at.now, h)
         does = error <= 1.0
         length = h
