@@ -121,6 +121,13 @@ class March:
     failed: Array
 
 
+def _within(left: Scalar, wanted: Array) -> Array:
+    """The step [s] that is wanted, or half or all of what is left [s]: rather two equal steps than a long and a very
+    short one."""
+    halves = np.where(wanted < left, 0.5 * left, left)
+    return np.where(wanted < 0.5 * left, wanted, halves)
+
+
 def march(
     attempt: Callable[[Any, Any, Any], tuple[Any, Array]],
     power: int,
@@ -134,20 +141,17 @@ def march(
     """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]; the last ends there.
 
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
-    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`, and its length [s],
-    which is less than h if something happens within it: the next step begins there, and is held to the tolerance too.
+    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`, and its length [s]:
+    less than h if something happens within it, where the next step begins.
     corner(t, now, end): a time up to the end at which a step shall end, where its rates are not smooth.
     """
 
     def step(at: March) -> March:
         stop = end if corner is None else corner(at.t, at.now, end)
         left = stop - at.t
-        wanted = np.minimum(at.h, longest)
-        halves = np.where(wanted < left, 0.5 * left, left)  # rather two equal steps than a long and a very short one
-        h = np.where(wanted < 0.5 * left, wanted, halves)
+        h = _within(left, np.minimum(at.h, longest))
         new, error = attempt(at.t, at.now, h)
-        does = error <= 1.0
-        length = h
+        does, length = error <= 1.0, h
         if settled is not None:
             new, length = when(does, lambda tried: settled(at.t, at.now, h, tried[0]), (new, h))
         t = np.where((h == left) & (length == h), stop, at.t + length)

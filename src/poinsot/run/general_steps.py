@@ -133,7 +133,7 @@ def ending_at_corners(context: StepContext, step: Step) -> Step:
             at = context.next_corner(begin, y, end)
             return at, part(begin, y, at - begin)
 
-        times = context.system.corners(t, y.state.parts, context.parameters)
+        times = context.corners(t, y)
         count = np.sum(np.where((times > t) & (times < end), 1, 0))
         begin, y = fori_loop(count, first, (t + np.zeros(()), y))
         return part(begin, y, np.where(count > 0, end - begin, h))

@@ -12,6 +12,7 @@ from poinsot.parts.scene import Scene
 from poinsot.run import ledger
 from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, State, System
+from poinsot.world.description import own_states
 from poinsot.world.flat_values import Values
 
 ROUNDING = 1e-13  # relative, of times
@@ -76,10 +77,17 @@ class StepContext:
         whole: Array = np.concatenate([np.zeros(start), error])[self.inflow_indices]
         return whole
 
+    def corners(self, t: Scalar, y: LedgerState) -> Array:
+        """The times [s] (k,) at which forces have corners, as they are known at the time t."""
+        states = self.system.named_states(y.state.parts)
+        elements = self.system.described(self.parameters).elements
+        found = (elements[k].corners(t, own_states(states, k)) for k in self.system.cornered)
+        return np.concatenate([np.ravel(x) for x in found if x is not None])
+
     def next_corner(self, t: Scalar, y: LedgerState, end: Scalar) -> Array:
         """The first time [s] after t at which forces have a corner, or the end; those that are but a rounding error
         after t lie behind."""
-        times = self.system.corners(t, y.state.parts, self.parameters)
+        times = self.corners(t, y)
         inside = (times > t + ROUNDING * (1.0 + np.abs(t))) & (times < end)
         return np.min(np.where(inside, times, end))
 

@@ -307,12 +307,6 @@ class System:
         acting = self.description.acting()
         return tuple(k for k, e in acting if e.corners(0.0, own_states(self.states, k)) is not None)
 
-    def corners(self, t: Scalar, parts: Array, parameters: Values | None) -> Array:
-        """The times [s] of these corners (k,), as they are known at the time t with states of parts (ns,)."""
-        states, elements = self.named_states(parts), self.described(parameters).elements
-        found = (elements[k].corners(t, own_states(states, k)) for k in self.cornered)
-        return np.concatenate([np.ravel(x) for x in found if x is not None])
-
     @cached_property
     def letting_go(self) -> dict[str, Element]:
         """The elements that may release something."""
