@@ -124,7 +124,10 @@ def table(results: dict[str, Any]) -> None:
 
 def draw(results: dict[str, Any], many: str) -> plt.Figure:
     plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
-    figure, axes = plt.subplots(2, 4, figsize=(12.5, 6.6), dpi=110, layout="constrained")
+    across = max(-(-len(results) // 2), 2)
+    figure, axes = plt.subplots(2, across, figsize=(3.1 * across + 0.1, 6.6), dpi=110, layout="constrained")
+    for axis in axes.ravel()[len(results) :]:
+        axis.set_visible(False)
     handles = {}
     for axis, (name, curves) in zip(axes.ravel(), results.items(), strict=False):
         for label, curve in curves[many].items():
@@ -140,7 +143,7 @@ def draw(results: dict[str, Any], many: str) -> plt.Figure:
         axis.set_xlabel("time of each [s]" if many == "many" else "time [s]")
     for axis in axes[:, 0]:
         axis.set_ylabel("relative error in the end")
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=6, frameon=False)
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
