@@ -15,11 +15,13 @@ SOURCE = Path(poinsot.__file__).parent
 # From top to bottom: an import only ever points to a room above its own, or to its own.
 ROOMS = {
     "": (
-        "_atomic _errors _hints _locks _memo _fields _optional _owned _types _version _zarr fuse spatial particles "
-        "body mechanism contact parts environment control integrate world run study files show learn cli __main__"
+        "_alone _atomic _errors _hints _locks _memo _fields _optional _owned _types _version _zarr "
+        "fuse spatial particles body mechanism contact parts environment control integrate world run study files "
+        "show learn cli __main__"
     ).split(),
     "fuse": (
-        "graph trace math plan signature llvm cuda parallel reference kernels symbolic derive scan assembly"
+        "graph trace math plan signature llvm cuda parallel reference kernels symbolic derive scan "
+        "assembly program_cache"
     ).split(),
 }
 

@@ -98,6 +98,9 @@ def test_grounds_by_formulas_pairs_of_all_and_shapes_that_do_not_touch(tmp_path)
         ('a = "top"\nb = "bottom"', 'a = "top"\nb = "bottom"\nbodies = ["top"]', "give either a and b, or bodies"),
         ('a = "top"\nb = "bottom"', 'bodies = ["tp"]', "there is no body 'tp'"),
         ('height = "1 cm"', 'distance = "q + 1"', "'q' is not defined here"),
+        ('b = "bottom"', 'b = "bottom"\ncapacity = 5', "two bodies have no list whose capacity could be given"),
+        ('a = "top"\nb = "bottom"', "capacity = 0", "must be at least 1|from 1|not 0|above 0"),
+        ('height = "1 cm"', "capacity = 2.5", "whole number"),
         ("friction = 0.6", "friction = -1", "friction of a material must be zero or more"),
     ],
 )

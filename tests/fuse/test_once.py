@@ -1,11 +1,13 @@
 """Functions that are compiled once and called, and kernels inside of kernels."""
 
+import pickle
+
 import numpy as np
 import pytest
 from fuse_laws import agrees, every_backend
 from fuse_models import free_body, rk4
 
-from poinsot.fuse import TraceError, fori_loop, kernel, once
+from poinsot.fuse import TraceError, fori_loop, jvp, kernel, once
 
 
 def operations(function, text):
@@ -156,3 +158,51 @@ def test_kernels_inside_check_their_shapes():
         kernel("(4)->()")(lambda v: CROSS(v, v)[1])(np.ones(4))
     with pytest.raises(TraceError, match="batch"):
         kernel("(2,3)->(2)")(lambda v: CROSS(v, v)[1])(np.ones((2, 3)))
+
+
+def test_one_body_of_code_serves_loops_and_what_is_around_them(rng):
+    """The stages of a step, and its repetitions in loops, are one function; what it uses from outside comes along."""
+
+    def stepped(x, k):
+        f = once(lambda y: np.sin(k * y) + y)
+
+        def inner(i, y):
+            return f(fori_loop(2, lambda j, z: f(z), y))
+
+        return f(fori_loop(3, inner, f(x)))
+
+    compiled = kernel("(2),()->(2)")(stepped)
+    callees = [graph for graph in compiled.program().graph.subgraphs() if graph.name == "<lambda>"]
+    assert len(callees) == 1
+    assert compiled.count()["sin"] == 2  # of two elements
+    x, k = rng.normal(size=(5, 2)), rng.normal(size=5)
+    expected = np.stack([stepped(*one) for one in zip(x, k, strict=True)])
+    np.testing.assert_allclose(compiled(x, k), expected, rtol=1e-13)
+    np.testing.assert_allclose(compiled.to("numpy")(x, k), expected, rtol=1e-13)
+    slope = jvp(compiled, wrt=(0, 1))(x, k, np.ones((5, 2)), np.ones(5))[1]
+    step = 1e-6
+    difference = (compiled(x + step, k + step) - compiled(x - step, k - step)) / (2 * step)
+    np.testing.assert_allclose(slope, difference, rtol=1e-6, atol=1e-7)
+    again = pickle.loads(pickle.dumps(compiled))
+    assert np.array_equal(again(x, k), compiled(x, k))
+
+
+def test_what_a_loop_carries_is_not_taken_along_to_another(rng):
+    """A function that uses what changes in a loop is another function in each."""
+
+    def two_loops(x):
+        def first(i, y):
+            return once(lambda z: z * y)(y) + 1
+
+        y = fori_loop(2, first, x)
+        outer = once(lambda z: z + y)
+
+        def second(i, z):
+            held = once(lambda u: u * z)
+            return fori_loop(2, lambda j, u: held(outer(u)), z)
+
+        return fori_loop(2, second, outer(y)) + outer(x)
+
+    x = rng.uniform(0.1, 0.3, size=7)
+    expected = [two_loops(value) for value in x]
+    np.testing.assert_allclose(kernel("()->()")(two_loops)(x), expected, rtol=1e-13)

@@ -564,18 +564,19 @@ def test_a_solid_motor(tau, web):
 
 
 def test_a_motor_that_is_lit_by_a_signal_and_gains_with_height():
-    """Its clock stands until it is lit, and goes on then; area (p0 - p) is added while it burns."""
+    """Its clock stands until it is lit, and goes on then; area (p0 - p) is added while it burns. Unlit it exerts
+    nothing, also if its curve does not begin at zero."""
     curve = pt.Tabulated([0, 1, 2], [300.0, 900.0, 600.0])
     grain = {"mass": 0.8, "radius": 0.03, "bore": 0.01, "length": 0.1}
-    for clock, light, runs in ((0.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.5, 0.0, 1.0), (2.5, 0.0, 1.0)):
-        motor = pt.SolidMotor("m", "craft", curve, ignition=lambda t, u=light: u, exit_area=2e-3, **grain)
-        moved = flying(motor, states={"m.clock": clock, "m.web": 1e-4})
+    motor = pt.SolidMotor("m", "craft", curve, ignition=lambda t: 0.0, exit_area=2e-3, **grain)
+    for clock, runs in ((0.0, 0.0), (0.0, 1.0), (0.5, 1.0), (2.5, 1.0)):
+        moved = flying(motor, states={"m.clock": clock, "m.web": 1e-4, "m.lit": runs})
         effect = moved.effects["m"]
         assert effect.rates["clock"] == runs
-        more = 2e-3 * (101325.0 - moved.scene.air("craft").pressure) if clock < 2 else 0.0
-        T = np.interp(clock, [0, 1, 2], [300.0, 900.0, 600.0], right=0.0)
+        more = 2e-3 * (101325.0 - moved.scene.air("craft").pressure) if runs and clock < 2 else 0.0
+        T = runs * np.interp(clock, [0, 1, 2], [300.0, 900.0, 600.0], right=0.0)
         np.testing.assert_allclose(effect.shown["force"], [T + more, 0, 0], rtol=1e-12)
-    assert motor.states().keys() == {"web", "clock"}
+    assert motor.states().keys() == {"web", "clock", "lit"}
     world = pt.World()
     world.add_body("a", pt.Inertia.box(1.0, (1, 1, 1))).add(pt.SolidMotor("m", thrust=curve, exit_area=1e-3, **grain))
     with pytest.raises(KeyError, match="has no air"):

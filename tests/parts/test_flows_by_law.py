@@ -104,6 +104,29 @@ def test_mass_that_crosses_from_body_to_body_flows_through_both():
     assert moved.effects["f"].mass is None
 
 
+def test_mass_in_a_pipe_goes_by_its_point():
+    """r times the integral of (x cross dx, dx) along two straight pieces; the levels move their ends, the point rests.
+
+    What the stream gains, a body at rest loses.
+    """
+    x, y, out, r, r_rate = np.array([0.1, 0.2, 0.3]), np.array([0.4, -0.3, 0.2]), np.array([0.5, -0.4, 0.9]), 0.7, 0.6
+    shape = {"capacity": 8.0, "contents": 4.0, "size": (1, 1, 2), "settles": True}
+    moved = resting(
+        *(pt.Tank(name, "a", position=p, **shape) for name, p in (("t", x), ("s", y))),
+        pt.Flow("f", source="t", to="s", rate=r + r_rate * 0.5, flowing=r, lag=0.5, point=out),
+    )
+
+    def momentum(t):
+        level = np.array([0, 0, r * 2 / 8 * t])
+        a, b = x - level, y + level
+        return (r + r_rate * t) * np.concatenate([np.cross(a, out) + np.cross(out, b), b - a])
+
+    effect = moved.effects["f"]
+    assert effect.rates["rate"] == pytest.approx(r_rate)
+    np.testing.assert_allclose(effect.carried["a"], momentum(0.0), atol=1e-14)
+    np.testing.assert_allclose(effect.wrenches["a"], -(momentum(1.0) - momentum(-1.0)) / 2, atol=1e-13)
+
+
 def test_mass_that_leaves_a_sinking_level_has_its_velocity():
     """The level of a settled tank sinks by r height/capacity, and what is taken from there moves along."""
     r = 0.7

@@ -168,3 +168,39 @@ def test_the_pressure_pushes_at_the_nozzle_along_the_axis():
 def test_wrong_motors(fields, message):
     with pytest.raises(ValueError, match=message):
         motor(**fields)
+
+
+def test_steps_end_where_the_thrust_has_a_corner():
+    """At knots, ignition and burn-out, wherever the steps lie: the errors of RK4 fall with the fourth power of the
+    step, from 0.06 mm at 0.15 s. In steps over the corners they were 0.5, 1.2, 0.08 and 0.03 m."""
+
+    def height(method="rk4", step=1.0, tolerance=1e-10):
+        world = rocket(gravity=(-9.81, 0, 0), ignition=0.0123)
+        run = world.simulate(6.0, step, method=method, tolerance=tolerance)
+        return run.data.position.values[-1, 0, 0]
+
+    want, n = height("adaptive", tolerance=1e-14), np.array([41, 82, 164, 328])
+    errors = np.abs([height(step=6.0 / k) - want for k in n])
+    assert np.all(errors < 4e-4 * (n[0] / n) ** 4)
+    assert abs(height("adaptive5") - want) < 1e-7
+
+
+@pytest.mark.parametrize("method", ["rk4", "adaptive5"])
+def test_a_motor_is_lit_within_a_step(method):
+    """By a function or a signal at the instant of a known time, also with a curve that begins and ends with a jump."""
+    jumps = pt.Tabulated([0.0, 1.0, 2.0], [800.0, 1500.0, 600.0])
+
+    def end(ignition, event=None):
+        world = rocket(thrust=jumps, ignition=ignition, point=(-0.5, 0, 0))  # no gas that would have to jump as well
+        if event is not None:
+            world.add(event)
+        run = world.simulate(3.0, 0.07, method=method)
+        assert run.ledger.relative_residual.max() < 1e-7
+        return run.data.position.values[-1, 0, 0], run.data.velocity.values[-1, 0, 0]
+
+    want = end(0.3217)
+    lit = pt.When("go", lambda t, scene: t > 0.3217)
+    for found in (end(lambda t, scene: t > 0.3217), end(pt.Signal("go.happened"), lit)):
+        np.testing.assert_allclose(found, want, rtol=1e-7)
+    speed = motor(thrust=jumps).exhaust_speed * np.log((12.0 + MASS) / 12.0)
+    assert want[1] == pytest.approx(speed, rel=1e-7)

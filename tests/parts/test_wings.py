@@ -205,3 +205,18 @@ def test_wrong_wings(options, words):
 def test_a_wing_on_a_beam_is_swept_by_the_beam():
     with pytest.raises(ValueError, match="the beam's placement has its sweep"):
         pt.Wing("wing", beam=pt.Beam("w", 1.0, 1.0, 1.0), sweep=0.3)
+
+
+def test_the_aileron_of_a_wing_on_a_beam_turns_by_its_command():
+    """A beam carries one wing, a right one: no sign changes."""
+    _, beam = on_beam()
+    wing = pt.Wing("other", beam=beam, chord=CHORD, aileron=(beam.ends[1] / beam.length, 1.0))
+    assert [panel.deflection for panel in wing.panels(0.1)] == pytest.approx([0.0, 0.1, 0.1])
+
+
+@pytest.mark.parametrize(("side", "signs"), [("right", [1]), ("left", [-1]), ("both", [1, -1])])
+def test_ailerons_of_the_two_sides_turn_against_each_other(side, signs):
+    wing = pt.Wing("wing", "plane", half_span=2.0, chord=CHORD, side=side, strips=2)
+    panels = wing.panels(0.1)
+    assert [panel.deflection for panel in panels] == pytest.approx([0.1 * sign for sign in signs for _ in range(2)])
+    assert [panel.p[1] for panel in panels] == pytest.approx([sign * y for sign in signs for y in (0.5, 1.5)])

@@ -21,6 +21,8 @@ def test_at_rest_and_in_free_fall():
     assert scene.load_factor("held") == pytest.approx(1.0, abs=1e-14)
     np.testing.assert_allclose(scene.specific_force("falling"), 0.0, atol=1e-13)
     assert scene.signal("held.load_factor") == pytest.approx(1.0, abs=1e-14)
+    assert scene.load_factor("falling") == pytest.approx(0.0, abs=1e-13)
+    assert scene.signal("falling.load_factor") == pytest.approx(0.0, abs=1e-13)
 
 
 def test_on_a_wheel():

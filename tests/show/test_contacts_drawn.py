@@ -57,6 +57,36 @@ def test_a_pair_has_its_points_between_the_bodies(sliding):
     assert np.allclose(np.linalg.norm(spots.positions[met] - ball, axis=1), 0.1, atol=5e-3)  # it is pressed in
 
 
+def listed(capacity):
+    """Two balls that fall on a third and on the ground: pair by pair, or in lists."""
+    world = pt.World()
+    world.add_ground(surface=pt.Material(2e4, 1.0, 0.4), capacity=capacity)
+    for k, place in enumerate(((0, 0, 0.1), (0.03, 0, 0.302), (0.5, 0, 0.11))):
+        world.add_body(f"b{k}", pt.Inertia.sphere(1.0, 0.1), position=place)
+    if capacity:
+        world.collide(capacity=capacity, surface=pt.Material(1e4))
+    else:
+        for a, b in (("b0", "b1"), ("b0", "b2"), ("b1", "b2")):
+            world.collide(a, b, pt.Material(1e4))
+    return world.simulate(0.1, 2e-3, every=0.02, ledger=False)
+
+
+def test_contacts_of_lists_are_drawn_as_those_of_pairs():
+    """Points, forces and cones, whatever the place in the list."""
+    one, other = (list(marks(listed(capacity)).values()) for capacity in (4, None))
+    for r in range(1, 6):
+        for kind in ("force", "holds", "slides"):
+            drawn = []
+            for found in (one, other):
+                shown = [m for m in found if m.name.endswith(kind)]
+                places = np.concatenate([m.starts[r] if kind == "force" else m.positions[r] for m in shown])
+                sizes = np.concatenate([m.vectors[r] if kind == "force" else m.scales[r] for m in shown])
+                all_numbers = np.hstack([places, sizes])[np.linalg.norm(sizes, axis=1) > 1e-6]
+                drawn.append(all_numbers[np.argsort(all_numbers[:, 0])])
+            assert drawn[0] == pytest.approx(drawn[1], abs=1e-6)
+            assert r != 3 or kind == "slides" or len(drawn[0]) == 3
+
+
 def test_contacts_of_points_are_drawn_too():
     spots = next(m for m in picture_of(box()).layer("contacts") if m.name == "ground points")
     shown = spots.scales[..., 0] > 1e-6

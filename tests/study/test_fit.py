@@ -138,6 +138,36 @@ def test_numbers_that_cannot_be_told_apart_are_named():
         world.fit(data, ["box.mass", "box.moment[0,0]"], step=0.01, method="rk4")
 
 
+def test_data_that_the_model_does_not_explain_are_told(clean, guess):
+    """Millimetres for metres give a mass that looks well determined."""
+    wrong = {**clean, "box.position": 1e3 * clean["box.position"]}
+    with pytest.warns(UserWarning, match="times what sigma says: the model does not explain the data"):
+        guess.fit(wrong, ["box.mass"], sigma=SIGMA, step=STEP, method="rk4")
+
+
+def test_numbers_that_no_world_can_have_are_told():
+    """A torque of which the data know only 0.4 makes one moment larger than the sum of the others."""
+
+    def turning(torque):
+        world = pt.World((0, 0, 0))
+        box = world.add_body("box", pt.Inertia(2.0, (0, 0, 0), 0.1 * np.eye(3)))
+        world.add_torque("turn", box, lambda t, scene: np.stack([torque, 0 * t, 0 * t]))
+        return world
+
+    run = turning(0.4).simulate(1.0, 0.01, method="rk4", every=0.1, record=["angular_velocity"])
+    with pytest.warns(UserWarning, match="no world can have the numbers that fit best"):
+        found = turning(1.0).fit(run.data, ["box.moment[0,0]"], step=0.01, method="rk4")
+    assert found.values[0] == pytest.approx(0.25)
+
+
+def test_what_was_not_measured_is_left_out(clean, guess):
+    """Gaps, as NaN, do not shift the numbers."""
+    holes = {"time": clean["time"], **{name: clean[name].copy() for name in SIGMA}}
+    holes["box.position"][3:9], holes["box.angular_velocity"][::2, 1] = np.nan, np.nan
+    found = guess.fit(holes, TEN, step=STEP, method="rk4")
+    np.testing.assert_allclose(found.values, true_values(found.parameters), rtol=1e-8, atol=1e-9)
+
+
 MISTAKES = {
     "path": ({"parameters": ["box.mas"]}, ValueError, "did you mean 'box.mass'"),
     "none": ({"parameters": []}, ValueError, "name the numbers to be fitted"),
@@ -152,6 +182,22 @@ MISTAKES = {
     "sigma of what": ({"sigma": {"box.positon": 1.0}}, ValueError, "which is not in the data; did you mean"),
     "bounds": ({"bounds": {"box.mas": (0, 1)}}, ValueError, "which is not fitted; did you mean 'box.mass'"),
     "outside": ({"bounds": {"box.mass": (0, 1)}}, ValueError, "must lie within its bounds"),
+    "infinite": (
+        {"data": {"time": np.arange(3.0), "box.position": np.full((3, 3), np.inf)}},
+        ValueError,
+        r"infinite at \[0, 0\]",
+    ),
+    "complex": ({"data": {"time": np.arange(3.0), "box.position": np.zeros((3, 3)) * 1j}}, ValueError, "real numbers"),
+    "text": ({"data": {"time": np.arange(2.0), "box.position": ["a", "b"]}}, ValueError, "real numbers"),
+    "nothing": (
+        {"data": {"time": np.arange(3.0), "box.position": np.full((3, 3), np.nan)}},
+        FitError,
+        "from 0 measurements",
+    ),
+    "tolerance": ({"tolerance": 0.0}, ValueError, "tolerance must be a number from 1e-15"),
+    "one bound": ({"bounds": {"box.mass": 3.0}}, ValueError, "a pair of numbers per path"),
+    "sigma as text": ({"sigma": "small"}, ValueError, "must be above zero, a number or an array"),
+    "least sigma": ({"sigma": 1e-300}, ValueError, "must be above zero"),
     "few": ({"data": {"time": [0.0], "box.position": np.zeros((1, 3))}}, FitError, "cannot be told from 3"),
 }
 

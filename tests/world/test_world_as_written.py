@@ -1,9 +1,14 @@
 """What a user writes is understood as it is meant, or refused with the way to write it."""
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot._errors import FieldError
+from poinsot.parts.element import called
 
 BOX = pt.Inertia.box(2.0, (0.1, 0.2, 0.3))
 
@@ -46,6 +51,47 @@ def test_functions_of_more_are_refused():
     world.add_force("push", "box", lambda t, scene, u: (u, 0, 0))
     with pytest.raises(ValueError, match=r"is a function \(t, scene, u\); it must be one of \(t, scene\), or of \(t\)"):
         world.simulate(1.0)
+
+
+FUNCTIONS = {  # of a time of 3 s, and of a scene at 2 s: what each should give
+    "t": (lambda t: 2 * t, 6.0),
+    "t, scene": (lambda t, scene: t + 10 * scene.t, 23.0),
+    "of any names": (lambda a, b: a + 10 * b.t, 23.0),
+    "a number of the user's": (lambda t, u=5.0: u * t, 15.0),
+    "two of them": (lambda t, u=5.0, w=1.0: u * t + w, 16.0),
+    "a scene by default": (lambda t, scene=None: t + 10 * scene.t, 23.0),
+    "a scene that comes too late": (lambda t, u=5.0, scene=None: u * t + (scene is not None), 15.0),
+    "a scene in the first place": (lambda scene=0.0, u=5.0: u * scene, 15.0),
+    "a number by name": (lambda t, *, u=5.0: u * t, 15.0),
+    "any number": (lambda *both: both[0] + 10 * both[1].t, 23.0),
+    "the time and more": (lambda t, *more: t + 10 * more[0].t, 23.0),
+    "any keywords": (lambda t, **more: t + len(more), 3.0),
+    "of C, that tells nothing": (slice, None),
+}
+
+
+def scene_at(t):
+    world = pt.World()
+    world.add_body("box", BOX)
+    return world.scene(t=t)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_get_the_arguments_that_they_name(name):
+    function, wanted = FUNCTIONS[name]
+    scene = scene_at(2.0)
+    got = called(function, scene, "force", "'push'", 3.0)
+    assert (got.start, got.stop) == (3.0, scene) if function is slice else got == wanted
+    assert called(lambda t: t, scene, "force", "'push'") == 2.0  # without a clock of its own
+
+
+@pytest.mark.parametrize(
+    "function", [lambda: 1.0, lambda t, scene, u: u, lambda t, *, u: u, lambda *, u: u, lambda **all_of_them: 1.0]
+)
+def test_functions_that_cannot_be_called_are_refused(function):
+    words = re.escape(f"is a function {inspect.signature(function)}; it must be one of (t, scene), or of (t) alone")
+    with pytest.raises(FieldError, match=words):
+        called(function, scene_at(0.0), "force", "'push'")
 
 
 @pytest.mark.parametrize("options", [{"batch": 0}, {"vary": {"plane.mass": []}}])

@@ -130,3 +130,15 @@ def test_errors():
     world.add_body("ball", SMALL)
     with pytest.raises(ValueError, match=r"body 'ball' starts 6356752 m deep in the Earth"):
         world.simulate(1.0)
+
+
+def test_the_earth_turns_eastwards_under_what_stays():
+    """At one inertial place the longitude falls by the Earth's turn; latitude and height stay. Others have none."""
+    scenes = [orbiter(EARTH).scene(t=t) for t in (0.0, 3600.0)]
+    before, after = (scene.place("sat") for scene in scenes)
+    assert before[1] == pytest.approx(np.arctan2(1e5, 7e6), rel=1e-12)
+    np.testing.assert_allclose(after - before, [0.0, -3600.0 * EARTH.rate, 0.0], rtol=1e-12, atol=1e-8)
+    flat = pt.World()
+    flat.add_body("sat", SMALL)
+    with pytest.raises(LookupError, match="flat ground has no latitude and longitude"):
+        flat.scene().place("sat")

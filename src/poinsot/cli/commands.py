@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import poinsot
+from poinsot._alone import alone
 from poinsot.cli import bench, doctor, flying, inspecting, running, sweeping, teaching, writing
 from poinsot.cli.screen import complain
 
@@ -83,15 +84,16 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. The exit code is 0 on success, 1 if a run ended early, 2 for bad input."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
     gc.set_threshold(max(COLLECT_EVERY, gc.get_threshold()[0]))
     atexit.register(gc.freeze)  # the process ends: looking for cycles once more would take half a second
     try:
-        app(args=arguments, prog_name="poinsot")
+        with alone(arguments is None):
+            app(args=given, prog_name="poinsot")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except INPUT_ERRORS as error:
-        if "--json" in arguments:
+        if "--json" in given:
             print(json.dumps({"errors": _messages(error)}, indent=2))
         else:
             complain(*_messages(error))

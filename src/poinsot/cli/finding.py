@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import poinsot
+from poinsot._alone import not_alone
 from poinsot._hints import hint
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def load(file: Path | None, changes: list[str] | None, allow_code: bool, flight:
     """A scenario with these changes, checked; flight: the table of what was flown."""
     from poinsot.files.scenario import load_scenario, parse_changes
 
+    if allow_code:
+        not_alone()
     changed = parse_changes(changes or ())
     changed |= {} if flight is None else {"run.flight": str(flight.absolute())}
     return load_scenario(scenario_path(file), changed, allow_code)

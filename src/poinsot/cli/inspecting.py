@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._alone import not_alone
 from poinsot._optional import require
 from poinsot.cli import finding
+from poinsot.cli.charts import CHARTS, question
 from poinsot.cli.looking import Camera, checked_camera
-from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet
+from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet, Set, scenario_names
 from poinsot.cli.screen import Screen, complain, seconds, short
 
 if TYPE_CHECKING:
@@ -16,6 +18,22 @@ if TYPE_CHECKING:
     from poinsot.study.swept import Sweep
 
 Result = Annotated[Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.")]
+Plotted = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT",
+        help="A result: x.nc or x.zarr; for a chart also a scenario, x.toml, or the name of an example.",
+        autocompletion=scenario_names,
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option("--over", metavar="NAME=FIRST:LAST:COUNT", help="What a chart goes over: airspeed=60:200:15."),
+]
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="NAME=VALUE", help="What a chart is made with: altitude='2 km', cruise='54 m/s'."),
+]
 What = Annotated[list[str] | None, typer.Argument(metavar="WHAT...", help="What to plot; by default a selection.")]
 
 ROBOTS, STORES, TABLES = (".urdf", ".xml"), (".nc", ".zarr"), (".csv", ".parquet")
@@ -36,6 +54,8 @@ def _loaded(path: Path, allow_code: bool = False) -> "Run":
             f"'{path}' is a sweep, which holds records of many instances and no world to move; poinsot view, plot and "
             "info show it, poinsot convert makes a table of it, and poinsot run --set shows one of its instances."
         )
+    if allow_code:
+        not_alone()
     return load_run(path, allow_code=allow_code)
 
 
@@ -61,33 +81,83 @@ def _close(figure: Any) -> None:
 
 
 def plot(
-    result: Result,
+    result: Plotted,
     what: What = None,
+    over: Over = None,
+    given: With = None,
+    changes: Set = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Plot quantities of a result over time, with names and units; of a sweep, their quantiles.
+    """Plot quantities of a result over time, with names and units; of a sweep, their quantiles; or charts of a world.
 
     WHAT: quantities such as box.position.z, box.angular_velocity, arm.q, energy; or special plots: phase, energy,
     momentum, polhode, margins, path, ground_track, globe, height_and_speed, mach_altitude, elements, eclipse,
     dispersion. Of a sweep also pairs of outputs, such as north:west, with ellipses of dispersion.
 
+    Charts, of a scenario or of the world of a result, by trims: envelope, turns, root_locus, flutter, bode, vn. What
+    they go over is given by --over, what a trim finds (free=alpha,thrust,elevator), what shall vanish (zero=u,w,q),
+    conditions (altitude='2 km') and numbers of the design by --with.
+
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
+
+    Example:  poinsot plot glider flutter --over airspeed=24:40:17 --with trim=climb
     """
     screen = Screen(quiet, json)
-    path = finding.place_for(out, result.with_suffix(".png"), overwrite)
-    if _is_sweep(result):
-        from poinsot.study.swept import load_sweep
-
-        draw_sweep(load_sweep(result), path, what)
+    if set(what or ()) & set(CHARTS):
+        path = _plot_chart(result, what or [], (over or [], given or []), changes, allow_code, out, overwrite)
+    elif over or given or changes or result.suffix == ".toml":
+        raise ValueError(
+            f"a chart of a world is missing: one of {', '.join(CHARTS)}; --over, --with and --set belong to these, and "
+            "a scenario has no records to plot: poinsot run it first."
+        )
     else:
-        draw(_loaded(result), path, what)
+        path = _plot_result(result, what, finding.place_for(out, result.with_suffix(".png"), overwrite))
     screen.say(f"picture  {path}", "green")
     screen.result(str(path))
     screen.data({"picture": str(path)})
     return 0
+
+
+def _plot_result(result: Path, what: list[str] | None, path: Path) -> Path:
+    if not _is_sweep(result):
+        return draw(_loaded(result), path, what)
+    from poinsot.study.swept import load_sweep
+
+    return draw_sweep(load_sweep(result), path, what)
+
+
+def _plot_chart(
+    source: Path,
+    what: list[str],
+    options: tuple[list[str], list[str]],
+    changes: list[str] | None,
+    allow_code: bool,
+    out: Path | None,
+    overwrite: bool,
+) -> Path:
+    """Draw a chart of the world of a scenario, or of that of a result."""
+    from poinsot.show.plots import saved
+
+    if len(what) > 1:
+        raise ValueError(f"{' '.join(what)}: a chart is drawn by itself.")
+    if source.suffix in STORES:
+        if changes:
+            raise ValueError("--set changes a scenario, and not the world of a result.")
+        asked = question(_loaded(source, allow_code).world, *options)
+        default = source.with_name(f"{source.stem}-{what[0]}.png")
+    else:
+        scenario = finding.load(source, changes, allow_code)
+        asked = question(scenario.world, *options, scenario)
+        default = finding.result_path(None, f"{scenario.name}-{what[0]}", ".png")
+    path = finding.place_for(out, default, overwrite)
+    figure = CHARTS[what[0]](asked)
+    saved(figure, path)
+    _close(figure)
+    return path
 
 
 def info(result: Result, quiet: Quiet = False, json: Json = False) -> int:

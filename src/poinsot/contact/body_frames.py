@@ -27,9 +27,7 @@ class BodyFrames:
     twists: Array
 
     @classmethod
-    def of(
-        cls, names: tuple[str, ...], about: Array, poses: Sequence[Pose], twists: Sequence[Array]
-    ) -> "BodyFrames":
+    def of(cls, names: tuple[str, ...], about: Array, poses: Sequence[Pose], twists: Sequence[Array]) -> "BodyFrames":
         """From poses X_WB and twists V_WB_B (6,)."""
         found = []
         for X, V in zip(poses, twists, strict=True):

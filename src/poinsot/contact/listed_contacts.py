@@ -191,9 +191,7 @@ def _sought(patch: Array, start: Any, number: Any) -> Any:
     return while_loop(lambda k: before(k) & (k < last), lambda k: k + 1, start, most=len(patch))
 
 
-def outcome(
-    contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end: Array, guess: Array
-) -> ListOutcome:
+def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end: Array, guess: Array) -> ListOutcome:
     """What contacts did over a step h that ended with these accelerations, linearised about a guess of them."""
     turning = contacts.turn is not None
 

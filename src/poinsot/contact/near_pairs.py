@@ -5,6 +5,7 @@ writes the numbers of those that are near to a list; a second loop, over that li
 code of both is there once, whatever the number of pairs, and lists differ from instance to instance.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.contact.patches import ContactPatch
-from poinsot.fuse import fori_loop, in_memory, when
+from poinsot.fuse import fori_loop, in_memory, is_traced, when
 
 Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
 
@@ -51,6 +52,8 @@ def touching(
         a, b = np.asarray(first)[pair], np.asarray(second)[pair]
         return when(_overlap(balls, a, b), lambda found: _added(found, pair, meet(a, b), sizes), found)
 
+    if (near := _known_near(balls, first, second)) is not None:
+        return functools.reduce(lambda found, pair: look(pair, found), near, _empty(sizes, most))
     found: TouchedPatches = fori_loop(len(first), look, _empty(sizes, most))
     return found
 
@@ -96,7 +99,20 @@ def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray
 
         return when(_overlap(balls, np.asarray(first)[pair], np.asarray(second)[pair]), keep, found)
 
-    found: tuple[Any, Array] = fori_loop(len(first), look, (np.array(0), in_memory(np.zeros(most, dtype=int))))
+    start = np.array(0), in_memory(np.zeros(most, dtype=int))
+    if (near := _known_near(balls, first, second)) is not None:
+        return functools.reduce(lambda found, pair: look(pair, found), near, start)
+    found: tuple[Any, Array] = fori_loop(len(first), look, start)
+    return found
+
+
+def _known_near(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray) -> list[int] | None:
+    """The pairs of balls that overlap, if they are plain numbers; found at once, as Python is slow."""
+    if is_traced(*balls):
+        return None
+    centres, radii = balls
+    gaps = centres[first] - centres[second]
+    found: list[int] = np.flatnonzero(np.sum(gaps * gaps, axis=1) < (radii[first] + radii[second]) ** 2).tolist()
     return found
 
 

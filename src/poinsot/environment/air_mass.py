@@ -83,8 +83,7 @@ class AirMass(Element):
 
 def earth_of(scene: Scene) -> Earth | None:
     """The Earth of a scene, if its world is one around it."""
-    earth = getattr(scene.elements.get("gravity"), "earth", None)
-    return earth if isinstance(earth, Earth) else None
+    return scene.earth if isinstance(scene.earth, Earth) else None
 
 
 def winds_of(wind: Any) -> tuple[Wind, ...]:

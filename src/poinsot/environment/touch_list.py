@@ -17,6 +17,7 @@ from poinsot.contact.listed_contacts import (
     ListedContacts,
     ListOutcome,
     SpringMemory,
+    frame,
     gripped,
     listed_contacts,
     outcome,
@@ -44,9 +45,9 @@ class TouchList(ContactElement):
     """Pairs of shapes, all of one kind, of which few touch at a time: one list for all of them.
 
     `owners`: the body of each of the `colliders`; `pairs`: the numbers of two shapes that may touch, or of one and -1,
-    where they touch a `ground` and not each other. The list has room for `capacity` patches. If more touch at once, the run ends for that reason, and says which pair found no place.
-    `laws`: the materials of pairs that differ, by number in `law_of`; without them, all have that of the element. The
-    law is that of `PairTouch`.
+    where they touch a `ground` and not each other. The list has room for `capacity` patches. If more touch at once, the
+    run ends for that reason, and says which pair found no place. `laws`: the materials of pairs that differ, by number
+    in `law_of`; without them, all have that of the element. The law is that of `PairTouch`.
 
     States, by place: `touching`, the number of the pair (of the patch, where pairs have several), -1 where there is
     none; `stretch` (3,) [m] and, where patches resist turning, `turn` (3,) [rad], in world axes.
@@ -294,6 +295,26 @@ class TouchList(ContactElement):
 
         F: Array = fori_loop(contacts.count, add, in_memory(np.zeros((bodies + 1, 6))), most=contacts.most)
         return F
+
+    def places(self, scene: Scene) -> tuple[Array, ...]:
+        """What touches, by place: points (m, p, 3) [m], depths (m, p), negative where there is none, normals (m, 3),
+        forces (m, 3) [N] on the first body, in world axes, and friction (m,)."""
+        frames = self.frames(scene)
+        contacts = self.contacts(scene, frames, 0.0)
+
+        def add(k: Any, filled: tuple[Array, ...]) -> tuple[Array, ...]:
+            points, depths, normals, forces, friction = filled
+            F = gripped(contacts, self.law, k)[1].F[3:]
+            points[k], depths[k] = contacts.found.points[k] + frames.about, contacts.found.depths[k]
+            normals[k] = contacts.found.normal[k]
+            forces[k] = frame(contacts.found.normal[k]) @ F
+            friction[k] = self.law(contacts.found.pair[k]).friction
+            return points, depths, normals, forces, friction
+
+        m, p = np.shape(contacts.found.depths)
+        blank = np.zeros((m, p, 3)), np.full((m, p), -1.0), np.zeros((m, 3)), np.zeros((m, 3)), np.zeros(m)
+        found: tuple[Array, ...] = fori_loop(contacts.count, add, tuple(map(in_memory, blank)), most=m)
+        return found
 
     def _wrenches(self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]) -> dict[str, Array]:
         """On the bodies, from the force (r,) of the contact at each place, in its frame."""

@@ -227,7 +227,10 @@ class Builder:
                 self.file.note(where, f"there is no such body{hint(parent, map(str, known))}")
             elif not failed and parent in names:
                 self.file.note(where, "these bodies are each other's parents, in a circle")
-            self.file.read(kinds.lists()[kind], item, (kind, k), self._context_of(item))
+            self.file.read(self._model(kind, item), item, (kind, k), self._context_of(item))
+
+    def _model(self, kind: str, item: Mapping[str, Any]) -> type[ScenarioTable]:
+        return kinds.body_model(item) if kind == "body" else kinds.lists()[kind]
 
     def _context_of(self, item: Mapping[str, Any]) -> Context:
         return replace(self.context, body=str(item.get("name", "")))
@@ -236,7 +239,7 @@ class Builder:
         place: Place = (kind, k)
         again = kind not in SETS and self.places.get(str(item.get("name"))) not in (None, place)
         count = len(self.problems)
-        table = self.file.read(kinds.lists()[kind], item, place, self._context_of(item))
+        table = self.file.read(self._model(kind, item), item, place, self._context_of(item))
         if kind == "body" and table is not None:
             self._one_body(table, place, again)
         elif table is not None and not again:
@@ -389,7 +392,7 @@ class Builder:
         """Let a body whose start asks for a trim begin with it."""
         for k, item in self.file.items("body"):
             if isinstance(item.get("start"), dict) and "trim" in item["start"]:
-                table = self.file.read(kinds.lists()["body"], item, ("body", k), self._context_of(item))
+                table = self.file.read(self._model("body", item), item, ("body", k), self._context_of(item))
                 with self.file.within(("body", k, "start")):
                     self.trim = trim_tables.trimmed_start(self.world, str(table.name), table.start.entries(), self.trim)
                     self.world = self.trim.trimmed_world()

@@ -12,6 +12,7 @@ from poinsot.files import computed, readers
 from poinsot.files.expressions import Law
 from poinsot.files.readers import Context, ScenarioTable
 from poinsot.files.shape_tables import table
+from poinsot.files.size_limits import PATCHES
 from poinsot.world import World
 
 A_SURFACE = readers.text("the name of a [[surface]]")
@@ -52,6 +53,7 @@ GroundTable = table(
     ignored=readers.names(),
     heights=readers.typed(_law("x", "y"), "a formula or table of x and y [m]", {"type": "string"}),
     distance=readers.typed(_law("x", "y", "z"), "a formula of x, y and z [m]", {"type": "string"}),
+    capacity=readers.whole(1, PATCHES),
 )
 PairTable = table(
     "PairTable",
@@ -62,6 +64,7 @@ PairTable = table(
     b=A_PAIR,
     bodies=readers.names(),
     surface=A_SURFACE,
+    capacity=readers.whole(1, PATCHES),
 )
 MODELS = {"surface": SurfaceTable, "ground": GroundTable, "pair": PairTable}
 

@@ -3,7 +3,8 @@
 A new element of `poinsot.parts` appears in scenarios by itself; the types of its fields say in which units they are.
 """
 
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import Field as Key
@@ -37,13 +38,24 @@ def _any_joint(joints: tuple[str, ...]) -> Any:
     return by_kind({kind: _joint_keys(TYPES[kind]) for kind in joints})
 
 
-def body_model() -> type[ScenarioTable]:
-    """A body: its shapes, its joint, its initial state, and the elements that sit on it."""
-    return _body_model(tuple(TYPES))
+def body_model(item: Mapping[str, Any] | None = None) -> type[ScenarioTable]:
+    """A body: its shapes, its joint, its initial state, and the elements that sit on it.
+
+    For one item: with those kinds of elements that sit on it, which is the same if it has no key that is wrong.
+    """
+    kinds = inside = _kinds_inside()
+    if item is not None and {*item} <= {*inside, *_body_model(tuple(TYPES), ()).model_fields}:
+        kinds = tuple(name for name in inside if name in item)
+    return _body_model(tuple(TYPES), kinds)
+
+
+def _kinds_inside() -> tuple[str, ...]:
+    """The kinds of elements that may sit on a body."""
+    return tuple(name for name, cls in elements().items() if owner_of(cls))
 
 
 @cache
-def _body_model(joints: tuple[str, ...]) -> type[ScenarioTable]:
+def _body_model(joints: tuple[str, ...], inside: tuple[str, ...]) -> type[ScenarioTable]:
     own: dict[str, Any] = {
         "shape": Annotated[list[AnyShape], Key(description="tables [[body.shape]]")],  # type: ignore[valid-type]
         "inertia": MassProperties,
@@ -62,7 +74,7 @@ def _body_model(joints: tuple[str, ...]) -> type[ScenarioTable]:
     parts = {
         name: Annotated[list[model_of(cls, True)], Key(description=first_line(cls))]  # type: ignore[misc]
         for name, cls in elements().items()
-        if owner_of(cls) and name not in own
+        if name in inside and name not in own
     }
     model: type[ScenarioTable] = table("Body", "A body.", {"name": readers.name("box")}, **own, **parts)
     return model
@@ -220,12 +232,37 @@ TABLES: dict[str, type[ScenarioTable]] = {
 }
 
 
-def lists() -> dict[str, type[ScenarioTable]]:
+class Models(Mapping[str, type[ScenarioTable]]):
+    """Models by the names of their tables, each made when it is first asked for: they take a millisecond each."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], type[ScenarioTable]]]) -> None:
+        self.makers = makers
+
+    def __getitem__(self, name: str) -> type[ScenarioTable]:
+        return self.makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.makers)
+
+    def __len__(self) -> int:
+        return len(self.makers)
+
+
+def lists() -> Models:
     """The tables that may stand any number of times: [[body]], [[spring]], ..."""
-    own = {"body": body_model(), "particle": Particle, "particles": ParticleSet, "model": Model, "beam": beam_model()}
-    own |= {"close": close_model(), "drive": Drive, "table": flight_tables.TableOfNumbers}
-    own |= control_tables.MODELS | contact_tables.MODELS
-    return own | {name: model_of(cls) for name, cls in elements().items()}
+    known = {"particle": Particle, "particles": ParticleSet, "model": Model, "drive": Drive}
+    known |= {"table": flight_tables.TableOfNumbers} | control_tables.MODELS | contact_tables.MODELS
+    makers: dict[str, Callable[[], type[ScenarioTable]]] = {
+        "body": body_model,
+        "beam": beam_model,
+        "close": close_model,
+    }
+    makers |= {name: partial(_itself, model) for name, model in known.items()}
+    return Models(makers | {name: partial(model_of, cls) for name, cls in elements().items()})
+
+
+def _itself(model: type[ScenarioTable]) -> type[ScenarioTable]:
+    return model
 
 
 PICTURES = (  # that `run.plot` knows beside quantities

@@ -96,7 +96,7 @@ def _bound(system: System, name: str, formula: OutcomeFormula) -> Output:
 
         return _value(tree, look, ask)
 
-    return Output(name, kind, of, formula.text)
+    return Output(name, kind, of, formula.text, formula)
 
 
 def _require_bodies(tree: ast.AST, bodies: list[str]) -> None:

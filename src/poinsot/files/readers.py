@@ -39,7 +39,7 @@ class Context:
 class ScenarioTable(BaseModel):
     """A table of a scenario: unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)  # many are never used
 
     def entries(self) -> dict[str, Any]:
         """The keys that stand in the file, with their values."""

@@ -21,3 +21,6 @@ def check_size(path: Path, limit: int) -> None:
     size = path.stat().st_size
     if size > limit:
         raise ValueError(f"{path}: the file has {size:,} bytes; the limit is {limit:,}.")
+
+
+PATCHES = 100_000  # the most of the patches that a list of contacts has room for

@@ -42,9 +42,9 @@ EXPECTED = '"lo:hi:n", "normal(mu, sigma)", "uniform(lo, hi)" or "[a, b, ...]"'
 INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}  # where nothing is cut off
 
 
-def varied(path: str, text: str, description: Description) -> Array | Distribution:
-    """Values (n, ...), or a distribution to draw from, for the number at a path."""
-    units = units_at(path, description)
+def varied(path: str, text: str, description: Description, units: Sequence[str] | None = None) -> Array | Distribution:
+    """Values (n, ...), or a distribution to draw from, for the number at a path, or for one in these units."""
+    units = units_at(path, description) if units is None else units
     if match := re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text):
         return _distribution(match[1], match[2], units, path, description)
     if text.strip().startswith("["):

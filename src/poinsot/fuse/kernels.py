@@ -18,6 +18,7 @@ from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
+from poinsot.fuse.graph.sharing import share_callees
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
@@ -35,11 +36,32 @@ INTERPRETED = 2**13  # instances that the reference back end takes together
 class Program:
     """A function traced for given core shapes: a graph, and the ufuncs compiled from it."""
 
-    def __init__(self, graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], name: str, doc: str) -> None:
-        self.graph, self.inputs, self.outputs = graph, list(inputs), list(outputs)
+    def __init__(
+        self,
+        graph: Graph | Callable[[], Graph],
+        inputs: Sequence[Shape],
+        outputs: Sequence[Shape],
+        name: str,
+        doc: str,
+        operations: int | None = None,
+    ) -> None:
+        self._graph, self.inputs, self.outputs = graph, list(inputs), list(outputs)
         self.name, self.doc = name, doc
         self.structure: Any = None  # of the user's results, unless that is an array or a flat tuple or list
-        self.operations = sum(graph.count().values())
+        self.operations = sum(self.graph.count().values()) if operations is None else operations
+        self.place: str | None = None  # where it is kept on disk (`program_cache`)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, read from disk when it is first asked for if the program was kept there."""
+        if not isinstance(self._graph, Graph):
+            self._graph = self._graph()
+        return self._graph
+
+    @functools.cached_property
+    def is_constant(self) -> bool:
+        """Whether all results are known without arguments."""
+        return all(node.op == "const" for node in self.graph.outputs)
 
     @property
     def signature(self) -> str:
@@ -75,15 +97,21 @@ class Program:
     @memo
     def _machine_code(self, target: Target, comment: str) -> jit.MachineCode:
         """The compiled inner loop."""
-        text = kernel_module(self.graph, self.inputs, self.outputs, target)
-        return jit.compile_module(text, f"{self.name} {self.signature} {comment}")
+        name = f"{self.name} {self.signature} {comment}"
+        code = None if self.place is None else jit.found(self.place, target, name)
+        if code is None:
+            text = kernel_module(self.graph, self.inputs, self.outputs, target)
+            code = jit.compile_module(text, name)
+            if self.place is not None:
+                jit.remember(self.place, target, text)
+        return code
 
     def is_hollow(self) -> bool:
         """Whether there is no input, or an array without elements: NumPy has no ufuncs of that kind."""
         return not self.inputs or any(0 in shape for shape in (*self.inputs, *self.outputs))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k != MEMORY}
+        state = {k: v for k, v in self.__dict__.items() if k != MEMORY} | {"_graph": self.graph}
         try:
             pickle.dumps(self.structure)
         except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
@@ -142,6 +170,7 @@ def _traced_once(
         result = function(*nested_arguments(function, leaves))
         arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
         graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
+    share_callees(graph)
     for traced in (graph, *graph.subgraphs()):  # what tracing remembered keeps the user's functions alive
         traced.__dict__.pop(MEMORY, None)
     return graph, [array.shape for array in arrays], pytree.structure(result)
@@ -266,6 +295,10 @@ class Kernel:
         if inputs not in self._programs:
             self._programs[inputs] = self._trace(inputs, known)
         return self._programs[inputs]
+
+    def adopt(self, program: Program) -> None:
+        """Use a program of this function that is known already."""
+        self._programs[tuple(program.inputs)] = program
 
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:

@@ -5,12 +5,12 @@ In world axes, about the centre of mass of each, the equations of motion of all 
     I alpha = T - omega x I omega,   m a = F.
 
 Their velocities are V = (omega, v) (6,) of the centres of mass. A sum of forces on them that resist their motion,
-F = F_0 - K V, joins bodies by pairs; `solved` finds the accelerations by conjugate gradients, preconditioned by each
-body's own inertia and resistance, M_i + h K_ii. No matrix of all bodies is formed.
+F = F_0 - K V, joins bodies by pairs; `JoinedBodies` finds the accelerations by conjugate gradients, preconditioned by
+each body's own inertia and resistance, M_i + h K_ii. No matrix of all bodies is formed.
 Hestenes and Stiefel, Methods of Conjugate Gradients (1952).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,11 @@ from poinsot.spatial import quaternion, rotation
 
 CLOSE = 1e-11  # of the residual of conjugate gradients over the right-hand side, in the norm of the preconditioner
 MOST = 1000  # iterations of them
+STIRRED = 1e-3  # how far the start is stirred, over the accelerations that bodies would have without each other
 
 
 @dataclass(frozen=True, eq=False)
-class FreeBodies:
+class BodyArrays:
     """Free bodies at an instant: masses (n,), centres of mass c (n, 3) in their axes, and moments of inertia about them
     (n, 3, 3); attitudes R (n, 3, 3), centres of mass x (n, 3) as seen from a point `about`, moments of inertia I
     (n, 3, 3), and velocities V (n, 6), in world axes."""
@@ -41,7 +42,7 @@ class FreeBodies:
     V: Array
 
     @classmethod
-    def of(cls, mech: Mechanism, q: Array, v: Array, about: Array) -> "FreeBodies":
+    def of(cls, mech: Mechanism, q: Array, v: Array, about: Array) -> "BodyArrays":
         """The links of a mechanism, all of them free, at q (7 n,) and v (6 n,)."""
         inertias = [link.inertia for link in mech.links if link.inertia is not None]
         mass, c, moment = (np.stack([1.0 * getattr(i, k) for i in inertias]) for k in ("mass", "com", "moment"))
@@ -56,7 +57,12 @@ class FreeBodies:
             V[k, :3], V[k, 3:] = R_k @ w, R_k @ (u + np.cross(w, centre))
             return R, x, I, V
 
-        blank = in_memory(np.empty((n, 3, 3))), in_memory(np.empty((n, 3))), in_memory(np.empty((n, 3, 3))), in_memory(np.empty((n, 6)))
+        blank = (
+            in_memory(np.empty((n, 3, 3))),
+            in_memory(np.empty((n, 3))),
+            in_memory(np.empty((n, 3, 3))),
+            in_memory(np.empty((n, 6))),
+        )
         return cls(about, mass, c, moment, *fori_loop(n, place, blank))
 
     def __len__(self) -> int:
@@ -81,6 +87,11 @@ class FreeBodies:
 
         W: Array = fori_loop(len(self), shift, in_memory(np.zeros((len(self) + more, 6))))
         return W
+
+    def moment_in_body(self, k: Any) -> Array:
+        """The moment of inertia (3, 3) of body k about its centre, in its own axes."""
+        moment: Array = np.asarray(self.moment)[k]
+        return moment
 
     def inertia_times(self, V: Array, k: Any) -> Array:
         """M V (6,) of body k."""
@@ -138,75 +149,82 @@ class Resistances:
         return summed
 
 
-def solved(
-    bodies: FreeBodies, between: list[Resistances], own: Array, b: Array, start: Array
-) -> tuple[Array, Any]:
-    """The accelerations a (n, 6) with (M + sum of J^T h K J) a = b, from a guess of them; and 0, or NaN if they were not
-    found. own (n, 6, 6): the sums of the resistances of each body, about the common point."""
-    n, world = len(bodies), len(own) - len(bodies)
+@dataclass(frozen=True, eq=False)
+class JoinedBodies:
+    """The matrix H = M + sum of J^T h K J of bodies that resist each other's motion, and P^-1 (n, 6, 6) of its diagonal
+    blocks P. `others`: how many numbers after those of the bodies stand for what does not move."""
 
-    def times(x: Array) -> Array:
-        W, F = bodies.about_one(x, world), in_memory(np.zeros((n + world, 6)))
-        for resistances in between:
-            F = resistances.times(W, F)
+    bodies: BodyArrays
+    between: Sequence[Resistances]
+    inverses: Array
+    others: int
 
-        def add(k: Any, y: Array) -> Array:
-            y[k] = bodies.inertia_times(x[k], k) + bodies.at_centre(F[k], k)
-            return y
+    @classmethod
+    def of(cls, bodies: BodyArrays, between: Sequence[Resistances], own: Array) -> "JoinedBodies":
+        """own (n + others, 6, 6): the sums of the resistances of each body, about the common point."""
 
-        y: Array = fori_loop(n, add, in_memory(np.empty((n, 6))))
-        return y
-
-    inverse = _inverses(bodies, own)
-
-    def eased(r: Array) -> tuple[Array, Array]:
-        def ease(k: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-            z, product = carry
-            z_k = inverse[k] @ r[k]
-            z[k] = z_k
-            return z, product + r[k] @ z_k
-
-        z, product = fori_loop(n, ease, (in_memory(np.empty((n, 6))), np.zeros(())))
-        return z, product
-
-    def less(x: Array, s: Any, y: Array) -> Array:
-        """x - s y, row by row."""
-
-        def subtract(k: Any, found: Array) -> Array:
-            found[k] = x[k] - s * y[k]
+        def invert(k: Any, found: Array) -> Array:
+            S = np.block([[np.eye(3), np.zeros((3, 3))], [rotation.skew(bodies.x[k]), np.eye(3)]])
+            M = np.block([[bodies.I[k], np.zeros((3, 3))], [np.zeros((3, 3)), np.asarray(bodies.mass)[k] * np.eye(3)]])
+            found[k] = solve_spd(M + S.T @ own[k] @ S, np.eye(6))
             return found
 
-        found: Array = fori_loop(n, subtract, in_memory(np.empty((n, 6))))
-        return found
+        n = len(bodies)
+        return cls(bodies, between, fori_loop(n, invert, in_memory(np.empty((n, 6, 6)))), len(own) - n)
 
-    def product(x: Array, y: Array) -> Array:
-        total: Array = fori_loop(n, lambda k, s: s + x[k] @ y[k], np.zeros(()))
-        return total
+    def times(self, x: Array) -> Array:
+        """H x (n, 6)."""
+        n, bodies = len(self.bodies), self.bodies
+        W, F = bodies.about_one(x, self.others), in_memory(np.zeros((n + self.others, 6)))
+        for resistances in self.between:
+            F = resistances.times(W, F)
+        return by_body(n, lambda k: bodies.inertia_times(x[k], k) + bodies.at_centre(F[k], k))
 
-    enough = CLOSE * CLOSE * eased(b)[1]
-    r = less(b, 1.0, times(start))
-    z, rz = eased(r)
+    def solve(self, b: Array, start: Array) -> tuple[Array, Any]:
+        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found.
 
-    def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        x, r, p, rz = carry
-        Ap = times(p)
-        s = rz / product(p, Ap)
-        x, r = less(x, -s, p), less(r, s, Ap)
-        z, new = eased(r)
-        return x, r, less(z, -new / rz, p), new
+        The guess is stirred a little in all directions. Else the iterations end early where few directions take part,
+        with the solution, but not with its derivatives.
+        """
+        n, P = len(b), self.inverses
+        alone = by_body(n, lambda k: P[k] @ b[k])
+        enough, stirring = CLOSE * CLOSE * product(b, alone), STIRRED * np.sqrt(product(alone, alone) / (6 * n))
+        phases = 1.0 + np.arange(6.0 * n).reshape(n, 6)
+        start = by_body(n, lambda k: start[k] + stirring * np.sin(np.asarray(phases)[k]))
+        r = less(b, 1.0, self.times(start))
+        z = by_body(n, lambda k: P[k] @ r[k])
 
-    x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, (start, r, z, rz), most=MOST)
-    return x, np.where(left > 1e8 * enough, np.nan, 0.0)
+        def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+            x, r, p, rz = carry
+            Hp = self.times(p)
+            s = rz / product(p, Hp)
+            x, r = less(x, -s, p), less(r, s, Hp)
+            z = by_body(n, lambda k: P[k] @ r[k])
+            new = product(r, z)
+            return x, r, less(z, -new / rz, p), new
+
+        begin = start, r, z, product(r, z)
+        x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, begin, most=MOST)
+        return x, np.where(left > 1e8 * enough, np.nan, 0.0)
 
 
-def _inverses(bodies: FreeBodies, own: Array) -> Array:
-    """(M + own)^-1 (n, 6, 6) of every body, about its centre."""
+def by_body(n: int, row: Callable[[Any], Array]) -> Array:
+    """An array (n, 6) by its rows."""
 
-    def invert(k: Any, found: Array) -> Array:
-        S = np.block([[np.eye(3), np.zeros((3, 3))], [rotation.skew(bodies.x[k]), np.eye(3)]])
-        M = np.block([[bodies.I[k], np.zeros((3, 3))], [np.zeros((3, 3)), np.asarray(bodies.mass)[k] * np.eye(3)]])
-        found[k] = solve_spd(M + S.T @ own[k] @ S, np.eye(6))
-        return found
+    def enter(k: Any, x: Array) -> Array:
+        x[k] = row(k)
+        return x
 
-    found: Array = fori_loop(len(bodies), invert, in_memory(np.empty((len(bodies), 6, 6))))
-    return found
+    x: Array = fori_loop(n, enter, in_memory(np.empty((n, 6))))
+    return x
+
+
+def less(x: Array, s: Any, y: Array) -> Array:
+    """x - s y (n, 6)."""
+    return by_body(len(x), lambda k: x[k] - s * y[k])
+
+
+def product(x: Array, y: Array) -> Array:
+    """The sum of the products of all entries of two arrays (n, 6)."""
+    total: Array = fori_loop(len(x), lambda k, s: s + x[k] @ y[k], np.zeros(()))
+    return total

@@ -202,6 +202,11 @@ class Element:
         parts. None if nothing of that kind ever does."""
         return None
 
+    def corners(self, t: Scalar, states: Mapping[str, Array]) -> Array | None:
+        """The times [s] (k,) at which its forces jump or have a corner, as far as they are known at the time t: steps
+        end there. None if there are none."""
+        return None
+
     # In an implicit step:
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:

@@ -183,14 +183,18 @@ class Scene:
             self._met[key] = point, model.met_by(self, str(body), as_array(point))
         return self._met[key][1]
 
+    @property
+    def earth(self) -> Any:
+        """The Earth that the world is around, or None."""
+        return getattr(self.elements.get("gravity"), "earth", None)
+
     def ground(self, p: Array) -> Footing:
         """The ground under a point p (3,) [m] of the world: its `Terrain`; without one the Earth's figure, or z = 0."""
         model: Any = self.elements.get("ground")
         if hasattr(model, "under"):
             footing: Footing = model.under(self, p)
             return footing
-        earth: Any = getattr(self.elements.get("gravity"), "earth", None)
-        if earth is None:
+        if (earth := self.earth) is None:
             return Footing(p[2], np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3))
         turning = np.array([0.0, 0.0, earth.rate])
         return Footing(earth.height(p), -earth.ned(p)[:, 2], earth.ground_velocity(p), turning)

@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from poinsot._errors import FieldError
-from poinsot._types import Array, ArrayLike
+from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse import is_traced
 from poinsot.parts.element import (
+    Dynamics,
     Effect,
     Element,
     Value,
@@ -30,6 +31,9 @@ from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array
 
+NEVER = 1e30  # s
+HAIR = 1e-9  # s: how far from a knot of the thrust the steps beside it end
+LAST = 1e-6  # of the web
 SEA_LEVEL = 101325.0  # Pa, at which thrust curves are measured
 
 
@@ -48,7 +52,8 @@ class SolidMotor(Element):
     between them. Sutton and Biblarz, Rocket Propulsion Elements; the same as in RocketPy.
 
     The thrust acts at the nozzle, `point` (3,) [m], along `direction` (3,) in body axes, which is also the axis of the
-    grains. It is lit at the time `ignition` [s], or when a signal or function first is above zero. `factor` scales the
+    grains. It is lit at the time `ignition` [s], or when a signal or function first is above zero. Steps end where it
+    is lit, at the knots of the curve and at burn-out, so that its forces are smooth within each. `factor` scales the
     thrust at the same flow of mass. With an `exit_area` [m^2] the thrust gains area (p0 - p) while it burns, p being
     the air's pressure and p0 = 101325 Pa. Grains that do not fit into `case_radius` and `case_length` [m] are an error.
     """
@@ -132,7 +137,27 @@ class SolidMotor(Element):
         return self.grains * self.length + (self.grains - 1) * self.gap
 
     def states(self) -> Mapping[str, Array]:
-        return {"web": np.zeros(())} | ({"clock": np.zeros(())} if callable(self.ignition) else {})
+        waits = {"clock": np.zeros(()), "lit": np.zeros(())} if callable(self.ignition) else {}
+        return {"web": np.zeros(())} | waits
+
+    @property
+    def latches(self) -> bool:
+        return callable(self.ignition)
+
+    def settle(self, motion: Dynamics, states: Mapping[str, Array]) -> Mapping[str, Array]:
+        fires = value_of(self.ignition, motion.scene, (), "ignition", f"solid motor {self.name!r}") > 0
+        return {**states, "lit": np.where(fires, 1.0, states["lit"])}
+
+    def happened(self, states: Mapping[str, Array]) -> Array | None:
+        return states["lit"] if callable(self.ignition) else None
+
+    def corners(self, t: Scalar, states: Mapping[str, Array]) -> Array:
+        """Beside ignition, knots and burn-out: the thrust, or the force of the gas that gains speed on its way to the
+        nozzle, jumps there, and no stage of a step lies on a jump."""
+        knots = np.ravel(self._curve[0][:, None] + np.array([-HAIR, HAIR]))
+        if not callable(self.ignition):
+            return as_array(self.ignition) + knots
+        return np.where(states["lit"] > 0, t - states["clock"] + knots, NEVER)
 
     def inertias(self, states: Mapping[str, Array]) -> Mapping[str, Inertia]:
         volume = self._volume(states["web"])
@@ -153,11 +178,11 @@ class SolidMotor(Element):
 
     def effect(self, scene: Scene) -> Effect:
         web, tau = scene.states[f"{self.name}.web"], self._burning(scene)
-        left = self._volume(web) > 0
+        left = web < self._thickest * (1 + LAST)  # the curve ends the burn, not an error of rounding before its end
         c, s = self.exhaust_speed, self._axis()
-        r = np.where(left, np.interp(tau, *self._curve, left=0.0, right=0.0) / c, 0.0)
-        clock = self._clock_rate(scene)
+        clock = {"clock": scene.states[f"{self.name}.lit"]} if callable(self.ignition) else {}
         runs = left & (clock["clock"] > 0) if clock else left  # before it is lit, the clock stands at the first knot
+        r = np.where(runs, np.interp(tau, *self._curve, left=0.0, right=0.0) / c, 0.0)
         terms = FlowTerms(scene, r, np.where(runs, self._slope(tau) / c, 0.0))
         layer = self.layer(web)
         terms.change(self.body, layer, -1.0)
@@ -174,12 +199,6 @@ class SolidMotor(Element):
         """The time [s] since it was lit."""
         return scene.states[f"{self.name}.clock"] if callable(self.ignition) else scene.t - as_array(self.ignition)
 
-    def _clock_rate(self, scene: Scene) -> dict[str, Array]:
-        if not callable(self.ignition):
-            return {}
-        lit = value_of(self.ignition, scene, (), "ignition", f"solid motor {self.name!r}") > 0
-        return {"clock": np.where(lit | (self._burning(scene) > 0), 1.0, 0.0)}
-
     @cached_property
     def _curve(self) -> tuple[Array, Array]:
         curve: Any = self.thrust
@@ -191,9 +210,14 @@ class SolidMotor(Element):
         jumps = np.diff(np.concatenate([[0.0], np.diff(values) / np.diff(times), [0.0]]))
         return sum((np.where(tau >= t, jump, 0.0) for t, jump in zip(times, jumps, strict=True)), np.zeros(()))
 
+    @property
+    def _thickest(self) -> Any:
+        """The web [m] at which nothing is left."""
+        return np.minimum(self.radius - self.bore, 0.5 * self.length)
+
     def _sizes(self, web: Array) -> tuple[Array, Array]:
         """The radius of the bore r and the length h of each grain [m]; none of it is left when one meets its limit."""
-        w = np.clip(web, 0.0, np.minimum(self.radius - self.bore, 0.5 * self.length))
+        w = np.clip(web, 0.0, self._thickest)
         return self.bore + w, self.length - 2 * w
 
     def _volume(self, web: Array) -> Array:
@@ -216,4 +240,4 @@ class SolidMotor(Element):
         return d / np.linalg.norm(d)
 
     def units(self) -> dict[str, str]:
-        return {"web": "m", "clock": "s", "force": "N", "contents": "kg"}
+        return {"web": "m", "clock": "s", "lit": "1", "force": "N", "contents": "kg"}

@@ -26,19 +26,15 @@ def attitude_at(earth: Any, p: Array, R_WB: Array) -> Array:
 def attitude(scene: Any, body: str) -> Array:
     """Roll, pitch and heading (3,) [rad] of a body with aircraft axes."""
     state = scene[body]
-    return attitude_at(_earth(scene), state.position, state.pose.R)
+    return attitude_at(scene.earth, state.position, state.pose.R)
 
 
 def place(scene: Any, body: str) -> Array:
     """Latitude, longitude [rad] and altitude [m] (3,) of a body's origin, in a world around the Earth."""
-    earth = _earth(scene)
+    earth = scene.earth
     if earth is None:
         raise UnknownNameError("flat ground has no latitude and longitude; make the world with earth=pt.Earth().", body)
     return vector(*earth.geodetic(earth.rotation(scene.t).T @ scene[body].position))
-
-
-def _earth(scene: Any) -> Any:
-    return getattr(scene.elements.get("gravity"), "earth", None)
 
 
 ATTITUDE: dict[str, Callable[[Any, str], Array]] = {

@@ -1,19 +1,20 @@
 """Steps of adaptive length, chosen inside the kernel: in a batch, every instance has steps of its own.
 
 Steps end at the times of records and where inputs jump, so that records are as good as steps. Latches, loops, releases
-and events are looked at after each accepted step, and located within it.
+and events are looked at after each accepted step, and located within it: it ends at the first of them, so that what
+follows is held to the tolerance as well.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import once, when
-from poinsot.integrate.embedded import Embedded, March, first_step, flat, march
-from poinsot.integrate.schemes import Derivative, combine
+from poinsot.integrate.embedded import Embedded, March, Scheme, first_step, flat, march
+from poinsot.integrate.schemes import combine
 from poinsot.run import output_kinds
 from poinsot.run.general_steps import RestingForm, runge_kutta, switches
 from poinsot.run.output_kinds import Output
@@ -30,19 +31,6 @@ class Paced:
     y: LedgerState
     h: Array
     error: Array
-
-
-class Scheme(Protocol):
-    """A method that estimates its own errors, which grow with the step to a power."""
-
-    @property
-    def power(self) -> int: ...
-
-    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
-        """y at t + h, and the estimates of its error."""
-
-    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
-        """The error from estimates relative to what is tolerated."""
 
 
 def adaptive_runge_kutta(scheme: Embedded) -> Method:
@@ -81,33 +69,33 @@ def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
     def marched(
         context: StepContext,
         outputs: Sequence[Output],
-        form: Any,
+        form: tuple[Any, Array],
         begin: Scalar,
         end: Scalar,
         h: Scalar,
         is_met: Any = None,
-    ) -> tuple[Any, Array, Array]:
-        """The form at the time `end`; or, if a condition is met on the way, before the step in which that happens, with
-        its time [s], and the length of that step [s].
+    ) -> tuple[tuple[Any, Array], Array, Array]:
+        """The form and the memory of outputs at the time `end`; or, if a condition is met before, ahead of the step in
+        which that happens, with its time [s], and the length of that step [s].
 
         Where outputs are kept, steps are no longer than h [s], so that they miss as little as those of other methods.
         """
-        paced, memory = form if outputs else (form, np.zeros(0))
+        paced, memory = form
         tries, zero, false = _Tries(context, scheme), np.zeros(()), np.zeros((), bool)
         first = when(paced.h <= 0, lambda _: tries.first_step(begin, paced.y), paced.h)
         start = March(begin + zero, (paced.y, memory), first, np.maximum(paced.error, 1e-4), zero, false, false)
 
         def is_met_by(t: Scalar, now: tuple[LedgerState, Array]) -> Any:
-            return is_met(t, (Paced(now[0], zero, zero), now[1]) if outputs else Paced(now[0], zero, zero))
+            return is_met(t, (Paced(now[0], zero, zero), now[1]))
 
         settled = _settled(context, plain, outputs)
         longest = h if outputs else np.inf
-        at = march(tries.attempt, scheme.power, start, end, longest, is_met_by if is_met else None, settled)
+        corner = (lambda t, now, end: context.next_corner(t, now[0], end)) if context.system.cornered else None
+        at = march(tries.attempt, scheme.power, start, end, longest, is_met_by if is_met else None, settled, corner)
         y, memory = at.now
         lost = np.where(at.failed, np.nan, 0.0)  # a run that finds no step breaks down
         y = combine(y, [(1.0, combine(None, [(lost, y)]))])
-        paced = Paced(y, at.h, at.error)
-        return ((paced, memory) if outputs else paced), at.t, np.where(at.met, at.tried, 0.0)
+        return (Paced(y, at.h, at.error), memory), at.t, np.where(at.met, at.tried, 0.0)
 
     return marched
 
@@ -157,7 +145,7 @@ def _settled(context: StepContext, plain: Method, outputs: Sequence[Output]) -> 
     )
 
     def settled(t: Scalar, now: tuple[LedgerState, Array], h: Scalar, tried: tuple[LedgerState, Array]) -> Any:
-        new = step(t, now[0], h, tried[0]) if changes else tried[0]
-        return remember(t, now, h, new) if outputs else (new, tried[1])
+        new, length = step(t, now[0], h, tried[0], first=True) if changes else (tried[0], h)
+        return (remember(t, now, length, new) if outputs else (new, tried[1])), length
 
     return settled

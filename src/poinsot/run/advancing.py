@@ -87,5 +87,7 @@ def _marched(
     """x at the time `end`, in steps that the method chooses; if a condition is met on the way, x before the step in
     which that happens, its time [s] and the length of that step [s]."""
     assert c._scheme.march is not None
-    form, t, tried = c._scheme.march(c.context(p), c.outputs, c._unflatten(x), begin, end, h, is_met)
-    return flat(form), t, tried
+    form = c._unflatten(x)
+    remembering = form if c.outputs else (form, np.zeros(0))
+    remembering, t, tried = c._scheme.march(c.context(p), c.outputs, remembering, begin, end, h, is_met)
+    return flat(remembering), t, tried

@@ -14,28 +14,25 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, once
-from poinsot.fuse.graph.observers import observe
+from poinsot.fuse import Kernel, once, program_cache
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.scan import scan
-from poinsot.fuse.trace.purity import VaryingFunctionError, steady
+from poinsot.fuse.trace.purity import steady
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import advancing, ledger, output_kinds
-from poinsot.run.device_calls import on_device
+from poinsot.run import advancing, heap_ledger, heaps, ledger, output_kinds
+from poinsot.run.kept_kernels import Compiled, compiled_kernel, first_output
 from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
-from poinsot.run.uncompiled import warn_uncompiled
 from poinsot.world import Motion, State, System
 from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
-Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
 FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
 FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
@@ -97,8 +94,8 @@ class CompiledSystem:
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
         own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
-        possible = np.concatenate([self._inflow_possible, own])
-        return np.flatnonzero(possible) if self.keeps_ledger else np.zeros(0, int)
+        keeps = self.keeps_ledger
+        return np.flatnonzero(np.concatenate([self._inflow_possible, own])) if keeps else np.zeros(0, int)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -129,20 +126,14 @@ class CompiledSystem:
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
+            if heaps.is_heap(s):
+                return heap_ledger.quantities(context, t, state)
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 
         size = ledger.WIDTH * len(ledger.sources(s))
-        try:
-            traced = Kernel(quantities, f"(),({self.n_state}),({self.np})->({width}),({size})").program()
-        except VaryingFunctionError:
-            raise
-        except Exception:  # whatever a user's function raises on numbers that are not known yet
-            return None
-        graph = traced.graph
-        possible = np.array([node.op != "const" or node.data != 0 for node in graph.outputs[width:]], dtype=bool)
-        graph.outputs = graph.outputs[:width]
-        return Program(graph, traced.inputs, traced.outputs[:1], "conserved", ""), possible
+        text = f"(),({self.n_state}),({self.np})->({width}),({size})"
+        return first_output(quantities, text, "conserved", self._place("ledger"))
 
     def labels(self) -> list[str]:
         """The meaning of each number of y, in words."""
@@ -414,28 +405,35 @@ class CompiledSystem:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
         return restored(self._ledger_trace[0])
 
+    @Shared
+    def _content(self) -> str | None:
+        """The key of all that the functions of this system are traced from; None if it cannot be told."""
+        s = self.system
+        outputs = [(o.name, o.kind, o.text, o.of if o.formula is None else o.formula) for o in self.outputs]
+        options = (self.method, dict(self.functions), self.keeps_ledger, self.until, self.device, self.tolerance)
+        return program_cache.place_of(s.description, s.free, options, outputs)
+
+    def _place(self, name: str, *more: Any) -> str | None:
+        """The key of what follows from this system and a name."""
+        return program_cache.place_of(self._content, name, *more) if name and self._content else None
+
     def compile(
-        self, function: Callable[..., Any], signature: str, device: str = "cpu", observers: Sequence[int] = ()
+        self,
+        function: Callable[..., Any],
+        signature: str,
+        device: str = "cpu",
+        observers: Sequence[int] = (),
+        name: str = "",
     ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
         `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
         A function whose results fold to constants as it is traced is not compiled.
+        `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
+        program may be read from disk.
         """
-        kernel = Kernel(function, signature)
-        try:
-            graph = kernel.program().graph
-        except VaryingFunctionError:
-            raise
-        except Exception as error:  # whatever a user's function raises on numbers that are not known yet
-            if not warn_uncompiled(error):
-                raise
-            return np.vectorize(function, signature=signature)
-        if device == "cuda":
-            return on_device(kernel.to("cuda"))
-        if observers:
-            observe(graph, observers)
-        return kernel.to("numpy") if all(node.op == "const" for node in graph.outputs) else kernel
+        name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
+        return compiled_kernel(function, signature, device, observers, self._place(name, signature, tuple(observers)))
 
 
 def _same(y: Array, p: Array) -> Array:

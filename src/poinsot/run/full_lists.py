@@ -15,8 +15,9 @@ def full_list(compiled: CompiledSystem, t: float, y: Array, p: Array, h: float) 
     scene, _ = system.scene(t, compiled.unpack(y).state, compiled.free_numbers(p))
     for name, element in scene.elements.items():
         if isinstance(element, TouchList) and (pair := element.left_out(scene, h)) is not None:
+            where = "world.add_ground" if element.ground else "world.collide"
             return (
                 f"the list {name!r} was full: it has room for {element.capacity} patches, and that of {pair} was one "
-                f"more; give world.collide a capacity above {element.capacity}"
+                f"more; give {where} a capacity above {element.capacity}"
             )
     return None

@@ -22,7 +22,8 @@ from poinsot.mechanism.stiff import Added, StiffTree
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
-from poinsot.run.heap_steps import heap_step, is_heap
+from poinsot.run.heap_steps import heap_step
+from poinsot.run.heaps import is_heap
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.run.step_errors import step_error
 from poinsot.world import Motion, State, System

@@ -200,21 +200,24 @@ def observe(
 def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[dict[str, Observable], Measuring]:
     """The quantities with these names, and the compiled function that measures them."""
     chosen = observables(compiled.system, names)
-    return chosen, measuring(compiled, [observable.of for observable in chosen.values()])
+    return chosen, measuring(compiled, [observable.of for observable in chosen.values()], f"observed {names}")
 
 
-def measuring(compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]]) -> Measuring:
-    """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them."""
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of)
+def measuring(compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "") -> Measuring:
+    """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
+
+    `name`: of quantities that follow from the system and this name alone (`CompiledSystem.compile`).
+    """
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name)
 
 
-def measuring_scene(compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]]) -> Measuring:
+def measuring_scene(compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "") -> Measuring:
     """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name)
 
 
 def _measuring(
-    compiled: CompiledSystem, at: Callable[[Array, Scalar, State], T], of: Sequence[Callable[[T], Array]]
+    compiled: CompiledSystem, at: Callable[[Array, Scalar, State], T], of: Sequence[Callable[[T], Array]], name: str
 ) -> Measuring:
     def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
         instant = at(p, t, compiled.unpack(y).state)
@@ -227,7 +230,7 @@ def _measuring(
     p0 = compiled.parameters({}, {})
     shapes = [np.shape(a) for a in quantities(0.0, compiled.start(p0), p0)]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})")
+    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name)
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):

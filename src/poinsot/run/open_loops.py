@@ -9,9 +9,11 @@ from poinsot._types import Array
 from poinsot.fuse import Kernel
 from poinsot.mechanism.closures import jumps, meanings
 from poinsot.mechanism.model import plain
-from poinsot.run.compiled import Compiled, CompiledSystem
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.kept_kernels import Compiled
 from poinsot.world.closing_loops import closures_of
-from poinsot.world.system import OPEN, State
+from poinsot.world.instants import State
+from poinsot.world.system import OPEN
 
 
 def open_loops(compiled: CompiledSystem, y: Array, p: Array) -> str | None:

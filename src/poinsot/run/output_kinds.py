@@ -68,12 +68,16 @@ KINDS: dict[str, OutputKind] = {
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """One number of a run: its name, its kind, the function of a motion that it is of, and both in words."""
+    """One number of a run: its name, its kind, the function of a motion that it is of, and both in words.
+
+    formula: data from which that function follows, with the system; None if there are none.
+    """
 
     name: str
     kind: str
     of: Value
     text: str
+    formula: Any = None
 
     def value(self, t: Scalar, motion: Motion) -> Array:
         """The number at one instant; of a condition 1 if it is true, else 0."""

@@ -14,6 +14,8 @@ from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, State, System
 from poinsot.world.flat_values import Values
 
+ROUNDING = 1e-13  # relative, of times
+
 
 @dataclass(frozen=True, eq=False)
 class LedgerState:
@@ -73,6 +75,13 @@ class StepContext:
         start = ledger.WIDTH * len(ledger.sources(self.system))
         whole: Array = np.concatenate([np.zeros(start), error])[self.inflow_indices]
         return whole
+
+    def next_corner(self, t: Scalar, y: LedgerState, end: Scalar) -> Array:
+        """The first time [s] after t at which forces have a corner, or the end; those that are but a rounding error
+        after t lie behind."""
+        times = self.system.corners(t, y.state.parts, self.parameters)
+        inside = (times > t + ROUNDING * (1.0 + np.abs(t))) & (times < end)
+        return np.min(np.where(inside, times, end))
 
     def settled(self, t: Scalar, y: LedgerState) -> LedgerState:
         """After a step that ended at the time t: latches and the like brought up to date."""

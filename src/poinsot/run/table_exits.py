@@ -154,7 +154,7 @@ def _asked(compiled: CompiledSystem) -> Callable[[Array, Array, Array], tuple[Ar
             compiled.system.solved(replace(motion.scene))
         return np.stack([_farthest(table, axis, seen) for table in tables.values() for axis in table.open_axes])
 
-    return measuring(compiled, [points])
+    return measuring(compiled, [points], "table exits")
 
 
 def _farthest(table: Table, axis: int, seen: list[tuple[Table, tuple[Array, ...]]]) -> Array:

@@ -111,18 +111,18 @@ def _groups(mech: Mechanism, parts: int) -> list[list[int]]:
 def _marched(
     context: StepContext,
     outputs: Sequence[Output],
-    form: Any,
+    form: tuple[Any, Array],
     begin: Scalar,
     end: Scalar,
     h: Scalar,
     is_met: Any = None,
-) -> tuple[Any, Array, Array]:
-    """The form at the time `end`; or, if a condition is met on the way, where it was looked at before, with its time
-    [s], and the time [s] to where it was met.
+) -> tuple[tuple[Any, Array], Array, Array]:
+    """The form and the memory of outputs at the time `end`; or, if a condition is met before, at the last look ahead of
+    that, with its time [s], and the time [s] to where it was met.
 
     Where outputs are kept, they are brought up to date at least once in h [s].
     """
-    at, memory = form if outputs else (form, np.zeros(0))
+    at, memory = form
     steps, held = _Steps(context), _held(context)
     course = _course(steps, at, held, begin)
 
@@ -133,11 +133,10 @@ def _marched(
         return Underway(steps.unflat(course.start), course.begin, course.s, held, steps.unflat(course.y))
 
     if not outputs and is_met is None:
-        return form_of(march(piece_at, steps.finish, course, end)), end + np.zeros(()), np.zeros(())
+        return (form_of(march(piece_at, steps.finish, course, end)), memory), end + np.zeros(()), np.zeros(())
     watch = _Watch(steps, outputs, form_of, is_met, h if outputs else np.inf)
     course, memory, tried = watch.march(piece_at, course, memory, end)
-    there = form_of(course)
-    return ((there, memory) if outputs else there), course.begin + course.s, tried
+    return (form_of(course), memory), course.begin + course.s, tried
 
 
 def _course(steps: _Steps, at: Underway, held: Array, begin: Scalar) -> Course:
@@ -201,10 +200,9 @@ class _Watch:
             s = np.where(at.s + 1.001 * stride < reach, at.s + stride, reach)
             there = replace(at, s=s, y=piece.after(s))
             memory = self._remembered(piece, now, there) if self.outputs else now.memory
-            form = self.form_of(there)
             met = np.zeros((), bool)
             if self.is_met is not None:
-                met = self.is_met(at.begin + s, (form, memory) if self.outputs else form)
+                met = self.is_met(at.begin + s, (self.form_of(there), memory))
             leaves, rebuild = flatten((there, memory))
             kept = [np.where(met, a, b) for a, b in zip(flatten((at, now.memory))[0], leaves, strict=True)]
             seen, memory = rebuild(kept)

@@ -52,8 +52,7 @@ def plot_turns(data: Any, ax: Any = None) -> Any:
         last = np.flatnonzero(np.isfinite(rate[:, k]))
         if len(last):
             plane.annotate(f"n = {loads[k]:.3g}", (V[last[-1]], rate[last[-1], k]), fontsize=8, color=GREY)
-    most = np.where(np.isfinite(rate), rate, -np.inf).max(axis=1)
-    plane.plot(V, np.where(np.isfinite(most), most, np.nan), color=COLOURS[0], label="sustained")
+    plane.plot(V, np.degrees(data["sustained_rate"].values), color=COLOURS[0], label="sustained")
     plane.set(xlabel="airspeed [m/s]", ylabel="turn rate [deg/s]")
     plane.legend(frameon=False)
     return plane.figure

@@ -57,8 +57,9 @@ def root_locus(linear: Linear, over: Any = None, label: str = "", ax: Any = None
     return plane.figure
 
 
-def flutter(linear: Linear, speeds: Any, below: float = np.inf, ax: Any = None) -> Any:
-    """Damping ratio and frequency [rad/s] of all oscillations over the speed [m/s]; those `below` a frequency."""
+def flutter(linear: Linear, speeds: Any, below: float = np.inf, ax: Any = None, label: str = "speed [m/s]") -> Any:
+    """Damping ratio and frequency [rad/s] of all oscillations over the speed [m/s]; those `below` a frequency. label:
+    of what they are over, if it is not the speed."""
     speeds = np.asarray(speeds, dtype=float)
     values = tracked(np.atleast_2d(linear.eigenvalues()))
     if len(values) != len(speeds):
@@ -75,7 +76,7 @@ def flutter(linear: Linear, speeds: Any, below: float = np.inf, ax: Any = None) 
         frequency.plot(speeds, np.where(swings, way.imag, np.nan), color=colour)
         shown += 1
     damping.set(ylabel="damping ratio")
-    frequency.set(xlabel="speed [m/s]", ylabel="frequency [rad/s]")
+    frequency.set(xlabel=label, ylabel="frequency [rad/s]")
     return damping.figure
 
 

@@ -31,22 +31,25 @@ class Measures:
     @cached_property
     def places(self) -> Measuring:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
-        return measuring_scene(self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins])
+        return measuring_scene(
+            self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places"
+        )
 
     @cached_property
     def velocities(self) -> Measuring:
         """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
-        return measuring_scene(self.compiled, [_velocities])
+        return measuring_scene(self.compiled, [_velocities], "velocities")
 
     @cached_property
     def forces(self) -> Measuring:
         """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
-        return measuring(self.compiled, [lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])])
+        of = lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])  # noqa: E731
+        return measuring(self.compiled, [of], "forces")
 
     @cached_property
     def reactions(self) -> Measuring:
         """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
-        return measuring(self.compiled, [_reactions])
+        return measuring(self.compiled, [_reactions], "reactions")
 
     @memo
     def shown(self, element: str, key: str) -> Measuring:
@@ -58,7 +61,7 @@ class Measures:
             own = None if follows else scene.effect(element).shown[key]
             return scene.dynamics.effects[element].shown[key] if own is None or callable(own) else own
 
-        return measuring_scene(self.compiled, [value])
+        return measuring_scene(self.compiled, [value], f"shown {(element, key)}")
 
     @memo
     def asked(self, element: str, key: str, entry: str = "") -> Measuring:
@@ -71,12 +74,12 @@ class Measures:
                 return scene.signal(value)
             return value_of(value, scene, (), key, repr(element))
 
-        return measuring_scene(self.compiled, [told])
+        return measuring_scene(self.compiled, [told], f"asked {(element, key, entry)}")
 
     @memo
     def input(self, name: str) -> Measuring:
         """An input of the world."""
-        return measuring_scene(self.compiled, [lambda scene: scene.input(name)])
+        return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}")
 
     @memo
     def touches(self, element: str) -> Measuring:
@@ -85,13 +88,23 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].meeting(scene).places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(3)])
+        return measuring_scene(self.compiled, [place(k) for k in range(3)], f"touches {element}")
+
+    @memo
+    def listed(self, element: str) -> Measuring:
+        """What touches in a list of contacts."""
+
+        def place(k: int) -> Callable[[Scene], Array]:
+            return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
+
+        return measuring_scene(self.compiled, [place(k) for k in range(5)])
 
     @memo
     def flow(self, body: str, point: tuple[float, ...]) -> Measuring:
         """The velocity (3,) [m/s] of a point of a body through the air, in world axes."""
         at = np.array(point)
-        return measuring_scene(self.compiled, [lambda scene: scene[body].pose.R @ scene.air(body, at).velocity])
+        of = lambda scene: scene[body].pose.R @ scene.air(body, at).velocity  # noqa: E731
+        return measuring_scene(self.compiled, [of], f"flow {(body, point)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +212,10 @@ class Records:
         """Where a contact of the first instance may touch: points (r, m, 3) [m], normals (r, m, 3), depths (r, m)."""
         points, normals, depths = self.measures.touches(element)(self.time, self.y, self.p)
         return points[:, 0], normals[:, 0], depths[:, 0]
+
+    def listed(self, element: str) -> list[Array]:
+        """What touches in a list of contacts of the first instance, by record and place: as `TouchList.places`."""
+        return [x[:, 0] for x in self.measures.listed(element)(self.time, self.y, self.p)]
 
     def told(self, element: str, key: str, entry: str = "") -> Array:
         """What the first instance of an element is told, (r,): records.told("wing", "deflection")."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from poinsot._optional import require
-from poinsot.environment import PairTouch, Touch
+from poinsot.environment import PairTouch, Touch, TouchList
 from poinsot.show import triangles as draw
 from poinsot.show.looks import Look, look_of
 from poinsot.show.triangles import Triangles
@@ -54,6 +54,11 @@ def collision_looks(robots: Sequence[tuple[str, str]], description: Description)
         own = _read(path, "collision", "its shapes for collisions are not drawn")
         found |= {prefix + name: looks for name, looks in own.items() if looks}
     for element in description.elements.values():
+        if isinstance(element, TouchList):
+            for name in element.bodies():
+                found[name] = look_of(
+                    [c for c, own in zip(element.colliders, element.owners, strict=True) if own == name]
+                )
         for body, field in (("body", "shapes"), ("a", "shapes_a"), ("b", "shapes_b")):
             if isinstance(element, (Touch, PairTouch)) and (name := getattr(element, body, "")):
                 inertia = description.bodies[name].inertia

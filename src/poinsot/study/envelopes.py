@@ -10,8 +10,10 @@ from poinsot._types import Array, ArrayLike
 from poinsot.study.trimming import trim
 from poinsot.world import World
 
+HALVINGS = 12  # of the distance between two load factors
 UNITS = {"altitude": "m", "airspeed": "m/s", "mach": "1", "alpha": "rad", "beta": "rad", "pitch": "rad", "roll": "rad",
-         "load_factor": "1", "turn_rate": "rad/s", "radius": "m", "sustained": "1"}  # fmt: skip
+         "load_factor": "1", "turn_rate": "rad/s", "radius": "m", "sustained": "1",
+         "sustained_rate": "rad/s"}  # fmt: skip
 
 
 def envelope(
@@ -38,7 +40,7 @@ def turn_performance(world: World, speeds: ArrayLike, load_factors: ArrayLike | 
 
     An xarray.Dataset with the dimensions airspeed and load_factor: turn_rate [rad/s], radius [m], roll and the rest of
     the trims, `flyable` and `limit` as of an envelope; `sustained` (airspeed,): the largest load factor with which it
-    keeps speed and altitude, NaN if none.
+    keeps speed and altitude, found by bisection between those given, NaN if none; `sustained_rate` [rad/s] with it.
     """
     loads = _row("load_factors", np.linspace(1.05, 9.0, 54) if load_factors is None else load_factors)
     if loads.min() < 1:
@@ -46,13 +48,34 @@ def turn_performance(world: World, speeds: ArrayLike, load_factors: ArrayLike | 
     data = _surveyed(world, "turn", {"airspeed": _row("speeds", speeds), "load_factor": loads}, asked)
     with np.errstate(divide="ignore"):
         data["radius"] = data["airspeed"] / np.abs(data["turn_rate"])
-    data["sustained"] = data["load_factor"].where(data["flyable"]).max("load_factor")
+    load, rate = _sustained(world, data.transpose("airspeed", "load_factor"), asked)
+    data["sustained"], data["sustained_rate"] = ("airspeed", load), ("airspeed", rate)
     return _with_units(data.transpose("airspeed", "load_factor"))
+
+
+def _sustained(world: World, data: Any, asked: Mapping[str, Any]) -> tuple[Array, Array]:
+    """The largest load factor (m,) of level turns at each airspeed, and its turn rate [rad/s]."""
+    ok, loads, V = data["flyable"].values, data["load_factor"].values, data["airspeed"].values
+    order = np.argsort(loads)
+    ok, loads, rates = ok[:, order], loads[order], data["turn_rate"].values[:, order]
+    last = ok.shape[1] - 1 - np.argmax(ok[:, ::-1], axis=1)  # of those that are flyable
+    rows, above = np.arange(len(V)), np.minimum(last + 1, len(loads) - 1)
+    low, high = np.where(ok.any(axis=1), loads[last], np.nan), loads[above]
+    rate, open_ = np.where(ok.any(axis=1), rates[rows, last], np.nan), ok.any(axis=1) & (above > last)
+    for _ in range(HALVINGS if open_.any() else 0):
+        middle = 0.5 * (low + high)
+        points = {"airspeed": V[open_], "load_factor": middle[open_]}
+        found = trim(world, "turn", vary=points, explain=False, **asked)
+        flies = np.zeros(len(V), bool)
+        flies[open_] = found.converged
+        rate[flies] = found["turn_rate"][found.converged]
+        low, high = np.where(flies, middle, low), np.where(flies | ~open_, high, middle)
+    return low, rate
 
 
 def _surveyed(world: World, kind: str, grid: Mapping[str, Array], asked: Mapping[str, Any]) -> Any:
     """Trims at all points of a grid, as an xarray.Dataset with its names as dimensions; NaN where none is found."""
-    xarray = require("xarray", "view", "an envelope")
+    xarray = require("xarray", "", "an envelope")
     dims, shape = tuple(grid), tuple(map(len, grid.values()))
     points = dict(zip(dims, (x.ravel() for x in np.meshgrid(*grid.values(), indexing="ij")), strict=True))
     found = trim(world, kind, vary=points, explain=False, **asked)  # that some are not found is what is asked for

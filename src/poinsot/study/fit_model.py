@@ -92,10 +92,27 @@ def fit_model(
 
 def measured_over_time(data: Any) -> tuple[Array, dict[str, Array]]:
     """Times (r,) [s] and values (r, ...) by name: of an xarray.Dataset such as run.data, or of a dict with "time"."""
-    if hasattr(data, "data_vars"):
-        arrays = {str(k): np.asarray(x.values, dtype=float) for k, x in data.data_vars.items() if "time" in x.dims}
-        return np.asarray(data["time"].values, dtype=float), arrays
-    if not isinstance(data, Mapping) or "time" not in data:
-        raise ValueError("the data of a fit must be a dataset, or a dict with 'time' and quantities by name.")
-    arrays = {str(name): np.asarray(x, dtype=float) for name, x in data.items() if name != "time"}
-    return np.asarray(data["time"], dtype=float), arrays
+    if hasattr(data, "data_vars") and "time" in data.coords:
+        given = {str(k): x.values for k, x in data.data_vars.items() if "time" in x.dims}
+        return _numbers("time", data["time"].values), {name: _numbers(name, x) for name, x in given.items()}
+    if not isinstance(data, Mapping) or hasattr(data, "data_vars") or "time" not in data:
+        raise ValueError(
+            "the data of a fit must be a dataset over 'time', or a dict with 'time' and quantities by name."
+        )
+    arrays = {str(name): _numbers(str(name), x) for name, x in data.items() if name != "time"}
+    return _numbers("time", data["time"]), arrays
+
+
+def _numbers(name: str, x: Any) -> Array:
+    """The values as an array of real numbers; NaN where nothing was measured."""
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind not in "biuf":
+            raise ValueError
+        values = array.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name!r} of the data must be an array of real numbers.") from None
+    if np.isinf(values).any():
+        at = np.argwhere(np.isinf(values))[0].tolist()
+        raise ValueError(f"{name!r} of the data is infinite at {at}; put NaN where nothing was measured.")
+    return values

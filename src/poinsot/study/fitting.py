@@ -1,5 +1,6 @@
 """Numbers of a world from measurements of its motion: least squares on exact sensitivities, with covariance."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,9 @@ from poinsot.world import World, paths
 ALIKE = 1e-8  # singular values of the scaled slopes below this share of the largest: the data do not tell them apart
 IDLE = 1e-13  # relative to the largest: slopes by rounding alone
 FAR = 1e8  # stands for a residual that is not finite
+LEAST = 1e-15  # tolerance
+TINY = 1e-100  # a sigma whose square can be divided by
+UNLIKELY = 10.0  # standard deviations of chi squared, beyond which the model does not explain the data
 WELL, POORLY = 0.01, 0.3  # relative standard deviations
 
 
@@ -66,7 +70,7 @@ class Fit:
     @property
     def data(self) -> Any:
         """An xarray.Dataset with the dimension "parameter"."""
-        xarray = require("xarray", "view", "the dataset of a fit")
+        xarray = require("xarray", "", "the dataset of a fit")
         arrays = {"value": ("parameter", self.values), "sigma": ("parameter", self.sigma)}
         arrays["correlation"] = (("parameter", "other"), self.correlation)  # type: ignore[assignment]
         names = list(self.parameters)
@@ -100,12 +104,15 @@ def fit(
     """The numbers at these paths for which a run of the world is nearest to data.
 
     data: an xarray.Dataset with the dimension "time", such as `run.data[["angular_velocity"]]`, or a dict of arrays
-    with "time" [s] and quantities that can be recorded, "energy", or of one body, "box.position". Times are whole
-    multiples of the step [s]. parameters: paths; of an array all entries, of a moment of inertia the six.
+    with "time" [s] and quantities that can be recorded, "energy", or of one body, "box.position"; NaN where nothing was
+    measured. Times are whole multiples of the step [s]. parameters: paths; of an array all entries, of a moment of
+    inertia the six.
     sigma: the standard deviation of the noise, one for all or by name; without, the covariance follows from what is
     left. bounds: of numbers, by path. The first guess is the world as it is. Levenberg and Marquardt's method on the
     derivatives of the steps themselves, through SciPy (`scipy.optimize.least_squares`).
     """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not LEAST <= tolerance < 1:
+        raise ValueError(f"tolerance must be a number from {LEAST:g} to 1, not {tolerance!r}.")
     names = _entries(world, parameters)
     system = world.system(names)
     times, arrays = measured_over_time(data)
@@ -184,7 +191,27 @@ def _fitted(
     _require_apart(J, names)
     spread = float(np.sqrt(r @ r / max(len(r) - m, 1)))
     covariance = np.linalg.inv(J.T @ J) * (1.0 if absolute else spread**2)
-    return Fit(world, names, found.x, covariance, r, spread, int(found.nfev), str(found.message))
+    result = Fit(world, names, found.x, covariance, r, spread, int(found.nfev), str(found.message))
+    _warn_of(result, absolute)
+    return result
+
+
+def _warn_of(found: Fit, absolute: bool) -> None:
+    """A warning if the data are not explained by the sigmas that were given, or no world can have these numbers."""
+    free = max(len(found.residual) - len(found.values), 1)
+    if absolute and found.spread**2 > 1 + UNLIKELY * np.sqrt(2 / free):
+        warnings.warn(
+            f"the residuals of the fit are {found.spread:.3g} times what sigma says: the model does not explain the "
+            "data, and the sigmas of its numbers are too small. Check units and frames of the data, the noise, and "
+            "what is missing in the world.",
+            stacklevel=4,
+        )
+    try:
+        found.fitted_world.system()
+    except ValueError as error:
+        warnings.warn(
+            f"no world can have the numbers that fit best: {error} Give bounds, or measure more.", stacklevel=4
+        )
 
 
 def _require_enough(r: Array, J: Array, names: Sequence[str]) -> None:
@@ -217,7 +244,10 @@ def _bounds(names: Sequence[str], bounds: Mapping[str, tuple[float, float]], fir
     for path in bounds:
         if path not in names:
             raise ValueError(f"bounds of {path!r}, which is not fitted{hint(path, names)}.")
-    pairs = np.array([bounds.get(name, (-np.inf, np.inf)) for name in names], dtype=float)
+    try:
+        pairs = np.array([bounds.get(name, (-np.inf, np.inf)) for name in names], dtype=float).reshape(len(names), 2)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds={dict(bounds)!r}: give a pair of numbers per path, (low, high).") from None
     for name, (low, high), x in zip(names, pairs, first, strict=True):
         if not low < x < high:
             raise ValueError(f"{name} = {x:g} of the world must lie within its bounds, {low:g} to {high:g}.")
@@ -271,8 +301,19 @@ def _compared(
         if x.shape != shape:
             raise ValueError(f"{name!r} of the data has the shape {x.shape}; {shape} is needed.")
         one = sigma.get(name) if isinstance(sigma, Mapping) else 1.0 if sigma is None else sigma
-        if one is None or not np.all(np.asarray(one, dtype=float) > 0):
-            raise ValueError(f"sigma of {name!r} must be above zero, not {one!r}.")
         columns.append(x.reshape(len(times), -1))
-        weights.append(1 / np.broadcast_to(np.asarray(one, dtype=float), shape).reshape(len(times), -1))
+        weights.append(1 / _sigma(name, one, shape).reshape(len(times), -1))
     return np.concatenate(columns, axis=1), np.concatenate(weights, axis=1)
+
+
+def _sigma(name: str, sigma: Any, shape: tuple[int, ...]) -> Array:
+    """The standard deviations of a quantity, (r, ...)."""
+    try:
+        full = np.broadcast_to(np.asarray(sigma, dtype=float), shape)
+    except (TypeError, ValueError):
+        full = np.zeros(1)
+    if sigma is None or not np.all((full > TINY) & np.isfinite(full)):
+        raise ValueError(
+            f"sigma of {name!r} must be above zero, a number or an array of the shape {shape}, not {sigma!r}."
+        )
+    return full

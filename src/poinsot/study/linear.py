@@ -54,8 +54,8 @@ class Linear:
         """How many instances; None for one."""
         return None if self.A.ndim == 2 else len(self.A)
 
-    def __getitem__(self, k: int) -> "Linear":
-        """One instance of many."""
+    def __getitem__(self, k: Any) -> "Linear":
+        """One instance of many, or some of them."""
         if self.batch is None:
             raise TypeError("this is a single linear model; it has no instances to choose from.")
         one = {name: getattr(self, name)[k] for name in ("A", "B", "C", "D", "drift")}

@@ -31,10 +31,11 @@ from poinsot.world.description import Body, Description, check_name
 from poinsot.world.equipped import add_robot, equipped
 from poinsot.world.flat_values import Values
 from poinsot.world.handles import BodyHandle
+from poinsot.world.instants import Motion, State
 from poinsot.world.networks import add_network
 from poinsot.world.start_checks import checked_limits
-from poinsot.world.system import Motion, State, System, system_of
-from poinsot.world.touching import collided, grounds, ignoring, material_of, new_touches, with_ground_lists, without_terrain
+from poinsot.world.system import System, system_of
+from poinsot.world.touching import collided, grounds, ignoring, listed, material_of, new_touches, without_terrain
 
 if TYPE_CHECKING:
     from poinsot.run import Run, WorldStepper
@@ -280,7 +281,7 @@ class World:
             self._equip()
         for touch in new_touches(self.description):
             self.add(touch)
-        self.description = with_ground_lists(self.description)
+        self.description = listed(self.description)
 
     def add_motor(self, name: str, joint: str | BodyHandle, value: Value, **data: Any) -> Element:
         """A motor in the joint of a body; see `Motor`."""

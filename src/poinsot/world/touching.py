@@ -35,7 +35,7 @@ def new_touches(description: Description) -> list[Element]:
     return touches
 
 
-def with_ground_lists(description: Description) -> Description:
+def listed(description: Description) -> Description:
     """With all bodies, but those that have an element of their own or are ignored, in the lists of grounds that have
     such."""
     elements = dict(description.elements)

@@ -143,6 +143,18 @@ class Graph:
             self.captures[outer] = self.param(outer.type)
         return self.captures[outer]
 
+    def enclosing(self) -> "Iterator[Graph]":
+        """The graphs around this one, the innermost first."""
+        graph = self.parent
+        while graph is not None:
+            yield graph
+            graph = graph.parent
+
+    def origin(self, node: Node) -> Node:
+        """The node, in this graph or around it, that a node of this graph stands for."""
+        outer = next((outer for outer, param in self.captures.items() if param is node), None)
+        return node if outer is None or self.parent is None else self.parent.origin(outer)
+
     @property
     def carried(self) -> list[Node]:
         """The parameters of a loop's body that stand for its carry: all but the counter and the captured ones."""
@@ -199,7 +211,8 @@ class Graph:
     # Pickled as flat records: the nodes themselves are linked too deeply for recursion.
     def __getstate__(self) -> dict[str, Any]:
         live = self.live()
-        live += [param for param in self.params if param not in set(live)]
+        known = set(live)
+        live += [param for param in self.params if param not in known]
         live.sort(key=lambda node: node.index)
         place = {node: k for k, node in enumerate(live)}
         return {

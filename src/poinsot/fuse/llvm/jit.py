@@ -81,11 +81,7 @@ def _as_written() -> Iterator[None]:
 def compile_module(text: str, name: str) -> MachineCode:
     """The machine code of a module; the same one, if it is loaded already."""
     with _lock:
-        import llvmlite
-
-        begin = time.perf_counter()
-        parts = [text, *map(str, target.host()), llvmlite.__version__, _PIPELINE]
-        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        begin, key = time.perf_counter(), _key(text)
         code, source = _loaded.get(key), "cache"
         if code is None:
             content, source = _object(key, text)
@@ -93,6 +89,41 @@ def compile_module(text: str, name: str) -> MachineCode:
         if debug():
             _report(name, key, text, source, time.perf_counter() - begin)
         return code
+
+
+def _key(text: str) -> str:
+    """The hash of all that the machine code of a module is made from."""
+    import llvmlite
+
+    parts = [text, *map(str, target.host()), llvmlite.__version__, _PIPELINE]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def remember(place: str, aim: target.Target, text: str) -> None:
+    """Keep which machine code belongs to the program that is kept at a place."""
+    object_cache.write(_link(place, aim), _key(text).encode())
+
+
+def found(place: str, aim: target.Target, name: str) -> MachineCode | None:
+    """The machine code of the program that is kept at a place, if it is there."""
+    begin, link = time.perf_counter(), object_cache.read(_link(place, aim))
+    if link is None:
+        return None
+    key = link.decode()
+    with _lock:
+        code = _loaded.get(key)
+        if code is None:
+            content = object_cache.read(key)
+            if content is None:
+                return None
+            code = _loaded[key] = _load(content)
+    if debug():
+        print(f"poinsot: {name}: known, loaded in {time.perf_counter() - begin:.3f} s", file=sys.stderr)
+    return code
+
+
+def _link(place: str, aim: target.Target) -> str:
+    return hashlib.sha256(f"code {place} {aim} {_PIPELINE}".encode()).hexdigest()
 
 
 def _object(key: str, text: str) -> tuple[bytes, str]:

@@ -235,19 +235,50 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args)
         arrays = [Traced(as_objects(leaf)) for leaf in pytree.flatten(args)[0]]
         specs = tuple(_Spec.of(array, by_scalars=True) for array in arrays)
-        graph, out_specs, rebuild = _callee(current(), call, pytree.structure(args), specs)
+        callee = _callee(current(), call, pytree.structure(args), specs)
         actual = [node for array, spec in zip(arrays, specs, strict=True) for node in spec.enter(array)]
-        result = current().node("call", (*actual, *graph.captures), "t", graph)
-        return rebuild(_leave(out_specs, result.results()))
+        captured = [current().capture(node) for node in callee.outside]
+        result, graph = current().node("call", (*actual, *captured), "t", callee.graph), callee.graph
+        through = dict(zip(graph.params, actual, strict=False))  # an argument that is returned as it is
+        ends = [through.get(end, node) for end, node in zip(graph.outputs, result.results(), strict=True)]
+        return callee.rebuild(_leave(callee.specs, ends))
 
     return call
 
 
+@dataclass(frozen=True, eq=False)
+class _Callee:
+    """The graph of a function of `once`, how its results are passed, what puts them together, and the nodes from
+    outside that it uses, in the graphs where they were made."""
+
+    graph: Graph
+    specs: list[_Spec]
+    rebuild: Callable[[Sequence[Any]], Any]
+    outside: list[Node]
+
+    def is_known_in(self, caller: Graph) -> bool:
+        """Whether what it uses from outside is also outside of this caller, or in it."""
+        around = {caller, *caller.enclosing()}
+        return all(node.graph in around for node in self.outside)
+
+
+def _callee(caller: Graph, call: Callable[..., Any], structure: Any, specs: tuple[_Spec, ...]) -> _Callee:
+    """The callee, traced once for all callers that it can serve: the stages of a step, and its repetitions in loops."""
+    known = _callees([caller, *caller.enclosing()][-1], call, structure, specs)
+    found = next((callee for callee in known if callee.is_known_in(caller)), None)
+    if found is None:
+        found = _traced_callee(caller, call, structure, specs)
+        known.append(found)
+    return found
+
+
 @memo
-def _callee(
-    caller: Graph, call: Callable[..., Any], structure: Any, specs: tuple[_Spec, ...]
-) -> tuple[Graph, list[_Spec], Callable[[Sequence[Any]], Any]]:
-    """The graph of a function of `once`, how its results are passed, and what puts them together; once per caller."""
+def _callees(root: Graph, call: Callable[..., Any], structure: Any, specs: tuple[_Spec, ...]) -> list[_Callee]:
+    """Those that were traced so far, in any graph within this one."""
+    return []
+
+
+def _traced_callee(caller: Graph, call: Callable[..., Any], structure: Any, specs: tuple[_Spec, ...]) -> _Callee:
     function = call.__wrapped__  # type: ignore[attr-defined]
     graph = Graph(caller, name=getattr(function, "__name__", "function"))
     with tracing_into(graph):
@@ -257,4 +288,4 @@ def _callee(
         out = [Traced(as_objects(end)) for end in ends]
         out_specs = [_Spec.of(end, by_scalars=True) for end in out]
         graph.outputs = [node for spec, end in zip(out_specs, out, strict=True) for node in spec.enter(end)]
-    return graph, out_specs, rebuild
+    return _Callee(graph, out_specs, rebuild, [caller.origin(node) for node in graph.captures])

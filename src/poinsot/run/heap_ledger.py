@@ -1,0 +1,149 @@
+"""The ledger of heaps, in loops over bodies: what is conserved, what flows in, and what the step itself adds.
+
+It is that of `run.ledger` and `run.step_errors`. In world axes about the centres of mass, coordinates move on with the
+velocities at the end, so that weight adds nothing of its own, and the inertia of a body turns with it: left are
+
+    energy            -h^2 a M a/2 - h (omega x I omega) . omega_1, and what contacts state themselves,
+    angular momentum   R_1 I_B omega_1 - R_0 I_B omega_1 - h omega x I omega, of each body.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from poinsot._types import Array, Scalar
+from poinsot.contact.listed_contacts import ListedContacts, ListOutcome, gripped
+from poinsot.contact.pressing import Books
+from poinsot.environment import TouchList
+from poinsot.fuse import fori_loop
+from poinsot.run import ledger
+from poinsot.run.heaps import Heap
+from poinsot.run.step_context import StepContext
+from poinsot.world import State
+
+
+def quantities(context: StepContext, t: Scalar, state: State) -> tuple[Array, Array]:
+    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources."""
+    heap = Heap.of(context, t, state, 0.0)
+    return amounts(heap), np.ravel(rates_now(heap))
+
+
+def amounts(heap: Heap) -> Array:
+    """The conserved quantities (8,) and the gross amounts (4,)."""
+    bodies, g = heap.bodies, heap.scene.mechanism.gravity
+    weight = np.sqrt(g @ g)
+
+    def add(k: Any, sums: tuple[Array, ...]) -> tuple[Array, ...]:
+        mass, P, L, energy, momentum, turning, gross = sums
+        m, V, x = np.asarray(bodies.mass)[k], bodies.V[k], bodies.x[k] + bodies.about
+        p, own, distance = m * V[3:], bodies.I[k] @ V[:3], np.sqrt(x @ x)
+        moment = np.cross(x, p) + own
+        kinetic, potential = 0.5 * (V[:3] @ own + p @ V[3:]), -m * (g @ x)
+        length, fallen = np.sqrt(p @ p), ledger.SHARE * m * np.sqrt(weight * distance)
+        return (
+            mass + m,
+            P + p,
+            L + moment,
+            energy + kinetic + potential,
+            momentum + length + fallen,
+            turning + np.sqrt(moment @ moment) + distance * (ledger.SHARE * length + fallen),
+            gross + kinetic + np.abs(potential) + ledger.SHARE * m * weight * distance,
+        )
+
+    none = np.zeros(())
+    start = (none, np.zeros(3), np.zeros(3), none, none, none, none)
+    mass, P, L, energy, momentum, turning, gross = fori_loop(len(bodies), add, start)
+    stored = sum((e.at_instant(contacts)[0] for e, contacts in heap.lists.values()), np.zeros(()))
+    last = [energy + stored, mass, momentum, turning, gross + stored]
+    return np.concatenate([np.stack([mass]), P, L, np.stack(last)])
+
+
+def inflow_rates(heap: Heap, books: Mapping[str, Books], on_world: Mapping[str, Array]) -> Array:
+    """(n, 8): the inflow per second through each of the sources, given the powers of the lists and their wrenches on
+    the world (6,), about the point that all is taken about."""
+    rows = []
+    for name, element in heap.scene.elements.items():
+        if not isinstance(element, TouchList):
+            rows.append(np.zeros(ledger.WIDTH))
+            continue
+        shares, F = books[name].shares(element.turning), on_world[name]
+        pushed = (
+            np.zeros(6) if element.internal else -np.concatenate([F[:3] + np.cross(heap.bodies.about, F[3:]), F[3:]])
+        )
+        rows.append(_rate(pushed, books[name].power - sum(shares.values(), np.zeros(()))))
+        rows += [_rate(np.zeros(6), shares[row]) for row in element.rows]
+    return np.stack([_weight(heap), np.zeros(ledger.WIDTH), np.zeros(ledger.WIDTH), *rows])
+
+
+def rates_now(heap: Heap) -> Array:
+    """The inflow per second (n, 8) at an instant, without a step."""
+    books, on_world = {}, {}
+    for name, (element, contacts) in heap.lists.items():
+        books[name] = element.at_instant(contacts)[1]
+        on_world[name] = element.gathered(contacts, _grip(element, contacts), len(heap.bodies))[-1]
+    return inflow_rates(heap, books, on_world)
+
+
+def _grip(element: TouchList, contacts: ListedContacts) -> Any:
+    r = np.shape(contacts.W)[1]
+    return lambda k: gripped(contacts, element.law, k)[1].F[6 - r :]
+
+
+def inflow_over(
+    context: StepContext,
+    heap: Heap,
+    h: Scalar,
+    did: Mapping[str, ListOutcome],
+    ends: tuple[Array, Array, Array],
+    end: Heap,
+) -> Array:
+    """What flows in over a step h, and what the step itself adds, (k,) at the indices that are kept.
+
+    ends: the accelerations of the centres (n, 6), the same as twists about one point, and the guess of these.
+    """
+    a, twists, guess = ends
+    on_world = {
+        name: element.gathered(contacts, element.force_over(contacts, h, twists, guess), len(heap.bodies))[-1]
+        for name, (element, contacts) in heap.lists.items()
+    }
+    rates = np.ravel(inflow_rates(heap, {name: x.books for name, x in did.items()}, on_world))
+    kept = np.concatenate([rates, np.zeros(ledger.WIDTH)])[context.inflow_indices]
+    inflow: Array = h * kept + context.numerical(_own(heap, a, h, did, end))
+    return inflow
+
+
+def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: Heap) -> Array:
+    """What the step itself adds (8,)."""
+    bodies = heap.bodies
+
+    def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
+        turned, energy = sums
+        spin, then = heap.spin(k), end.bodies.R[k].T @ end.bodies.V[k, :3]
+        L = bodies.moment_in_body(k) @ then
+        w = bodies.R[k] @ then
+        lost = 0.5 * h * h * (a[k] @ bodies.inertia_times(a[k], k)) + h * (spin @ w)
+        return turned + end.bodies.R[k] @ L - bodies.R[k] @ L - h * spin, energy - lost
+
+    turned, energy = fori_loop(len(bodies), add, (np.zeros(3), np.zeros(())))
+    for name, (element, contacts) in end.lists.items():
+        stored = element.at_instant(contacts)[0]
+        energy = energy + h * did[name].books.numerical + stored - did[name].after
+    return np.concatenate([np.zeros(4), turned, np.stack([energy])])
+
+
+def _weight(heap: Heap) -> Array:
+    """What gravity brings in (8,)."""
+    bodies, g = heap.bodies, heap.scene.mechanism.gravity
+
+    def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
+        m = np.asarray(bodies.mass)[k]
+        return sums[0] + m, sums[1] + m * (bodies.x[k] + bodies.about)
+
+    mass, at = fori_loop(len(bodies), add, (np.zeros(()), np.zeros(3)))
+    return _rate(np.concatenate([np.cross(at, g), mass * g]), np.zeros(()))
+
+
+def _rate(F: Array, power: Any) -> Array:
+    """Momentum, angular momentum and energy per second, given the wrench about the world's origin."""
+    return np.concatenate([np.zeros(1), F[3:], F[:3], np.reshape(power, (1,))])
