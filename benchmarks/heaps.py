@@ -63,6 +63,7 @@ def ours(kind: str, n: int, half: float, duration: float, batch: int) -> tuple[f
     first, start = time.process_time() - start, time.process_time()
     run = world.simulate(duration, STEP, every=duration, ledger=False)
     one, speed = time.process_time() - start, float(np.median(np.abs(run.y[-1][7 * n : 13 * n])))
+    world.simulate(STEP, STEP, ledger=False, batch=batch)
     start, some = time.process_time(), 0.5 * duration
     world.simulate(some, STEP, every=some, ledger=False, batch=batch)
     many = 2 * (time.process_time() - start) / batch

@@ -59,7 +59,13 @@ def trouble(row: Row) -> Iterator[None]:
 
 def measure(case: Case, budget: float, rounds: int) -> list[Row]:
     """Set the contenders up, check their results, and let them take turns for so many seconds and rounds at least."""
-    expected, rows = case.expected(), [Row(contender) for contender in case.contenders]
+    rows = [Row(contender) for contender in case.contenders]
+    try:
+        expected = case.expected()
+    except Exception as error:  # a fault of the case; the others go on
+        for row in rows:
+            row.trouble = f"FAILED: expected: {type(error).__name__}: {error}".splitlines()[0]
+        return rows
     try:
         for row in rows:
             with trouble(row):
@@ -196,9 +202,13 @@ def main() -> int:
         f"{' Processor time.' * options.processor_time}\n"
     ]))  # fmt: skip
     rows: dict[str, list[Row]] = {}
-    for case in cases:
-        rows[case.name] = measure(case, *((0.3, 1) if options.quick else (options.seconds, options.rounds)))
-        say(table(case, rows[case.name]))
+    try:
+        for case in cases:
+            rows[case.name] = measure(case, *((0.3, 1) if options.quick else (options.seconds, options.rounds)))
+            say(table(case, rows[case.name]))
+    except KeyboardInterrupt:
+        print("Interrupted: what was measured is kept.", file=sys.stderr)
+    cases = [case for case in cases if case.name in rows]
     say(summary(cases, rows))
     if options.out:
         options.out.write_text("\n".join(report) + "\n")

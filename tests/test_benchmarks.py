@@ -125,6 +125,24 @@ def test_sources_are_the_commit_and_what_was_changed_since(tmp_path):
     assert sources(tmp_path) == commit
 
 
+def test_the_page_itself_is_no_source(tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "benchmarks").mkdir()
+    for text in ("old", "new"):
+        for name in ("benchmarks.md", "index.md"):
+            (tmp_path / "docs" / name).write_text(text)
+        if text == "old":
+            git("add", ".")
+            git("-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-qm", "first")
+    assert "+" in sources(tmp_path / "benchmarks")
+    git("checkout", "docs/index.md")
+    assert "+" not in sources(tmp_path / "benchmarks")
+
+
 @pytest.mark.slow
 def test_a_quick_run_is_recorded(tmp_path):
     path = tmp_path / "history.jsonl"

@@ -47,6 +47,24 @@ def test_links_lead_somewhere(page):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_headings_find_them(page):
+    missing = []
+    for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+        target = page.parent / link if link else page
+        if target.suffix == ".md" and target.exists() and anchor not in anchors(target):
+            missing.append(f"{link}#{anchor}")
+    assert missing == []
+
+
+def anchors(page):
+    """The names of the headings of a page as links have them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading.strip()).replace(" ", "-") for heading in plain}
+
+
 def test_files_named_in_documents_exist():
     """`tests/...`, `docs/...` and the like in back quotes are files of this project."""
     missing = []

@@ -275,8 +275,8 @@ CASES = (
     ),
     Case(
         name="standing-quadruped",
-        what=f"a quadruped that stands under PD, {BATCH} worlds, 60 steps of 2 ms: what an implicit step costs beside "
-        "an explicit one of the same robot, in the air; per world and step",
+        what=f"a quadruped that stands under PD, {BATCH} worlds, 60 steps of 2 ms, beside explicit steps of the same "
+        "robot in the air; per world and step",
         items=BATCH * 60,
         contenders=(
             Contender("semi-implicit Euler in the air", partial(ours, "quadruped", "semi-implicit euler", None, 2e-3)),

@@ -1,5 +1,6 @@
 """Chains of 1 to 200 joints: how the time to compile and to evaluate their forward dynamics grows."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 import poinsot as pt
 import robots
 from case import Case, Contender, Measured, Work, cold_cache, relative, seconds
+from poinsot.mechanism.derivatives import forward_dynamics_derivatives
 from robots import Robot, chain, mechanism
 
 BATCH, CHECKED = 1024, 16
@@ -31,6 +33,29 @@ def compilation(robot: Robot) -> Work:
             return forward(robot)(*states(robot))
 
     return Measured(work, partial(seconds, work))
+
+
+def small_motions(robot: Robot) -> Work:
+    """The linear model of a world of the chain about a state, (2 n, 2 n); nothing in the cache, and gravity a little
+    different each time, so that nothing is remembered either."""
+    number = itertools.count()
+
+    def work() -> np.ndarray:
+        world = pt.World(gravity=robots.G * (1 + 1e-12 * next(number)))
+        q, v, _ = (x[0] for x in states(robot))
+        world.add_mechanism(mechanism(robot), q=q, v=v, limits=False, motors=False)
+        with cold_cache():
+            return world.linearise().A
+
+    return Measured(work, partial(seconds, work))
+
+
+def jacobian(robot: Robot) -> np.ndarray:
+    """The same by the derivatives of the recursions, written out."""
+    q, v, _ = (x[0] for x in states(robot))
+    n, tau = robot.joints, np.zeros(robot.joints)
+    by_q, by_v, _ = forward_dynamics_derivatives(mechanism(robot), q, v, tau)
+    return np.block([[np.zeros((n, n)), np.eye(n)], [by_q, by_v]])
 
 
 def pinocchio(robot: Robot, pool: bool) -> Work:
@@ -85,4 +110,13 @@ CASES = tuple(
             error=error,
         ),
     )
+) + tuple(
+    Case(
+        name=f"linearise-{robot.joints}",
+        what=f"The first linear model of a world of a chain of {robot.joints} joints: trace, compile, evaluate",
+        contenders=(Contender("poinsot", partial(small_motions, robot), "<= 5 s"),),
+        expected=partial(jacobian, robot),
+        tolerance=1e-6,
+    )
+    for robot in map(chain, (20, 40, 80, 200))
 )

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 
 from case import Case, Contender, Work
-from poinsot.particles import Particles, Springs, Stepper
-from poinsot.particles import leapfrog as verlet
+from poinsot.particles import Particles, Springs, Stepper, verlet
 
 STEP = 1e-3  # s
 Net = tuple[Particles, Springs]

@@ -41,7 +41,26 @@ def digits(name: str, error: float, tolerance: float, peer: float, many: bool = 
     )
 
 
+def beside_diffrax(name: str, error: float) -> Case:
+    """4096 instances with steps of their own, to a tolerance of 1e-9."""
+    worlds = (Contender("poinsot, world.simulate", partial(clocked, "ours_world", name, 1e-9, MANY)),)
+    return Case(
+        name=f"adaptive-{name.replace(' ', '-')}",
+        what=f"{name}, {MANY} side by side at a tolerance of 1e-9, each with steps of its own; for one of them",
+        contenders=(
+            *(worlds if name == "spacecraft" else ()),
+            Contender("poinsot, DOP853", partial(clocked, "ours_adaptive", name, 1e-9, MANY)),
+            Contender("diffrax", partial(clocked, "diffrax", name, 1e-9, MANY), ">= 10 x", "diffrax", apart=True),
+        ),
+        expected=partial(smooth.expected, name, 2),
+        error=agrees,
+        tolerance=error,
+    )
+
+
 CASES = (
+    beside_diffrax("double pendulum", 1e-6),
+    beside_diffrax("spacecraft", 1e-5),
     digits("double pendulum", 1e-5, 1e-6, 1e-6),
     digits("double pendulum", 1e-8, 1e-9, 1e-9),
     digits("double pendulum", 1e-11, 1e-12, 1e-12),

@@ -17,8 +17,9 @@ TIMES = {
     "model-rocket": 16.0, "propeller-plane": 1.6, "reaction-wheel": 10.0, "robot-arm": 2.5, "rocket": 2.0,
     "rolling-disc": 4.0, "satellite": 600.0,
     "spinning-book": 4.0, "t-handle": 9.0, "trampoline": 1.2, "tumbling-box": 0.8,
-    "circuit": 12.0, "dominoes": 0.35, "gripper": 1.5, "humanoid": 0.95, "marble-run": 1.6, "newtons-cradle": 0.48, "quadruped": 0.8,
-    "spinning-coin": 1.0, "stack": 0.8, "straight-line": 1.0, "tippe-top": 1.4, "two-stage-rocket": 1.8,
+    "circuit": 12.0, "dominoes": 0.35, "gripper": 1.5, "humanoid": 0.95, "marble-run": 1.6, "newtons-cradle": 0.48,
+    "quadruped": 0.8, "spinning-coin": 1.0, "stack": 0.8, "straight-line": 1.0, "tippe-top": 1.4,
+    "two-stage-rocket": 1.8,
 }  # fmt: skip
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import `module`, or say which extra of Poinsot brings it."""
+    """Import `module`, or say which extra of Poinsot brings it; "" for what a plain installation brings."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise ImportError(f"{purpose} needs the package '{package}': pip install 'poinsot[{extra}]'") from error
+        fix = f"'poinsot[{extra}]'" if extra else "poinsot"
+        raise ImportError(f"{purpose} needs the package '{package}': pip install {fix}") from error
 
 
 def base(module: str, name: str) -> Any:

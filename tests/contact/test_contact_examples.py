@@ -73,6 +73,6 @@ def test_dominoes_fall_one_after_the_other():
 
 
 @pytest.mark.slow
-def test_a_stack_and_a_quadruped_come_to_rest():
-    for name, slow in (("stack", 1e-3), ("quadruped", 1e-3)):
+def test_a_stack_a_quadruped_and_a_humanoid_come_to_rest():
+    for name, slow in (("stack", 1e-3), ("quadruped", 1e-3), ("humanoid", 1e-3)):
         assert np.abs(run(name).velocity.values[-1]).max() < slow

@@ -79,6 +79,27 @@ def test_a_full_list_ends_the_run_and_names_the_pair():
     assert set(runs.stop.notes) == {0, 1}
 
 
+@pytest.mark.slow
+def test_the_places_of_a_list_have_no_error():
+    """What is said of a step is said of bodies: a place may hold another pair with another step."""
+    found = pile(("ball", "ball", "ball")).check_step(2e-3, duration=0.3)
+    assert "contacts." not in str(found).split("An elastic blow")[0], found
+
+
+@pytest.mark.parametrize("push", [50.0, 5000.0])
+def test_what_was_not_seen_coming_is_told(push):
+    """A ball that is pushed over a gap in one step: by 5000 N faster than anything that the search allows for."""
+    world = pt.World(gravity=(0, 0, 0))
+    for k in range(2):
+        world.add_body(f"b{k}", pt.Inertia.sphere(1.0, 0.1), position=(0.203 * k, 0, 0))
+    world.collide(["b0", "b1"], surface=SOFT, capacity=2)
+    world.add_force("push", "b0", (push, 0, 0))
+    run = world.simulate(0.06, 2e-3, every=2e-3, ledger=False)
+    late = run.data["contacts.late"].values
+    assert run.data["contacts.depth"].values.max() > 1e-3
+    assert late.max() == (0.0 if push < 100 else pytest.approx(0.017, abs=1e-3))
+
+
 def test_many_pairs_share_a_list():
     world = pt.World()
     for k in range(8):

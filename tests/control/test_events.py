@@ -91,6 +91,11 @@ def test_errors():
         thrown(pt.When("e", "stone.positon", "stop")).system()
     with pytest.raises(ValueError, match=r"condition of event 'e' must be one number, .* shape \(3,\)"):
         thrown(pt.When("e", "stone.position", "stop")).system()
+    world = pt.World()
+    world.add_body("a", pt.Inertia.sphere(1.0, 0.1))
+    world.add(pt.When("e", lambda t, scene: t * np.nan, then="stop"))
+    with pytest.raises(ValueError, match="condition of event 'e' is NaN at the start: it would never happen"):
+        world.simulate(1.0)
 
 
 def stages(springs, **spin):

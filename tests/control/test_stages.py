@@ -58,6 +58,32 @@ def test_a_stage_that_turns_round_is_not_pushed_again():
     assert run.ledger.relative_residual[3] < 1e-5  # energy: the stroke ends within a step of 1 ms
 
 
+SLOW = [pytest.param(method, marks=pytest.mark.slow) for method in ("adaptive", "rosenbrock")]
+
+
+@pytest.mark.parametrize("method", ["adaptive5", *SLOW])
+def test_what_follows_a_release_is_held_to_the_tolerance(method):
+    """Springs act for hundredths of a second, in steps that could be a second long: the motion and the ledger are those
+    of short steps. Several releases at one instant, by one event or by two, are one."""
+
+    def world(*events):
+        world = pt.World()
+        world.add_body("booster", pt.Inertia.cylinder(20.0, 0.15, 1.5), angular_velocity=(0.1, 0.2, 0.3))
+        for name, y in (("left", 0.4), ("right", -0.4)):
+            world.add_body(name, pt.Inertia.cylinder(6.0, 0.1, 1.0), parent="booster", placement=(0, y, 0.2))
+        for k, bodies in enumerate(events):
+            releases = [pt.Release(b, stiffness=4000.0, stroke=0.05) for b in bodies]
+            world.add(pt.When(f"part{k}", lambda t, scene: t - 0.2, then=releases))
+        return world
+
+    want = world(("left", "right")).simulate(1.0, 2e-4, method="rk4", every=1.0)
+    for events in ((("left", "right"),), (("left",), ("right",))):
+        run = world(*events).simulate(1.0, 1.0, method=method, tolerance=1e-9, every=1.0)
+        assert run.ledger.relative_residual.max() < 1e-7
+        np.testing.assert_allclose(run.data.position[-1], want.data.position[-1], atol=1e-5)
+        assert float(run.data["part0.at"][-1]) == pytest.approx(0.2, abs=1e-12)
+
+
 def test_an_unlit_motor_exerts_nothing():
     """A motor that waits for a signal, with its grains away from the body's origin: the ledger closes."""
     world = pt.World()

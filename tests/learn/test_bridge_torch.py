@@ -80,6 +80,26 @@ def test_only_the_wanted_derivatives_are_computed_and_compiled_once(monkeypatch)
     np.testing.assert_allclose(M.grad, np.outer(np.ones(3), 2 * a.detach() + 1), rtol=1e-15)
 
 
+def test_a_period_says_which_instances_break_down():
+    """They stay where they were, as does one whose action is not finite; derivatives of the others are untouched."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("rocket", 1.0, velocity=(1.0, 0, 0))
+    world.add_input("rate", 0.0)
+    world.add_force("thrust", "rocket", lambda t, scene: scene.input("rate") * scene["rocket"].velocity ** 3)
+    sim = world.stepper(batch=3, control_period=0.1, method="rk4", observe="rocket.velocity.x")
+    sim.reset()
+    period = pt.bridge.torch(sim)
+    rate = torch.tensor([[1.0], [1e3], [np.nan]], dtype=torch.float64, requires_grad=True)
+    x, seen, broken = period.checked(period.x, rate)
+    assert broken.tolist() == [False, True, True]
+    np.testing.assert_array_equal(x.detach()[1:], period.x[1:])
+    (by_rate,) = torch.autograd.grad(seen[0].sum(), rate)
+    v = (1 - 2 * 0.1) ** -0.5  # dv/dt = rate v^3
+    np.testing.assert_allclose(seen[0].item(), v, rtol=1e-9)
+    np.testing.assert_allclose(by_rate[0], 0.1 * v**3, rtol=1e-6)
+    np.testing.assert_array_equal(seen.detach(), period(period.x, rate)[1].detach())
+
+
 def test_a_period_is_a_differentiable_function(monkeypatch):
     sim = cart_pole().stepper(control_period=5e-3, batch=2, vary={"pole.mass": [0.1, 0.2]})
     sim.reset()

@@ -191,6 +191,25 @@ def test_info_and_breaking_down():
     assert info["broken"].tolist() == [False, True]
 
 
+@pytest.mark.parametrize(
+    "reward", [lambda t, scene: np.sqrt(0.5 - scene["ball"].velocity[0]), lambda seen: np.log(0.5 - seen[0])]
+)
+def test_rewards_that_are_not_finite_are_named(reward):
+    """Of the scene, and of what is observed; in a batch the instance is named, and when."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("ball", 2.0)
+    world.add_input("push", 0.0)
+    world.add_force("motor", "ball", lambda t, scene: scene.input("push") * np.array([1.0, 0.0, 0.0]))
+    task = {"control_period": 1.0, "step": 1.0, "observation": "ball.velocity.x", "reward": reward}
+    many, alone = learn.VectorEnv(world, batch=2, **task), learn.Env(world, **task)
+    many.reset(seed=0), alone.reset(seed=0)
+    with np.errstate(all="ignore"):
+        with pytest.raises(ValueError, match=r"the reward of instance 1 is nan at t = 1 s.*finite wherever"):
+            many.step([[0.0], [2.0]])
+        with pytest.raises(ValueError, match=r"the reward is nan at t = 1 s"):
+            alone.step([2.0])
+
+
 def test_wrappers_of_gymnasium_work(world):
     env = gymnasium.wrappers.vector.RecordEpisodeStatistics(learn.VectorEnv(world, batch=2, **TASK))
     env.reset(seed=1)

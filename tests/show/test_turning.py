@@ -115,6 +115,14 @@ def test_a_pendulum_of_a_ball_hangs_on_a_rod():
     assert rod.triangles.vertices[:, 2].min() == pytest.approx(-1.0, abs=0.02)
 
 
+def test_a_ball_about_its_joint_hangs_on_nothing(tmp_path):
+    world = pt.World()
+    world.add_body("hip", pt.Inertia.sphere(1.0, 0.1), joint=pt.revolute((0, 1, 0)), placement=(0, 0, 2))
+    run = world.simulate(0.02, 1e-2)
+    assert [m.name for m in picture_of(run).layer("joints")] == ["hip"]
+    assert run.to_html(tmp_path / "hip.html").stat().st_size > 1e5
+
+
 @pytest.fixture(scope="module")
 def held():
     world = pt.World(gravity=(0.0, 0.0, 0.0))

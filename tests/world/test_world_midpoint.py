@@ -130,8 +130,6 @@ def test_ten_million_steps(make, step):
     """Joints that turn at up to 100 rad/s, without order: the error of the energy is bounded and has no trend."""
     data = make().simulate(1e7 * step, step, method=METHOD, every=2500 * step, ledger=False).data
     off = (data.energy.values - data.energy.values[0]) / data.kinetic_energy.values.max()
-    tenths = np.array_split(off, 10)
-    assert np.abs(off).max() < 2e-4
-    assert np.abs(off).max() < 3 * np.abs(tenths[0]).max()
-    trend = np.polyfit(np.arange(10), [np.mean(part) for part in tenths], 1)[0] * 10
-    assert abs(trend) < 0.05 * np.abs(off).max()
+    early, late = np.mean(off[: len(off) // 2]), np.mean(off[len(off) // 2 :])
+    assert np.abs(off).max() < 5e-4
+    assert abs(late - early) < 1e-6  # of RK4 it is 2e-6 and 5e-6

@@ -1,5 +1,6 @@
 """poinsot course: the courses as notebooks."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,9 @@ import typer
 from poinsot.cli import finding
 from poinsot.cli.options import Json, Out, Overwrite, Quiet
 from poinsot.cli.screen import Screen
+
+# What the notebooks use beyond a plain installation.
+NEEDED = {"matplotlib": "'poinsot[view,fit]'", "jupyterlab": "jupyterlab"}
 
 
 def course(
@@ -40,6 +44,9 @@ def course(
         finding.require_new(target)
     write_text(target, notebook_text(page))
     screen.say(f"written  {target}", "green")
+    missing = [word for package, word in NEEDED.items() if find_spec(package) is None]
+    if missing:
+        screen.say(f"First:   pip install {' '.join(missing)}")
     screen.say(f"Now:     jupyter lab {target}")
     screen.result(str(target))
     screen.data({"written": str(target)})

@@ -154,6 +154,10 @@ def require_conditions(scene: Scene) -> None:
     for name, event in events_of(scene.elements).items():
         with about(name):
             event.noticed(replace(scene), {key: scene.states[f"{name}.{key}"] for key in event.states()})
+            if np.isnan(np.asarray(taken(event.condition, scene, "condition", f"event {name!r}"), dtype=float)).any():
+                raise FieldError(
+                    f"condition of event {name!r} is NaN at the start: it would never happen.", "condition"
+                )
 
 
 def inputs_after(

@@ -4,7 +4,7 @@ Written out, a point takes some hundred operations, in the processor as in the t
 and leaves out the points that do not touch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +18,7 @@ from poinsot.environment.meeting import Meeting
 from poinsot.environment.touch import Touch
 from poinsot.fuse import Traced, fori_loop, when
 from poinsot.fuse.plan.budget import budget
-from poinsot.parts.element import Effect
+from poinsot.parts.element import Effect, Element
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
 
@@ -28,10 +28,10 @@ PLACE = np.zeros((6, 6), dtype=int)  # of the elements of a symmetric matrix (6,
 PLACE[UPPER] = PLACE.T[UPPER] = np.arange(len(UPPER[0]))
 
 
-def looped(scene: Scene) -> list[Touch]:
-    """The touches of a scene that are taken in one loop: none, unless all of them are too long to be written out."""
+def looped(elements: Iterable[Element]) -> list[Touch]:
+    """The touches that are taken in one loop: none, unless all of them are too long to be written out."""
     of_bodies: dict[str, Touch] = {}
-    for element in scene.elements.values():
+    for element in elements:
         if type(element) is Touch and not element.turning:
             of_bodies.setdefault(element.body, element)
     touches = list(of_bodies.values())

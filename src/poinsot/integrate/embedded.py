@@ -5,7 +5,7 @@ All of it is plain NumPy for one instance that can be traced, so that in a batch
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,6 +17,19 @@ from poinsot.integrate.schemes import Derivative, Tableau, combine
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 6.0  # of the step to the one that would just do; how much the next may differ
 STEPS = 10**9  # tries in one call: more than anyone waits for
+
+
+class Scheme(Protocol):
+    """A method that estimates its own errors, which grow with the step to a power."""
+
+    @property
+    def power(self) -> int: ...
+
+    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
+        """y at t + h, and the estimates of its error."""
+
+    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
+        """The error from estimates relative to what is tolerated."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,8 @@ def march(
     """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]; the last ends there.
 
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
-    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`.
+    before the step that leads there. settled(t, now, h, new): what an accepted step makes of `new`, and its length [s],
+    which is less than h if something happens within it: the next step begins there, and is held to the tolerance too.
     corner(t, now, end): a time up to the end at which a step shall end, where its rates are not smooth.
     """
 
@@ -133,26 +147,26 @@ def march(
         h = np.where(wanted < 0.5 * left, wanted, halves)
         new, error = attempt(at.t, at.now, h)
         does = error <= 1.0
+        length = h
         if settled is not None:
-            new = when(does, lambda tried: settled(at.t, at.now, h, tried), new)
-        t = np.where(h == left, stop, at.t + h)
+            new, length = when(does, lambda tried: settled(at.t, at.now, h, tried[0]), (new, h))
+        t = np.where((h == left) & (length == h), stop, at.t + length)
         met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
-        failed = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300)
-        goes = does & ~met
+        failed, goes = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300), does & ~met
         leaves, rebuild = flatten(at.now)
         kept = rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
         return March(
             np.where(goes, t, at.t), kept, np.where(met, at.h, following), np.where(met, at.error, remembered),
-            np.where(met, h, at.tried), met, failed,
+            np.where(met, length, at.tried), met, failed,
         )  # fmt: skip
 
     return while_loop(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, STEPS)
 
 
 def solution(
-    f: Callable[..., Any], scheme: Embedded = DOP853, tolerance: float = 1e-9, parameters: bool = False
+    f: Callable[..., Any], scheme: Scheme = DOP853, tolerance: float = 1e-9, parameters: bool = False
 ) -> Kernel:
     """A kernel (times (k,), y (n,)) -> the solution (k, n) of y' = f(t, y) at times [s] that do not decrease; y is that
     at the first.

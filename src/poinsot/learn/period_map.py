@@ -8,7 +8,7 @@ from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel
 from poinsot.run import WorldStepper
-from poinsot.run.control_period import ControlPeriod
+from poinsot.run.control_period import BROKEN, ControlPeriod
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +25,23 @@ class PeriodMap:
     p: Any
 
     def __call__(self, x: Any, action: Any, t: Any = 0.0, p: Any = None) -> tuple[Any, Any]:
+        new, observed, _ = self._called(x, action, t, p)
+        return new, observed
+
+    def checked(self, x: Any, action: Any, t: Any = 0.0, p: Any = None) -> tuple[Any, Any, Any]:
+        """The same, and which instances (...) broke down, or were given an action that is not finite."""
+        new, observed, status = self._called(x, action, t, p)
+        return new, observed, status >= BROKEN
+
+    def _called(self, x: Any, action: Any, t: Any, p: Any) -> tuple[Any, Any, Any]:
         if p is None:  # a tensor of torch goes to where x is
             p = self.p.to(x.device) if hasattr(self.p, "to") and hasattr(x, "device") else self.p
-        new, observed = self.call(x, action, t, p)
-        return new, observed
+        new, observed, status = self.call(x, action, t, p)
+        return new, observed, status
 
 
 def period_kernel(sim: WorldStepper) -> Kernel:
-    """One period of a stepper as a kernel: (x, action, t, p) -> (x, what is observed)."""
+    """One period of a stepper as a kernel: (x, action, t, p) -> (x, what is observed, status)."""
     if not sim.action_labels:
         raise ValueError("this stepper has no inputs; a bridge needs an action: add one with world.add_input.")
     return _kernel(sim._period, sim.substeps, sim.step_length)
@@ -42,7 +51,7 @@ def period_kernel(sim: WorldStepper) -> Kernel:
 def _kernel(period: ControlPeriod, n: int, h: float) -> Kernel:
     nx, n_p, na, no = period._sizes
 
-    def control_period(x: Array, action: Array, t: Scalar, p: Array) -> tuple[Array, Array]:
-        return period.advance(x, p, t, 0.0, action, h, n)[:2]
+    def control_period(x: Array, action: Array, t: Scalar, p: Array) -> tuple[Array, Array, Array]:
+        return period.advance(x, p, t, 0.0, action, h, n)
 
-    return Kernel(control_period, f"({nx}),({na}),(),({n_p})->({nx}),({no})")
+    return Kernel(control_period, f"({nx}),({na}),(),({n_p})->({nx}),({no}),()")

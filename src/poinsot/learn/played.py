@@ -54,11 +54,22 @@ class Played:
             reward = np.array(seen[..., self._count])
         elif self._reward is not None:
             reward = np.asarray(self._reward(observed, given), dtype=float)
+        self._require_finite(reward)
         terminated = self.sim.terminated
         if self._done is not None:
             terminated = (np.asarray(self._done(observed, given)) > 0) & ~self.sim.broken
         truncated = (self.sim.truncated & ~terminated) | self.sim.broken
         return Outcome(self._shown(seen), reward, terminated, truncated, self._info(seen))
+
+    def _require_finite(self, reward: Array) -> None:
+        if np.all(np.isfinite(reward)):
+            return
+        k = tuple(np.argwhere(~np.isfinite(reward))[0])
+        which = f" of instance {k[0]}" if k else ""
+        raise ValueError(
+            f"the reward{which} is {reward[k]} at t = {np.asarray(self.sim.time)[k]:g} s, in a state that is finite: a "
+            "learner would learn nothing from it. Let the reward be finite wherever an episode may come."
+        )
 
     def _taken(self, action: Any) -> Array:
         """The inputs (..., na) that an action sets, within their bounds."""

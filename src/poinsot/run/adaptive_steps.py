@@ -1,19 +1,20 @@
 """Steps of adaptive length, chosen inside the kernel: in a batch, every instance has steps of its own.
 
 Steps end at the times of records and where inputs jump, so that records are as good as steps. Latches, loops, releases
-and events are looked at after each accepted step, and located within it.
+and events are looked at after each accepted step, and located within it: it ends at the first of them, so that what
+follows is held to the tolerance as well.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import once, when
-from poinsot.integrate.embedded import Embedded, March, first_step, flat, march
-from poinsot.integrate.schemes import Derivative, combine
+from poinsot.integrate.embedded import Embedded, March, Scheme, first_step, flat, march
+from poinsot.integrate.schemes import combine
 from poinsot.run import output_kinds
 from poinsot.run.general_steps import RestingForm, runge_kutta, switches
 from poinsot.run.output_kinds import Output
@@ -30,19 +31,6 @@ class Paced:
     y: LedgerState
     h: Array
     error: Array
-
-
-class Scheme(Protocol):
-    """A method that estimates its own errors, which grow with the step to a power."""
-
-    @property
-    def power(self) -> int: ...
-
-    def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar) -> tuple[Any, list[Any]]:
-        """y at t + h, and the estimates of its error."""
-
-    def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
-        """The error from estimates relative to what is tolerated."""
 
 
 def adaptive_runge_kutta(scheme: Embedded) -> Method:
@@ -157,7 +145,7 @@ def _settled(context: StepContext, plain: Method, outputs: Sequence[Output]) -> 
     )
 
     def settled(t: Scalar, now: tuple[LedgerState, Array], h: Scalar, tried: tuple[LedgerState, Array]) -> Any:
-        new = step(t, now[0], h, tried[0]) if changes else tried[0]
-        return remember(t, now, h, new) if outputs else (new, tried[1])
+        new, length = step(t, now[0], h, tried[0], first=True) if changes else (tried[0], h)
+        return (remember(t, now, length, new) if outputs else (new, tried[1])), length
 
     return settled

@@ -7,6 +7,7 @@ import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.environment import TouchList
+from poinsot.environment.spot_loop import looped
 from poinsot.fuse import fori_loop, in_memory, once
 from poinsot.integrate.embedded import flat
 
@@ -26,13 +27,16 @@ def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, 
 
 
 def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
-    """The form that is stepped, with the states of parts in memory from the start, if lists of contacts index them:
-    else the step is traced once to find that out, and then again."""
-    if not any(isinstance(element, TouchList) for _, element in c.system.description.acting()):
+    """The form that is stepped, with those of its arrays in memory from the start that loops over contacts index: else
+    the step is traced once to find that out, and then again."""
+    elements = [element for _, element in c.system.description.acting()]
+    in_loop = bool(looped(elements))
+    if not in_loop and not any(isinstance(element, TouchList) for element in elements):
         return form
     y, *memory = form if c.outputs else (form,)
-    state = replace(y.state, parts=in_memory(y.state.parts))
-    return (replace(y, state=state), *memory) if c.outputs else replace(y, state=state)
+    v = in_memory(y.state.v) if in_loop else y.state.v  # twists of free bodies are parts of it
+    y = replace(y, state=replace(y.state, v=v, parts=in_memory(y.state.parts)))
+    return (y, *memory) if c.outputs else y
 
 
 def advanced_until(

@@ -4,6 +4,7 @@ Free bodies, and trees on a free joint, are stepped in axes at rest and about th
 that spins while it flies straight on does so to rounding, whatever the step.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,14 +191,18 @@ def switches(system: System) -> bool:
 def with_switches(context: StepContext, step: Step) -> Step:
     """The step, followed by the updates of latches; a step in which something is released is repeated in two parts.
 
-    `tried`: what the step alone leads to, if that is known.
+    `tried`: what the step alone leads to, if that is known. `first`: go to the first of these instants alone, and say
+    how long [s] it takes.
 
     The second part is repeated likewise if something else is released in it, and so on, until nothing is left to
     release.
     """
     system, settled = context.system, once(context.settled)
+    part = to_first_switch(context, step, settled)
 
-    def whole(t: Scalar, y: LedgerState, h: Scalar, tried: LedgerState | None = None) -> LedgerState:
+    def whole(t: Scalar, y: LedgerState, h: Scalar, tried: LedgerState | None = None, first: bool = False) -> Any:
+        if first:
+            return part(t, y, h, tried)
         new, end = context.settled(t + h, step(t, y, h) if tried is None else tried), t + h
 
         def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
@@ -220,30 +225,63 @@ def with_switches(context: StepContext, step: Step) -> Step:
     return whole
 
 
+def to_first_switch(context: StepContext, step: Step, settled: Any) -> Callable[..., tuple[LedgerState, Scalar]]:
+    """(t, y, h, tried) -> what a step leads to, and its length [s]: less than h if something is released or happens
+    within it, at the instant of the first. `tried`: what the step alone leads to."""
+    system = context.system
+
+    def part(t: Scalar, y: LedgerState, h: Scalar, tried: LedgerState) -> tuple[LedgerState, Scalar]:
+        now = (context.settled(t + h, tried), h + np.zeros(()))
+        if system.letting_go:
+            switch = system.switch(y.state, now[0].state)
+
+            def released(_: Any, now: tuple[LedgerState, Any]) -> tuple[LedgerState, Any]:
+                length = np.clip(switch.time - t, 0.0, h)
+                there = step(t, y, length)
+                apart = context.released(LedgerState(switch.applied(there.state), there.inflow))
+                return settled(t + length, apart), length
+
+            now = fori_loop(np.where(switch.time <= t + h, 1, 0), released, now)
+        if system.happening:
+
+            def happens(_: Any, now: tuple[LedgerState, Any]) -> tuple[LedgerState, Any]:
+                length = _instant(context, step, settled, t, y, now[1])
+                return settled(t + length, step(t, y, length)), length
+
+            now = fori_loop(np.where(_happened(context, now[0]) > _happened(context, y), 1, 0), happens, now)
+        return context.without_jumps(t, y, t + now[1], now[0]), now[1]
+
+    return part
+
+
+def _happened(context: StepContext, y: LedgerState) -> Any:
+    """To how many elements something has happened."""
+    states = context.system.named_states(y.state.parts)
+    return sum(e.happened(own_states(states, name)) for name, e in context.system.happening.items())
+
+
+def _instant(context: StepContext, step: Step, settled: Any, t: Scalar, y: LedgerState, h: Scalar) -> Any:
+    """How long [s] after the time t something happens in a step h, by bisection, to rounding."""
+
+    def halved(_: Any, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
+        low, high = bounds
+        middle = 0.5 * (low + high)
+        is_true = _happened(context, settled(t + middle, step(t, y, middle))) > _happened(context, y)
+        return np.where(is_true, low, middle), np.where(is_true, middle, high)
+
+    return fori_loop(50, halved, (np.zeros(()), h + np.zeros(())))[1]
+
+
 def _with_events(context: StepContext, step: Step, settled: Any, now: Any, end: Scalar) -> Any:
-    """(begin, y, new): a step from y, at begin, to new, at its end; if something happens in it, in parts.
-
-    The instant at which it happens is found by bisection, to rounding.
-    """
-
-    def happened(y: LedgerState) -> Any:
-        states = context.system.named_states(y.state.parts)
-        return sum(e.happened(own_states(states, name)) for name, e in context.system.happening.items())
+    """(begin, y, new): a step from y, at begin, to new, at its end; if something happens in it, in parts."""
 
     def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
         def parted(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
             begin, y, _ = now
-
-            def halved(_: Any, bounds: tuple[Any, Any]) -> tuple[Any, Any]:
-                low, high = bounds
-                middle = 0.5 * (low + high)
-                is_true = happened(settled(begin + middle, step(begin, y, middle))) > happened(y)
-                return np.where(is_true, low, middle), np.where(is_true, middle, high)
-
-            _, share = fori_loop(50, halved, (np.zeros(()), end - begin))
+            share = _instant(context, step, settled, begin, y, end - begin)
             there = settled(begin + share, step(begin, y, share))
             return begin + share, there, settled(end, step(begin + share, there, end - begin - share))
 
-        return fori_loop(np.where(happened(now[2]) > happened(now[1]), 1, 0), parted, now)
+        return fori_loop(np.where(_happened(context, now[2]) > _happened(context, now[1]), 1, 0), parted, now)
 
     return fori_loop(len(context.system.happening), check, now)

@@ -88,7 +88,7 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
     tree = StiffTree(mech, scene.q, scene.v, tau, wrenches or None)
     touched = sorted({mech.index(body) for e in resisting.values() for body in e.bodies()})
     laws: dict[str, Resisting] = {}
-    together = looped(scene)
+    together = looped(scene.elements.values())
     if together:
         laws[SPOTS] = resisting_together(together, scene, h)
     laws |= {name: e.resisting(scene, h) for name, e in resisting.items() if e not in together}

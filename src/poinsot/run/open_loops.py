@@ -12,7 +12,8 @@ from poinsot.mechanism.model import plain
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.kept_kernels import Compiled
 from poinsot.world.closing_loops import closures_of
-from poinsot.world.system import OPEN, State
+from poinsot.world.instants import State
+from poinsot.world.system import OPEN
 
 
 def open_loops(compiled: CompiledSystem, y: Array, p: Array) -> str | None:

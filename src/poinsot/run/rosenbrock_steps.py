@@ -34,9 +34,8 @@ class LedgerRosenbrock:
         return self.scheme.step(f, t, y, h, np.size(y.inflow))
 
     def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
-        """The root of the mean square of the estimate, relative to what is tolerated."""
-        (error,) = estimates
-        return np.sqrt(np.mean(error * error))
+        """The error from estimates relative to what is tolerated."""
+        return self.scheme.norm(estimates, h)
 
 
 def fixed_rosenbrock(scheme: Rosenbrock) -> Method:

@@ -102,7 +102,8 @@ def _arm(picture: "Picture", k: int, track: Track) -> Iterator[Mark]:
     if not looks or link.inertia is None or link.name in picture.chosen_looks:
         return
     gap = float(np.linalg.norm(np.concatenate(looks), axis=1).min())
-    if gap > APART * picture.reaches[k]:
+    around = float(np.linalg.norm(link.inertia.com)) < gap  # a ball about its joint
+    if gap > APART * picture.reaches[k] and not around:
         yield Surface(
             f"{link.name} arm", bone(link.inertia.com, 0.06 * picture.reaches[k]), track, STEEL, body=link.name
         )

@@ -75,7 +75,7 @@ def _sustained(world: World, data: Any, asked: Mapping[str, Any]) -> tuple[Array
 
 def _surveyed(world: World, kind: str, grid: Mapping[str, Array], asked: Mapping[str, Any]) -> Any:
     """Trims at all points of a grid, as an xarray.Dataset with its names as dimensions; NaN where none is found."""
-    xarray = require("xarray", "view", "an envelope")
+    xarray = require("xarray", "", "an envelope")
     dims, shape = tuple(grid), tuple(map(len, grid.values()))
     points = dict(zip(dims, (x.ravel() for x in np.meshgrid(*grid.values(), indexing="ij")), strict=True))
     found = trim(world, kind, vary=points, explain=False, **asked)  # that some are not found is what is asked for

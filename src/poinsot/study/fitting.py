@@ -70,7 +70,7 @@ class Fit:
     @property
     def data(self) -> Any:
         """An xarray.Dataset with the dimension "parameter"."""
-        xarray = require("xarray", "view", "the dataset of a fit")
+        xarray = require("xarray", "", "the dataset of a fit")
         arrays = {"value": ("parameter", self.values), "sigma": ("parameter", self.sigma)}
         arrays["correlation"] = (("parameter", "other"), self.correlation)  # type: ignore[assignment]
         names = list(self.parameters)

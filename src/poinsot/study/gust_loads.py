@@ -43,7 +43,7 @@ def vn_diagram(
     speeds, from 0 to dive. An xarray.Dataset with the dimension airspeed: stall, manoeuvre and gust lines, and the
     envelope of all of them.
     """
-    xarray = require("xarray", "view", "a V-n diagram")
+    xarray = require("xarray", "", "a V-n diagram")
     above_zero = {"weight": weight, "area": area, "chord": chord, "lift_slope": lift_slope}
     _require_design(above_zero, {"cruise": cruise, "dive": dive}, lift_limits, load_limits, count)
     V = np.linspace(0.0, dive, count)

@@ -65,7 +65,7 @@ class Modes:
     @property
     def data(self) -> Any:
         """An xarray.Dataset with the dimensions mode and state."""
-        xarray = require("xarray", "view", "the table of modes as a dataset")
+        xarray = require("xarray", "", "the table of modes as a dataset")
         columns = ("eigenvalues", "frequency", "damping", "period", "time_to_half")
         arrays: dict[str, Any] = {name: ("mode", getattr(self, name)) for name in columns}
         arrays["participation"] = (("mode", "state"), self.participation)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.environment import TouchList
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run.compiled import CompiledSystem
@@ -204,10 +205,11 @@ def _difference(
 
 
 def _latches(system: System) -> Array:
-    """Which of the states of parts are set after a step and do not follow from rates: they jump, and have no error."""
+    """Which of the states of parts are set after a step and do not follow from rates, or are by place in a list of
+    contacts: they jump, and have no error."""
     elements = system.description.elements
     marks = []
     for name, value in system.states.items():
         owner = elements[name.rpartition(".")[0]]
-        marks += [owner.latches] * np.size(value)
+        marks += [owner.latches or isinstance(owner, TouchList)] * np.size(value)
     return np.array(marks, bool)

@@ -191,7 +191,7 @@ class Trim:
     @cached_property
     def data(self) -> Any:
         """An xarray.Dataset with the dimension "batch", or without for one: values, conditions, what is left."""
-        xarray = require("xarray", "view", "the dataset of a trim")
+        xarray = require("xarray", "", "the dataset of a trim")
         dims = () if self.batch is None else ("batch",)
         found: Mapping[str, Array] = {**self.quantities, **self.conditions, **self.values}
         arrays = {

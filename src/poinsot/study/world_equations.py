@@ -8,7 +8,7 @@ import numpy as np
 from poinsot.fuse import symbolic
 from poinsot.mechanism.dynamics import inverse_dynamics
 from poinsot.mechanism.motion_equations import MotionEquations, derived
-from poinsot.world.system import State
+from poinsot.world.instants import State
 
 if TYPE_CHECKING:
     from poinsot.world import World

@@ -31,9 +31,10 @@ from poinsot.world.description import Body, Description, check_name
 from poinsot.world.equipped import add_robot, equipped
 from poinsot.world.flat_values import Values
 from poinsot.world.handles import BodyHandle
+from poinsot.world.instants import Motion, State
 from poinsot.world.networks import add_network
 from poinsot.world.start_checks import checked_limits
-from poinsot.world.system import Motion, State, System, system_of
+from poinsot.world.system import System, system_of
 from poinsot.world.touching import collided, grounds, ignoring, listed, material_of, new_touches, without_terrain
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from poinsot.parts import Scene
 from poinsot.world.description import own_states
 
 if TYPE_CHECKING:
-    from poinsot.world.system import State, System
+    from poinsot.world.instants import State
+    from poinsot.world.system import System
 
 
 def require_one_writer(scene: Scene) -> None:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from poinsot.mechanism.motion_equations import MotionEquations
     from poinsot.study import Fit, Linear, Sensitivity, StepCheck, Trim
     from poinsot.world.builder import World
-    from poinsot.world.system import State
+    from poinsot.world.instants import State
 
 
 def check_step(

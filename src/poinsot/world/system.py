@@ -4,7 +4,7 @@ Collect all forces with their acting points, sum them, accelerate: de Nivelle, s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -19,10 +19,10 @@ from poinsot.mechanism import Mechanism, floating, kinematics
 from poinsot.mechanism.assembling import is_closed
 from poinsot.mechanism.closures import Closure, closing_rows, count_of, jumps, sizes_of
 from poinsot.mechanism.constrained import Mobility, constrained_dynamics, mobility, projected
-from poinsot.mechanism.dynamics import joint_forces, link_wrenches
+from poinsot.mechanism.dynamics import joint_forces
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.model import plain
-from poinsot.parts import BodyState, Effect, Element, Scene
+from poinsot.parts import Effect, Element, Scene
 from poinsot.parts.element import within_range
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial.arrays import as_array
@@ -30,76 +30,10 @@ from poinsot.world import initial, paths, sampling
 from poinsot.world.closing_loops import assembled_start, closing, closures_of, gathered, loops_of
 from poinsot.world.description import Description, initial_states, own_states
 from poinsot.world.flat_values import Values, pack, unpack
+from poinsot.world.instants import Motion, State, Switch
 from poinsot.world.start_checks import check_effects, require_latches, require_mass_apart, require_places
 
 OPEN = 1e-3  # of the size of a loop, or rad: a gap that is left after a step, and with which a run does not go on
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """The state of a world: coordinates q (nq,) and velocities v (nv,) of the joints, states of the parts (ns,).
-
-    Its rate of change has the same form.
-    """
-
-    q: Array
-    v: Array
-    parts: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """One instant with its forces: effects of the elements by name, wrenches on bodies, joint forces, accelerations.
-
-    wdot (nv,): vdot, but for free roots it ends with the acceleration of the centre of mass, in axes at rest.
-    in_joints: the effect of springs and dampers in joints, over an implicit step.
-    """
-
-    scene: Scene
-    effects: Mapping[str, Effect]
-    wrenches: Mapping[str, Array]
-    tau: Array
-    vdot: Array
-    wdot: Array
-    in_joints: Effect | None = None
-
-    def __getitem__(self, name: str) -> BodyState:
-        """The body with this name: its pose, twist, momentum and energy."""
-        return self.scene[name]
-
-    def reaction(self, name: str) -> Array:
-        """F_B (6,) on the body with this name through its joint."""
-        return self.reactions()[self.scene.mechanism.index(name)]
-
-    def reactions(self) -> list[Array]:
-        """F_B (6,) on each body through its joint, about its origin in its own axes; with the true inertias."""
-        return self._reactions
-
-    def acceleration(self, name: str) -> Array:
-        """dV_WB_B/dt (6,) of the body with this name: the rate of the components of its twist in its own axes."""
-        return self._accelerations[self.scene.mechanism.index(name)]
-
-    @cached_property
-    def _reactions(self) -> list[Array]:
-        scene = self.scene
-        return link_wrenches(scene.mechanism, scene.q, scene.v, self.vdot, self.wrenches)[0]
-
-    @cached_property
-    def _accelerations(self) -> list[Array]:
-        return kinematics.accelerations(self.scene.mechanism, self.scene.q, self.scene.v, self.vdot)
-
-
-@dataclass(frozen=True, eq=False)
-class Switch:
-    """A release: when [s], far in the future if there is none, and the values that it sets some states of parts to."""
-
-    time: Array
-    sets: Array
-    values: Array
-
-    def applied(self, state: State) -> State:
-        """The state at that time, with the states of parts that it sets."""
-        return State(state.q, state.v, np.where(self.sets, self.values, state.parts))
 
 
 class System:

@@ -35,10 +35,9 @@ def write_loop(
     targets = _targets(text, node, fused, plan, refs)
     places = _places(text, node, carried, {carried[result.data] for result in unused}, refs, plan)
     i, free, count = text.name(), list(text.free), refs[node.args[0]]
-    far = _far(body, inside)
-    if len(far) * text.unit.prefetch > PREFETCHED:
-        far = {}  # a body that reads so much has work enough to hide the latency, and is long: it is not unrolled
-    reads = far | {a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near}
+    reads = _far(body, inside, text.unit.prefetch) | {
+        a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near
+    }
     prefetch = _Prefetch(text, reads, counter, inside, count)
     text.line(f"#pragma unroll {prefetch.most}")
     more = f"{i} < {count}" if goes_on is None else f"{i} < {count} && {places[goes_on]}"
@@ -169,17 +168,21 @@ def _is_only_for_fused(body: Graph, result: Node, end: Node, plan: LoopPlan, fus
     return outer and inner == [end] and body.outputs.count(end) == 1
 
 
-def _far(body: Graph, inside: Refs) -> Reads:
-    """The values that an inner loop reads from far arrays that it does not write, at indices that are known before."""
+def _far(body: Graph, inside: Refs, ahead: int) -> Reads:
+    """The values that an inner loop reads from far arrays that it does not write, at indices that are known before.
+
+    None, if it reads so much that it has work enough to hide the latency, and is too long to be unrolled `ahead`.
+    """
     nodes = body.live()
     if any(n.op in ("loop", "call") for n in nodes):
         return {}
-    far = (n for n in nodes if n.op == "get" and n.type == "f" and isinstance(inside.get(n.args[0]), Place))
-    return {
+    gets = (n for n in nodes if n.op == "get" and n.type == "f" and isinstance(inside.get(n.args[0]), Place))
+    far = {
         n: (inside[n.args[0]], n.args[1])
-        for n in far
+        for n in gets
         if not inside[n.args[0]].is_near and _is_known_before(n.args[1], body.params[0], inside)
     }
+    return far if len(far) * ahead <= PREFETCHED else {}
 
 
 def _is_known_before(index: Node, counter: Node, inside: Refs) -> bool:

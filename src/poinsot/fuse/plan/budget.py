@@ -12,8 +12,8 @@ class Budget:
 
     `straight_line`: the most operations of straight-line code, if there are no loops beside it.
     `straight_line_beside_loops`: the most operations of straight-line code beside loops.
-    `pushed_forward`: the same for code of which a Jacobian-vector product is made: its loops run as fast, and compile up
-    to ten times faster.
+    `pushed_forward`: the same for code of which a Jacobian-vector product is made, whose loops run as fast, and compile
+    up to ten times faster.
     `live_values`: the most values that loops may keep for later loops. With more, there should be no straight-line code
     beside them: many threads with few registers each are then faster. `recompute`: whether sines and cosines are then
     recomputed rather than kept.
@@ -34,8 +34,8 @@ class Budget:
     interleave: bool = False
 
 
-# Beyond 20,000 operations, compiling takes longer than most people wait.
-PROCESSOR = Budget(20_000, 0, float("inf"), pushed_forward=3_000, interleave=True)
+# Beyond 30,000 operations, compiling takes longer than most people wait.
+PROCESSOR = Budget(30_000, 0, float("inf"), pushed_forward=3_000, interleave=True)
 GPU = {  # by the bytes of a float; measured on an H200
     4: Budget(9_400, 4_200, 680, recompute=True, nearby_values=226, search_up_to=10),
     8: Budget(5_200, 2_800, 450, nearby_values=0, search_up_to=10),

@@ -238,8 +238,10 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
         callee = _callee(current(), call, pytree.structure(args), specs)
         actual = [node for array, spec in zip(arrays, specs, strict=True) for node in spec.enter(array)]
         captured = [current().capture(node) for node in callee.outside]
-        result = current().node("call", (*actual, *captured), "t", callee.graph)
-        return callee.rebuild(_leave(callee.specs, result.results()))
+        result, graph = current().node("call", (*actual, *captured), "t", callee.graph), callee.graph
+        through = dict(zip(graph.params, actual, strict=False))  # an argument that is returned as it is
+        ends = [through.get(end, node) for end, node in zip(graph.outputs, result.results(), strict=True)]
+        return callee.rebuild(_leave(callee.specs, ends))
 
     return call
 
