@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import time
 import warnings
 from dataclasses import dataclass
@@ -218,6 +219,13 @@ def test_damaged_entries_are_traced_again(folder, content):
         whole = entry.read_bytes()
         entry.write_bytes(whole[: len(whole) // 2] if content is None else content)
     assert np.array_equal(first[0], simulated(pendulum())[0])
+
+
+def test_a_pickled_kernel_leaves_its_place_behind(folder):
+    """It may be unpickled on another machine, or by a process that has other code."""
+    advance = CompiledSystem(pendulum().system(), "rk4", {}, True).advance
+    assert advance.program().place is not None
+    assert pickle.loads(pickle.dumps(advance)).program().place is None
 
 
 def test_an_entry_of_another_kind_is_ignored(folder):

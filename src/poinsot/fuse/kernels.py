@@ -111,7 +111,8 @@ class Program:
         return not self.inputs or any(0 in shape for shape in (*self.inputs, *self.outputs))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k != MEMORY} | {"_graph": self.graph}
+        state = {k: v for k, v in self.__dict__.items() if k != MEMORY}
+        state |= {"_graph": self.graph, "place": None}  # another process, maybe elsewhere, has a cache of its own
         try:
             pickle.dumps(self.structure)
         except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find

@@ -123,7 +123,7 @@ def found(place: str, aim: target.Target, name: str) -> MachineCode | None:
 
 
 def _link(place: str, aim: target.Target) -> str:
-    return hashlib.sha256(f"code {place} {aim} {_PIPELINE}".encode()).hexdigest()
+    return hashlib.sha256(f"code {place} {aim} {target.host()} {_PIPELINE}".encode()).hexdigest()
 
 
 def _object(key: str, text: str) -> tuple[bytes, str]:
