@@ -35,7 +35,9 @@ def typed(field: Any, text: str, arrived: Callable[[], bool]) -> bool:
 def drawn_anew(page: Any) -> bool:
     """Wait until what the page knows now is in its picture, at the size that it has now."""
     before, size = page.evaluate("[poinsot.player.drawn, [innerWidth, innerHeight]]")
-    laid_out = "(s => [s.host.clientWidth, s.host.clientHeight, 2 * s.pixels.x / Math.min(devicePixelRatio, 2)])"
+    laid_out = (
+        "(s => [s.host.clientWidth, s.host.clientHeight, 2 * s.pixels.x / s.share / Math.min(devicePixelRatio, 2)])"
+    )
     seen = f"[poinsot.player.drawn, [innerWidth, innerHeight], {laid_out}(poinsot.stage)]"
 
     def still() -> bool:

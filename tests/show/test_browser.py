@@ -73,7 +73,7 @@ def test_page(visit):
 
 
 def test_a_slow_machine_gets_coarser_pictures_while_things_move_and_sharp_ones_at_rest(visit, tmp_path):
-    """Pictures that come every 60 ms lose resolution, down to a half; quick ones get it back; a pause has all of it."""
+    """Pictures that come too slowly lose resolution, down to a half; quick ones get it back; a pause has all of it."""
     page = visit(runs_to_show.pendulum().to_html(tmp_path / "a.html").as_uri())
     width = "poinsot.stage.renderer.domElement.width"
     page.evaluate("poinsot.player.playing = false; poinsot.player.pace = new poinsot.player.pace.constructor()")
@@ -87,9 +87,28 @@ def test_a_slow_machine_gets_coarser_pictures_while_things_move_and_sharp_ones_a
     coarse = f"poinsot.player.sharpen(poinsot.player.pace.share), {width} / ({full})"
     assert page.evaluate(coarse) == pytest.approx(0.64, abs=0.01)
     assert eventually(lambda: page.evaluate(f"{width} === {full}"))  # nothing moves
-    assert page.evaluate(after, [60, 1000]) == 0.5
+    assert page.evaluate(after, [45, 1000]) == 0.5
     assert page.evaluate(after, [16, 179]) == 0.5
     assert page.evaluate(after, [16, 600]) == 1.0
+    page.evaluate("poinsot.player.pace = new poinsot.player.pace.constructor()")
+    assert page.evaluate(after, [60, 12]) == 0.8  # a machine that is quick at this, and slow one step above
+    assert page.evaluate(after, [16, 156]) == 0.8
+    assert page.evaluate(after, [16, 48]) == 1.0
+    assert page.evaluate(after, [60, 12]) == 0.8
+    assert page.evaluate(after, [16, 348]) == 0.8  # it then takes twice as long until the next try
+    assert page.evaluate(after, [16, 24]) == 1.0
+
+
+def test_pictures_stay_sharp_where_fewer_pixels_are_not_faster(visit, tmp_path):
+    """Two steps down that gain nothing are taken back, and no more are made for a while."""
+    page = visit(runs_to_show.pendulum().to_html(tmp_path / "a.html").as_uri())
+    after = """ms => {
+      poinsot.player.playing = false;
+      const pace = new poinsot.player.pace.constructor();
+      return ms.map(x => { for (let k = 0; k < 12; k++) pace.after(x); return pace.share; });
+    }"""
+    assert page.evaluate(after, [60, 59, 58, *[60] * 50]) == pytest.approx([0.8, 0.64, *[1.0] * 51])
+    assert page.evaluate(after, [60, 50, 45, 42]) == pytest.approx([0.8, 0.64, 0.512, 0.5])
 
 
 def test_cameras(visit):
@@ -107,6 +126,14 @@ def test_cameras(visit):
         eyes = [page.evaluate(f"poinsot.show({t}) ?? poinsot.stage.view.eye") for t in (0.4, 1.6)]
         assert eyes[0] == eyes[1]
         assert page.evaluate("poinsot.where('lower')") != pytest.approx(page.evaluate(middle))
+        page.get_by_label("look at it from another body").select_option("from upper")
+        assert page.evaluate("poinsot.stage.eye.spec.kind") == "from"
+        eye, target = page.evaluate("poinsot.show(0.4) ?? [poinsot.stage.view.eye, poinsot.stage.view.target]")
+        upper, lower = (page.evaluate(f"poinsot.stage.centre({k}, poinsot.stage.view.moment)") for k in (0, 1))
+        assert np.allclose(target, lower)
+        assert np.dot(np.subtract(eye, upper), np.subtract(lower, upper)) < 0  # from behind and above the other one
+        page.get_by_title("the body that the camera follows").select_option("upper")  # which cannot be seen from itself
+        assert page.evaluate("poinsot.stage.eye.spec.kind") == "orbit"
 
 
 def test_instances_of_a_batch(visit):

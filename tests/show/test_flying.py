@@ -18,6 +18,8 @@ import poinsot as pt
 from poinsot import show
 from poinsot.files.scenario import load_scenario
 from poinsot.run.flights import load_flight
+from poinsot.show.instruments import Instruments
+from poinsot.show.live_world import live_stepper
 from poinsot.spatial import quaternion
 
 READINGS = "(({position, velocity, ...r}) => ({...r, position, velocity}))(poinsot.readings())"
@@ -289,6 +291,20 @@ def test_a_page_that_cannot_draw_says_so(flight, blank):
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
     page.goto(flight.url)
     page.get_by_text("cannot draw in three dimensions").wait_for()
+
+
+def test_what_is_felt_at_the_eye():
+    """In free fall nothing but the rotation: w x (w x r) of a cube, which keeps w; at rest on a joint -g, upwards."""
+    cube, eye = pt.Inertia.box(2.0, (1.0, 1.0, 1.0)), (0.5, 0.0, -0.2)
+    for joint, spin, felt in ((None, 3.0, [-4.5, 0.0, 0.0]), (pt.revolute((0, 0, 1)), 0.0, [0.0, 0.0, 9.81])):
+        world = pt.World(gravity=(0.0, 0.0, -9.81))
+        more = {"angular_velocity": (0.0, 0.0, spin)} if joint is None else {"joint": joint}
+        world.add_body("cube", cube, **more)
+        sim = live_stepper(world, 1e-3, None)
+        y, p = np.asarray(sim.compiled.from_stepped(sim.state.x, sim.state.p)), sim.state.p
+        instruments = Instruments(sim.compiled, "cube", eye)
+        readings = dict(zip(instruments.labels, instruments(0.0, y, p), strict=True))
+        assert [readings[f"felt.{k}"] for k in range(3)] == pytest.approx(felt, abs=1e-12)
 
 
 def test_flights_that_are_no_flights(tmp_path, circuit):

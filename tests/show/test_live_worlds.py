@@ -87,6 +87,18 @@ def test_what_happened_runs_again_to_the_same_bits(live):
     assert len(np.unique(record.actions, axis=0)) > 3
 
 
+def test_a_button_pressed_and_let_go_between_two_control_periods_counts_for_one():
+    with floating().live(buttons=["drive"], plots=[], port=0, browser=False, block=False) as live:
+        live.pause()
+        count = live.page.loop.count
+        live.page.ask(lambda: [live._told({"press": "drive", "down": down}) for down in (True, False)])
+        live.pause(False)
+        assert eventually(lambda: live.page.loop.count > count + 2)
+        live.pause()
+        column = live.sim.action_labels.index("drive")
+        assert live.record.actions[:, column].sum() == 1.0
+
+
 def test_parameters_and_inputs(live):
     """After a change and a reset it moves like a world with those parameters."""
     live.set("box.mass", 3.0)

@@ -7,6 +7,7 @@ import runs_to_show
 import poinsot as pt
 from poinsot.show.cameras import FOV, fixed_view
 from poinsot.show.construction import rolling
+from poinsot.show.looks import look_of
 from poinsot.show.marks import Arrows, Copies, Path, Plane, Surface
 from poinsot.show.picture import LAYERS, Picture
 from poinsot.show.records import records_of
@@ -243,3 +244,67 @@ def test_what_is_broken_turns_red():
     assert latched[-1]
     assert not latched[0]
     assert np.array_equal(np.any(hue != hue[0], axis=1), latched)
+
+
+class Sheet:
+    """Something with vertices and faces."""
+
+    def __init__(self, vertices, faces):
+        self.vertices, self.faces = vertices, faces
+
+
+CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces", "message"),
+    [
+        ((*CORNERS[:2], (0.0, np.nan, 0.0)), ((0, 1, 2),), "vertex 2 of the Sheet .* finite"),
+        ((*CORNERS[:2], (0.0, 1e300, 0.0)), ((0, 1, 2),), "vertex 2 of the Sheet .* below 1e\\+30 m"),
+        (CORNERS, ((0, 1, 3),), "numbers of vertices, 0 to 2"),
+        (CORNERS, ((0, 1, -1),), "numbers of vertices, 0 to 2"),
+        (CORNERS, ((0.0, 1.0, 2.0),), "numbers of vertices, 0 to 2"),
+        (CORNERS, np.zeros((0, 3), int), r"triangles \(k, 3\), not \(3, 3\) and \(0, 3\)"),
+        (((0.0, 0.0),), ((0, 0, 0),), r"vertices \(n, 3\)"),
+        (CORNERS, np.zeros((400_001, 3), int), "400,001 triangles, too many"),
+    ],
+)
+def test_surfaces_that_cannot_be_drawn(vertices, faces, message):
+    with pytest.raises(ValueError, match=message):
+        look_of(Sheet(vertices, faces))
+
+
+def test_a_ball_around_its_joint_has_no_rod():
+    """Its centre of mass is at the joint: there is nothing to join."""
+    world = pt.World()
+    world.add_body("frame", None, joint=pt.revolute((0.0, 1.0, 0.0)))
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), "frame", pt.revolute((1.0, 0.0, 0.0)), placement=(0, 0, -1.0))
+    picture = picture_of(world.simulate(0.02, 1e-2))
+    assert [m.name for m in picture.layer("joints")] == ["frame", "ball"]
+
+
+def test_a_finger_that_slides_hangs_on_a_strut_that_closes_the_gap():
+    world = pt.World()
+    world.add_body("hand", pt.Inertia.box(1.0, (0.2, 0.04, 0.03)), joint=pt.prismatic((0.0, 0.0, 1.0)))
+    finger, side = pt.Inertia.box(0.2, (0.02, 0.04, 0.08)), pt.prismatic((1.0, 0.0, 0.0))
+    world.add_body("finger", finger, "hand", side, placement=(-0.06, 0.0, -0.12))
+    world.add_body("touching", finger, "hand", side, placement=(0.06, 0.0, -0.055))
+    world.add_body("along", finger, "hand", side, placement=(0.2, 0.0, 0.0))  # the gap closes as it slides
+    (strut,) = picture_of(world.simulate(0.02, 1e-2)).layer("joints")
+    low, high = strut.triangles.vertices.min(axis=0), strut.triangles.vertices.max(axis=0)
+    assert strut.body == "finger"
+    assert (low + high) / 2 == pytest.approx([0.0, 0.0, (0.04 + 0.105) / 2])  # from its top to the hand's lower side
+    assert high[2] - low[2] == pytest.approx(1.04 * (0.105 - 0.04))
+
+
+def test_several_wheels_of_a_body_do_not_meet():
+    world = pt.World(gravity=(0.0, 0.0, 0.0))
+    craft = world.add_body("craft", pt.Inertia.sphere(10.0, 0.5))
+    for name, axis in zip("xyz", np.eye(3), strict=True):
+        craft.add(pt.Rotor(name, axis=axis, inertia=0.01, torque=0.1))
+    wheels = [m for m in picture_of(world.simulate(0.02, 1e-2)).layer("parts") if m.name.split(".")[-1] in "xyz"]
+    assert len(wheels) == 3
+    for wheel, axis in zip(wheels, np.eye(3), strict=True):
+        assert np.allclose(wheel.track.position[0] / np.linalg.norm(wheel.track.position[0]), axis, atol=1e-6)
+        assert wheel.triangles.reach < 0.9 * np.linalg.norm(wheel.track.position[0])
+        assert wheel.triangles.reach + np.linalg.norm(wheel.track.position[0]) < 0.5 * np.sqrt(2)

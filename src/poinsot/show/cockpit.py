@@ -51,10 +51,11 @@ class Flight(OnPage):
         body = fly.get("body") or base.records.names[main_vehicle(vehicles).body]
         camera = drawing.get("camera") or f"chase {body}"
         picture = LivePicture(base, layers, camera, around_start(base, body, fly), {"chase": BEHIND})
+        k = base.records.index(body)
         if fly.get("eye") is not None:
-            k = base.records.index(body)
             picture.vehicles[k] = replace(picture.vehicles[k], eye=np.asarray(fly["eye"], dtype=float))
-        instruments = Instruments(self.sim.compiled, body)
+        eye = picture.vehicles[k].eye
+        instruments = Instruments(self.sim.compiled, body, (float(eye[0]), float(eye[1]), float(eye[2])))
         labels = instruments.labels
         numbers: dict[str, tuple[int, Numbers]] = {
             "readings": (len(labels), instruments),

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.parts import Limit
-from poinsot.parts.structure import COMPONENTS
 from poinsot.run.ledger import magnitudes
 from poinsot.run.result import Run
 from poinsot.show.cameras import FOV, camera_of, usual_cameras
 from poinsot.show.compact import Packer
+from poinsot.show.happenings import Happenings
 from poinsot.show.history import history, quantities
 from poinsot.show.marks import Arrows, Axes, Copies, Label, Lines, Mark, Path, Plane, Skin, Surface, Track
 from poinsot.show.picture import LAYERS, Picture
@@ -259,15 +258,9 @@ def ledger_rows(run: Run, instance: int) -> dict[str, Any] | None:
 
 
 def events(run: Run, instance: int) -> list[dict[str, Any]]:
-    """What happened, with its time: limits of the structure that were passed, and why a run ended early."""
-    found, elements = [], run.compiled.system.description.elements
-    for name, latch in run.limits.latches.items():
-        one = {key: float(np.atleast_1d(value)[instance if run.batch else 0]) for key, value in latch.items()}
-        if one["latched"] > 0:
-            limit = elements[name]
-            parted = " and it parts" if isinstance(limit, Limit) and getattr(limit, "then", "") == "part" else ""
-            what = f"{COMPONENTS[int(one['case'])]} at {run.limits.cuts[name]} passed its limit{parted}"
-            found.append({"time": one["latched_at"], "text": f"{name}: {what}, at {one['latched_at']:.4g} s"})
+    """What happened, with its time: limits of the structure that were passed, events, and why a run ended early."""
+    last = run.y[-1] if run.batch is None else run.y[-1][instance]
+    found = Happenings(run.compiled.system)(last)
     if run.stop.reason in EARLY:
-        found.append({"time": float(run.time[-1]), "text": f"the run ended: {run.stop}"})
+        found.append({"name": "", "time": float(run.time[-1]), "text": f"the run ended: {run.stop}", "red": True})
     return sorted(found, key=lambda e: float(e["time"]))

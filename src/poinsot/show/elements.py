@@ -1,5 +1,6 @@
 """The layer of parts: a table of how each kind of element is drawn."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ TURNS = 9
 GLASS, LIQUID = (196, 211, 228), (240, 172, 48)
 FLAME, CORE = (246, 132, 36), (255, 224, 150)
 ATMOSPHERE = 1e5  # Pa
+BESIDE = 0.55  # of the hull's reach along its axis: where each of several wheels is; and its size, of a single one's
 HULL = 0.42  # the opacity of a body that something is inside of
 PLUME = draw.revolved(
     [(0.0, 0.0), (0.8, 0.0)], [(0.8, 0.0), (1.0, 0.14), (0.8, 0.4), (0.42, 0.75), (0.0, 1.0)], around=32
@@ -104,9 +106,10 @@ def hands(hands: Sequence[Hand], picture: "Picture") -> Iterator[Mark]:
 
 
 def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
-    """Wheels at the centre of mass, inside a translucent hull; propellers at the front of what flies in a uniform
-    gravity; rotating no faster than the eye can follow."""
+    """Wheels at the centre of mass, inside a translucent hull, several beside it, each on its axis; propellers at the
+    front of what flies in a uniform gravity; rotating no faster than the eye can follow."""
     records = picture.records
+    wheels = Counter(rotor.body for rotor in rotors if not is_propeller(rotor, picture))
     for rotor in rotors:
         k = records.index(rotor.body)
         axis = np.asarray(rotor.axis, dtype=float)
@@ -114,10 +117,12 @@ def rotors(rotors: Sequence[Rotor], picture: "Picture") -> Iterator[Mark]:
         spin = spun(picture, rotor.name, records.state(rotor, "speed", rotor.speed))
         wxyz = quaternion.product(records.wxyz[:, 0, k], quaternion.product(aimed(axis), spin))
         ahead, radius = _on_hull(picture, k, axis)
-        look, place = _wheel(radius), records.centres[:, 0, k]
+        look, away = _wheel(radius), 0.0
         if is_propeller(rotor, picture):
-            look = blades(0.24 * (picture.reaches[k] or picture.unit))
-            place = place + quaternion.rotate(records.wxyz[:, 0, k], ahead * axis)
+            look, away = blades(0.24 * (picture.reaches[k] or picture.unit)), ahead
+        elif wheels[rotor.body] > 1:
+            look, away = _wheel(BESIDE * radius), BESIDE * ahead
+        place = records.centres[:, 0, k] + quaternion.rotate(records.wxyz[:, 0, k], away * axis)
         yield Surface(rotor.name, look, Track(place, wxyz), INK, body=rotor.body)
 
 

@@ -1,14 +1,15 @@
 """What a display shows of a motion, computed as records are: the same numbers, to the last digit, as a run has."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from poinsot._types import Array
 from poinsot.parts import Element, Gear, Limit, PistonEngine, Propeller, Tank
+from poinsot.parts.load_factor import specific_force
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.observe import observables, observe, of_world
+from poinsot.run.observe import Measuring, measuring, observables, observe, of_world
 
 MOTION = ("position", "velocity")
 FLIGHT = (  # those that the world knows are shown
@@ -39,10 +40,12 @@ class Display:
 
 @dataclass(frozen=True, eq=False)
 class Instruments:
-    """The instruments of one body: quantities of its flight, and of what it carries, by the names of their records."""
+    """The instruments of one body: quantities of its flight, and of what it carries, by the names of their records;
+    and `felt`: the specific force (3,) [m/s^2] at the pilot's `eye` (3,) [m], both in body axes."""
 
     compiled: CompiledSystem
     body: str
+    eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @cached_property
     def quantities(self) -> dict[str, tuple[str, bool]]:
@@ -72,14 +75,19 @@ class Instruments:
             for k in range(max(1, array.size))
         ]
 
+    @cached_property
+    def _measured(self) -> Measuring:
+        """All quantities, and what is felt at the eye, from one function."""
+        wanted = observables(self.compiled.system, [*dict.fromkeys(name for name, _ in self.quantities.values())])
+        felt = partial(specific_force, body=self.body, point=self.eye)
+        return measuring(self.compiled.original, [*(o.of for o in wanted.values()), felt])
+
     def _arrays(self, t: float, y: Array, p: Array) -> dict[str, Array]:
-        wanted = list(dict.fromkeys(quantity for quantity, _ in self.quantities.values()))
-        data = observe(self.compiled, wanted, np.array([t]), y[None], p)
-        k = self.compiled.system.bodies.index(self.body)
-        return {
-            name: np.asarray(data[quantity][1][0][k] if of_body else data[quantity][1][0])
-            for name, (quantity, of_body) in self.quantities.items()
-        }
+        *arrays, felt = (array[0] for array in self._measured(np.array([t]), y[None], p))
+        wanted = dict.fromkeys(name for name, _ in self.quantities.values())
+        data, k = dict(zip(wanted, arrays, strict=True)), self.compiled.system.bodies.index(self.body)
+        shown = {name: data[q][k] if of_body else data[q] for name, (q, of_body) in self.quantities.items()}
+        return {name: np.asarray(array) for name, array in {**shown, "felt": felt}.items()}
 
     def __call__(self, t: float, y: Array, p: Array) -> Array:
         """The readings (n,) at one state."""

@@ -15,6 +15,7 @@ from poinsot._types import Array
 from poinsot.run.stepper import WorldStepper
 from poinsot.run.wall_clock import BehindWarning, LiveFrame, LiveRun
 from poinsot.show.document import EXACT
+from poinsot.show.happenings import Happenings
 from poinsot.show.instruments import Display
 from poinsot.show.live_picture import LivePicture
 from poinsot.show.replay import page_of
@@ -96,6 +97,7 @@ class LivePage(Served):
         self.numbers: dict[str, tuple[int, Numbers]] = {"exact": (shown.count, shown), **numbers}
         self.more, self.title, self.act = {**more, "exact": {"bodies": shown.bodies}}, title, act
         self.problem, self.seen, self.edition, self._shown = "", 0, -1, (-1.0, 0.0)
+        self.happenings, self.news = Happenings(sim.compiled.system), list[dict[str, Any]]()
         self.boxes: dict[Socket, Outbox] = {}
         self.jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.loop = LiveRun(sim, lambda _: self.act(), self._on_frame, rate=RATE, before=self._before)
@@ -196,6 +198,9 @@ class LivePage(Served):
         if not np.all(worst < FARTHEST):
             what = self.sim.compiled.labels()[int(np.argmax(~(worst < FARTHEST)))]
             self.stop_with(f"stopped at t = {t:.3f} s: {what} diverges. Use a smaller step, and reset.")
+        if (news := self.happenings(y)) != self.news:
+            self.news = news
+            self.tell(news=news)
         if self.boxes:
             self._send(frame, t, y, p)
 
@@ -244,7 +249,7 @@ class LivePage(Served):
 
     def _welcome(self, page: Socket, box: Outbox) -> None:
         self.boxes[page] = box
-        box.tell(layout=self.picture.layout(), seat=self.pilot is page, problem=self.problem)
+        box.tell(layout=self.picture.layout(), seat=self.pilot is page, problem=self.problem, news=self.news)
         self.edition, self._shown = self.picture.edition, (-1.0, 0.0)
 
     def _farewell(self, page: Socket) -> None:

@@ -20,6 +20,7 @@ from poinsot.show.picture import Picture
 from poinsot.show.records import Measures, Records
 from poinsot.show.replay import layers_of
 from poinsot.show.robots import own_looks
+from poinsot.show.triggers import with_triggers
 from poinsot.show.web_server import offer
 from poinsot.world import System, World
 from poinsot.world.paths import entries
@@ -78,7 +79,7 @@ class Live(OnPage):
         world: World,
         free: Mapping[str, tuple[float, float]],
         ranges: Mapping[str, tuple[float, float]],
-        buttons: Sequence[str],
+        buttons: Sequence[str] | None,
         step: float,
         method: str | None,
         layers: Sequence[str],
@@ -87,6 +88,8 @@ class Live(OnPage):
         host: str,
         port: int,
     ) -> None:
+        world, self.triggers = with_triggers(world, buttons)
+        buttons = list(dict.fromkeys([*self.triggers, *(buttons or ())]))
         self.world, self.pushed = within_reach(world)
         plots = list(plots) if plots is not None else usual_plots(self.world)
         inputs = [*self.world.description.inputs, *free]
@@ -97,15 +100,17 @@ class Live(OnPage):
         self.inputs = {name: np.array(value, dtype=float) for name, value in system.inputs.items()}
         self.numbers = {path: np.array(value, dtype=float) for path, value in vary.items()}
         for name in buttons:
-            if name not in self.inputs or np.ndim(self.inputs[name]):
-                raise ValueError(f"buttons: {name!r} is not an input that is a single number.")
+            if name not in self.triggers and (name not in self.inputs or np.ndim(self.inputs[name])):
+                raise ValueError(f"buttons: {name!r} is neither an event nor an input that is a single number.")
         base = rehearsed(self.sim, world, drawing)
         picture = LivePicture(base, layers, drawing.get("camera"))
         self._push_until = -np.inf
+        self._pressed: dict[str, bool] = {}  # buttons that are down, or went up since the last control period
         more = {
             "curves": curves_of(system, plots),
             "sliders": self._sliders(free, ranges, buttons),
-            "buttons": list(buttons),
+            "buttons": buttons,
+            "triggers": list(self.triggers),
             "bodies_in_reach": [{"name": name, "weight": self._weight(name)} for name in self.pushed],
         }
         numbers = {"curves": (len(self.sim.observation_labels) if plots else 0, self._observed)}
@@ -125,7 +130,7 @@ class Live(OnPage):
         """Each number with its label, range and value, for the page."""
         made = []
         for name, value in {**self.numbers, **self.inputs}.items():
-            if name == HAND or name in buttons:
+            if name in (HAND, *self.triggers.values()) or name in buttons:
                 continue
             low, high = free[name] if name in free else ranges.get(name, usual_range(value))
             low, high = min(float(low), float(np.min(value))), max(float(high), float(np.max(value)))
@@ -143,7 +148,11 @@ class Live(OnPage):
     def _act(self) -> dict[str, Array]:
         if self.t >= self._push_until:
             self.inputs[HAND], self._push_until = EMPTY, np.inf
-        return {**self.inputs, **self.numbers}
+        action = {**self.inputs, **self.numbers}
+        for button in [name for name, down in self._pressed.items() if not down and name not in self.triggers]:
+            del self._pressed[button]
+            self.inputs[button] = np.zeros(())
+        return action
 
     def _told(self, said: Mapping[str, Any]) -> None:
         if "set" in said:
@@ -152,7 +161,7 @@ class Live(OnPage):
             new.flat[int(k)] = float(value)
             self._change(name, new)
         if "press" in said and said["press"] in self.page.more["buttons"]:
-            self.inputs[said["press"]] = np.array(float(bool(said["down"])))
+            self._press(str(said["press"]), bool(said["down"]))
         if "grab" in said:
             body, point, target = said["grab"]
             self._hold(str(body), vector(point), vector(target))
@@ -161,9 +170,17 @@ class Live(OnPage):
         if said.get("let") or said.get("gone"):
             self.inputs[HAND], self._push_until = EMPTY, np.inf
             for name in self.page.more["buttons"]:
-                self.inputs[name] = np.zeros(())
+                self._press(name, False)
         if said.get("reset"):
             self._reset()
+
+    def _press(self, button: str, down: bool) -> None:
+        """A button goes down or up; a press is kept until a control period has taken it, that of an event for good."""
+        if down:
+            self.inputs[self.triggers.get(button, button)] = np.ones(())
+            self._pressed[button] = True
+        elif button in self._pressed:
+            self._pressed[button] = False
 
     def _hold(self, body: str, point: Array, target: Array) -> None:
         number = self._number(body)
@@ -203,6 +220,7 @@ class Live(OnPage):
 
     def _reset(self) -> None:
         self.inputs[HAND], self._push_until = EMPTY, np.inf
+        self.inputs |= {key: np.zeros(()) for key in self.triggers.values()}
         state = self.sim.start_with(self.numbers, self.inputs)
         self.page.loop.go_on_from(state)
         self.page.restart()
@@ -272,7 +290,7 @@ def live(
     *,
     free: Sequence[str] | Mapping[str, tuple[float, float]] = (),
     ranges: Mapping[str, tuple[float, float]] | None = None,
-    buttons: Sequence[str] = (),
+    buttons: Sequence[str] | None = None,
     step: float = 1e-3,
     method: str | None = None,
     show: str | Iterable[str] | None = None,
@@ -288,9 +306,10 @@ def live(
     """Simulate a world live in the browser, in real time, slower or faster, and interact with it.
 
     free: paths of parameters that get sliders, optionally with ranges: {"arm.mass": (0.5, 5.0)}. Inputs of the world
-    get sliders, too, over `ranges`; those in `buttons` are 1 while their button is pressed, else 0. Bodies are pulled
-    with the mouse, by a spring, and pushed with a button. plots: quantities by their names in records, as curves. The
-    other options are those of `view`.
+    get sliders, too, over `ranges`; those in `buttons` are 1 while their button is pressed, else 0. Events (`pt.When`)
+    in `buttons`, by default all of them, happen when their button is pressed, if they did not happen before. Bodies are
+    pulled with the mouse, by a spring, and pushed with a button. plots: quantities by their names in records, as
+    curves. The other options are those of `view`.
     """
     if not isinstance(free, Mapping):
         paths = (free,) if isinstance(free, str) else tuple(free)
@@ -298,7 +317,7 @@ def live(
     layers = [name for name in layers_of(show) if name != "ghosts"]
     drawing = {"looks": looks, "trails": trails, "camera": camera}
     page = Live(
-        world, free, ranges or {}, tuple(buttons), step, method, layers, plots, drawing, host, port
+        world, free, ranges or {}, buttons, step, method, layers, plots, drawing, host, port
     )  # fmt: skip
     offer(page, browser, block)
     return page

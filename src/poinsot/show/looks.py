@@ -32,7 +32,8 @@ class Look:
     pale: bool = False
 
 
-MOST_FACES = 400_000  # of a mesh file that is drawn
+MOST_FACES = 400_000  # of a mesh that is drawn
+FARTHEST = 1e30  # m, below which the coordinates of its vertices must be: pictures are drawn in single precision
 SLIM = 0.02  # the least semi-axis of an ellipsoid that is drawn, relative to the largest
 
 
@@ -47,10 +48,25 @@ def look_of(source: Any) -> list[Look]:
     if isinstance(source, (str, os.PathLike)):
         return from_file(Path(source))
     if hasattr(source, "vertices") and hasattr(source, "faces"):
-        return [Look(Triangles(np.asarray(source.vertices), np.asarray(source.faces)))]
+        return [Look(checked(source.vertices, source.faces, f"{type(source).__name__} that is to be drawn"))]
     if isinstance(source, Iterable):
         return [look for item in source for look in look_of(item)]
     raise TypeError(f"{source!r} cannot be drawn: give a shape, a mesh file, a trimesh.Trimesh or a list of those.")
+
+
+def checked(vertices: Any, faces: Any, owner: str) -> Triangles:
+    """The surface of these vertices (n, 3) [m] and faces (k, 3); an error if it cannot be drawn."""
+    v, f = np.asarray(vertices, dtype=float), np.asarray(faces)
+    if v.ndim != 2 or f.ndim != 2 or v.shape[1] != 3 or f.shape[1] != 3 or not len(f):
+        raise ValueError(f"the {owner} needs vertices (n, 3) and triangles (k, 3), not {v.shape} and {f.shape}.")
+    if len(f) > MOST_FACES:
+        raise ValueError(f"the {owner} has {len(f):,} triangles, too many to draw: simplify it.")
+    if not np.issubdtype(f.dtype, np.integer) or f.min() < 0 or f.max() >= len(v):
+        raise ValueError(f"the faces of the {owner} must be numbers of vertices, 0 to {len(v) - 1}.")
+    if not np.all(np.abs(v) < FARTHEST):
+        k = int(np.argmax(~np.all(np.abs(v) < FARTHEST, axis=1)))
+        raise ValueError(f"vertex {k} of the {owner} is {v[k].tolist()}: give finite numbers below {FARTHEST:g} m.")
+    return Triangles(v, f)
 
 
 def looks_of(description: Description, chosen: Mapping[str, Any]) -> dict[str, list[Look]]:
@@ -137,7 +153,7 @@ def from_file(path: Path) -> list[Look]:
         raise ValueError(f"mesh file '{path}' has no triangles.")
     if faces > MOST_FACES:
         raise ValueError(f"mesh file '{path}' has {faces:,} triangles, too many to draw: simplify it.")
-    return [Look(Triangles(np.asarray(m.vertices), np.asarray(m.faces)), _painted(m)) for m in parts]
+    return [Look(checked(m.vertices, m.faces, f"mesh file '{path}'"), _painted(m)) for m in parts]
 
 
 def _painted(mesh: Any) -> Colour | None:

@@ -41,6 +41,7 @@ SKIN = (222, 228, 234)  # of beams: light wings are seen before ground and sky
 BROKEN = (220, 38, 38)
 COLLIDES = (52, 168, 110)
 APART = 0.6  # a joint this far from its body, in reaches of it, is joined to it by a rod
+AT_JOINT = 0.1  # unless the body is around its joint: a centre of mass this near to it, in the same reaches
 PALER = 0.5  # share of white in the second tone of a round body
 FEW = 8  # point masses: up to so many have colours of their own
 IN_SPACE = (255, 214, 102)  # trails before a dark sky
@@ -93,6 +94,8 @@ def joints(picture: "Picture") -> Iterator[Mark]:
         elif kind.is_rotation:
             yield Surface(link.name, draw.ball(1.2 * size, around=24), track, STEEL, body=link.name)
             yield from _arm(picture, k, track)
+        elif kind.units == ("m",):
+            yield from _strut(picture, k, track)
 
 
 def _arm(picture: "Picture", k: int, track: Track) -> Iterator[Mark]:
@@ -102,11 +105,32 @@ def _arm(picture: "Picture", k: int, track: Track) -> Iterator[Mark]:
     if not looks or link.inertia is None or link.name in picture.chosen_looks:
         return
     gap = float(np.linalg.norm(np.concatenate(looks), axis=1).min())
-    around = float(np.linalg.norm(link.inertia.com)) < gap  # a ball about its joint
-    if gap > APART * picture.reaches[k] and not around:
+    if gap > APART * picture.reaches[k] and np.linalg.norm(link.inertia.com) > AT_JOINT * picture.reaches[k]:
         yield Surface(
             f"{link.name} arm", bone(link.inertia.com, 0.06 * picture.reaches[k]), track, STEEL, body=link.name
         )
+
+
+def _strut(picture: "Picture", k: int, track: Track) -> Iterator[Mark]:
+    """A rod from a body that slides to its parent, over the gap between their shapes across the axis, as they were
+    placed; the boxes around the shapes decide."""
+    link = picture.records.mechanism.links[k]
+    own = [look.triangles.vertices for look in picture.looks[link.name]]
+    parents = [] if link.parent is None else [look.triangles.vertices for look in picture.looks[link.parent]]
+    if not own or not parents:
+        return
+    X, kind = link.placement, link.joint.type
+    a = np.concatenate(own) @ X.R.T + X.p
+    b = np.concatenate(parents)
+    low, high = np.maximum(a.min(axis=0), b.min(axis=0)), np.minimum(a.max(axis=0), b.max(axis=0))
+    middle, gap = (low + high) / 2, np.maximum(low - high, 0.0)
+    axis = X.R @ kind.subspace(link.joint, kind.neutral(link.joint))[3:, 0]
+    length, side = float(gap.max()), int(np.argmax(gap))
+    if length < 1e-3 * picture.reaches[k] or np.count_nonzero(gap) > 1 or abs(axis[side]) > 1e-6:
+        return
+    rod = draw.cylinder(0.07 * picture.reaches[k], 1.04 * length).moved(Pose.from_quaternion(aimed(np.eye(3)[side])))
+    place = X.inverse() @ Pose(p=middle)
+    yield Surface(f"{link.name} strut", rod.moved(place), track, STEEL, body=link.name)
 
 
 def exposures(picture: "Picture") -> Iterator[Mark]:

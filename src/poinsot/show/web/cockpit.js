@@ -1,6 +1,6 @@
 // Flying: the head-up display with all that a pilot reads, round instruments instead, warnings, controls.
 
-const DEG = 180 / Math.PI, RED = "#ff5a4f";
+const DEG = 180 / Math.PI, G_0 = 9.80665, RED = "#ff5a4f";
 
 class FlightHud extends LiveHud {
   constructor(stage, host) { super(stage, host); this.spec = stage.doc.cockpit; this.gauges = new Gauges(this); this.round = this.spec.instruments === "gauges"; }
@@ -16,7 +16,7 @@ class FlightHud extends LiveHud {
       t: stage.span[1], body: spec.body, values: named, inputs, position: p, velocity: v, places: Object.fromEntries([...spec.axes, "trim"].map((name, k) => [name, places[k]])),
       speed: size(over), airspeed: named.airspeed ?? size(over), altitude: named.altitude ?? (globe ? size(minus(p, globe.centre)) - globe.radius : dot(p, up) - ground), above: named.height_above_ground ?? null, climb, track: (Math.atan2(dot(over, east), dot(over, north)) * DEG + 360) % 360,
       heading: (Math.atan2(dot(nose, east), dot(nose, north)) * DEG + 360) % 360, pitch: Math.asin(between(dot(nose, up), -1, 1)), roll: Math.atan2(-dot(right, up), dot(roof, up)),
-      load_factor: named.load_factor ?? 0, alpha: named.alpha ?? 0, beta: named.beta ?? 0, turning: -dot(w, up), slip: named.beta ?? 0, throttle: places[spec.axes.indexOf("throttle")],
+      felt: (f => ({ up: top * f[2], ahead: f[0], right: -top * f[1] }))([0, 1, 2].map(k => named[`felt.${k}`] / G_0)), load_factor: named.load_factor ?? 0, alpha: named.alpha ?? 0, beta: named.beta ?? 0, turning: -dot(w, up), slip: named.beta ?? 0, throttle: places[spec.axes.indexOf("throttle")],
       rpm: (k => k === undefined ? null : named[k] * 30 / Math.PI)(spec.labels.find(l => l.endsWith(".speed"))),
       fuel: (n => n.length ? n.reduce((s, k) => s + named[`${k}.contents`], 0) / n.reduce((s, k) => s + spec.tanks[k], 0) : null)(Object.keys(spec.tanks).filter(k => `${k}.contents` in named)),
       wheels: spec.labels.filter(l => l.endsWith(".load")).map(l => named[l]),
@@ -55,8 +55,17 @@ class FlightHud extends LiveHud {
     g.shadowBlur = 3; g.fillStyle = LIGHT; g.textAlign = "center";
     g.fillText(`${r.climb >= 0 ? "+" : "\u2212"}${Math.abs(r.climb).toFixed(1)} m/s`, x1, y + high / 2 + 20);
     const left = [`n ${r.load_factor.toFixed(2)} g`, `\u03b1 ${(r.alpha * DEG).toFixed(1)}\u00b0`]; left.forEach((text, k) => g.fillText(text, x0, y + high / 2 + 20 + 18 * k));
+    this.seat(x0, y + high / 2 + 78, r.felt);
     if (r.above !== null && r.above < 300) g.fillText(`R ${Math.max(0, r.above).toFixed(0)} m`, x1, y + high / 2 + 38);
     this.levers(w, h, r);
+  }
+
+  // What the pilot feels at the eye: how hard the seat pushes up [g], and a ball that it throws aside, forward and back.
+  seat(x, y, { up, ahead, right }) {
+    const { g } = this, R = 24, away = Math.hypot(ahead, right), part = R * Math.min(away, 1) / (away || 1);
+    g.globalAlpha = 0.5; g.beginPath(); g.arc(x, y, R, 0, 7); g.moveTo(x - R, y); g.lineTo(x + R, y); g.moveTo(x, y - R); g.lineTo(x, y + R); g.stroke(); g.globalAlpha = 1;
+    g.beginPath(); g.arc(x - part * right, y + part * ahead, 5, 0, 7); g.fill();
+    g.fillText(`seat ${up.toFixed(2)} g`, x, y + R + 17);
   }
 
   compass(w, r) {

@@ -103,7 +103,7 @@ class LivePanel {
     const { doc } = player.stage;
     this.player = player; this.box = made("aside", where); this.fields = {};
     this.sliders(doc.sliders ?? []);
-    if (doc.buttons?.length) this.buttons(doc.buttons);
+    if (doc.buttons?.length) this.buttons(doc.buttons, new Set(doc.triggers));
     if (doc.bodies_in_reach?.length) this.pushes(doc.bodies_in_reach);
     this.curves = (doc.curves ?? []).map(c => new LiveCurve(c, player, this.box));
     this.box.hidden = !this.box.children.length;
@@ -125,9 +125,11 @@ class LivePanel {
 
   take(values) { for (const [name, list] of Object.entries(values)) list.forEach((v, k) => { const f = this.fields[name]?.[k]; if (f && document.activeElement !== f.field && document.activeElement !== f.slider) { f.slider.value = v; f.field.value = String(+v.toPrecision(6)); } }); }
 
-  buttons(names) {
+  // Buttons that are pressed; of events, which happen once, grey after that.
+  buttons(names, events) {
     const box = made("div", this.box, "presses");
-    for (const name of names) { const b = made("button", box, "", name), press = down => this.player.say({ press: name, down }); b.onpointerdown = e => { b.setPointerCapture(e.pointerId); press(true); }; b.onpointerup = b.onpointercancel = () => press(false); }
+    this.triggers = {};
+    for (const name of names) { const b = made("button", box, "", name), press = down => this.player.say({ press: name, down }); if (events.has(name)) { b.title = "make this event happen now"; this.triggers[name] = b; } b.onpointerdown = e => { b.setPointerCapture(e.pointerId); press(true); }; b.onpointerup = b.onpointercancel = () => press(false); }
   }
 
   pushes(bodies) {
@@ -139,6 +141,8 @@ class LivePanel {
     go.title = "push it for 0.15 s; or pull a body with the mouse";
     go.onclick = () => { const n = way.selectedIndex, f = [0, 0, 0]; f[n >> 1] = (n % 2 ? -1 : 1) * +force.value * bodies.find(b => b.name === body.value).weight; this.player.say({ push: [body.value, f] }); };
   }
+
+  happened(names) { for (const [name, b] of Object.entries(this.triggers ?? {})) b.disabled = names.includes(name); }
 
   point(t, i) { if (!this.box.hidden) for (const curve of this.curves) curve.point(t, i); }
 }
@@ -206,11 +210,12 @@ class LivePlayer extends Player {
     if (said.reset) stage.forget();
     if (said.problem !== undefined) { stage.problem = said.problem; this.alarm(said.problem); }
     if (said.seat !== undefined) this.seated(said.seat);
+    if (said.news) { this.news.events = said.news; this.panel.happened(said.news.map(e => e.name)); this.news.point(this.t); }
     if (said.values) this.panel.take(said.values);
     if (said.notice) this.notify(said.notice, 6000);
   }
 
-  alarm(text) { this.news.box.replaceChildren(); if (text) made("div", this.news.box, "alarm", text); }
+  alarm(text) { this.news.problem = text; this.news.point(this.t); }
 
   // A notice that goes away after a while; one of each kind.
   notify(text, until = 6000, kind = "") {
@@ -268,10 +273,10 @@ class LivePlayer extends Player {
     canvas.onpointermove = e => {
       if (!e.buttons) return;
       if (held) this.say({ grab: [held.body, held.point, this.stage.under(...place(e), held.hit)] }, true);
-      else { this.stage.eye.drag(e.movementX, e.movementY); this.dirty = true; }
+      else { this.stage.eye.drag(e.movementX, e.movementY); this.stir(); }
     };
     canvas.onpointerup = canvas.onpointercancel = () => { if (held) this.say({ let: true }); held = null; };
-    canvas.addEventListener("wheel", e => { e.preventDefault(); this.stage.eye.zoom(Math.exp(0.0012 * e.deltaY)); this.dirty = true; }, { passive: false });
+    canvas.addEventListener("wheel", e => { e.preventDefault(); this.stage.eye.zoom(Math.exp(0.0012 * e.deltaY)); this.stir(); }, { passive: false });
   }
 
   get actions() { return { Space: () => this.toggle(), KeyR: () => this.say({ reset: true }), Period: () => this.say({ step: true }), KeyC: () => this.look({ kind: { chase: "orbit", orbit: "cockpit", cockpit: "fixed" }[this.stage.eye.spec.kind] ?? "chase" }) }; }

@@ -103,15 +103,16 @@ class Panel {
   point(t, i) { if (!this.box.hidden) for (const curve of this.curves) curve.point(t, i); }
 }
 
-// Limits that are passed are said when it happens, and stay said.
+// Limits that are passed and events are said when they happen, and stay said; so does a problem.
 class News {
-  constructor(events, where) { this.events = events; this.box = made("div", where, "news"); this.shown = -1; }
+  constructor(events, where) { this.events = events; this.problem = ""; this.box = made("div", where, "news"); this.shown = ""; }
 
   point(t) {
-    const past = this.events.filter(e => e.time <= t);
-    if (past.length === this.shown) return;
-    this.shown = past.length; this.box.replaceChildren();
-    for (const e of past.slice(-3)) made("div", this.box, "alarm", e.text);
+    const past = this.events.filter(e => e.time <= t).slice(-3), key = JSON.stringify([past, this.problem]);
+    if (key === this.shown) return;
+    this.shown = key; this.box.replaceChildren();
+    for (const e of past) made("div", this.box, e.red ? "alarm" : "tiding", e.text);
+    if (this.problem) made("div", this.box, "alarm", this.problem);
   }
 }
 
@@ -128,7 +129,7 @@ class Bar {
     this.slider = made("input", rail); Object.assign(this.slider, { type: "range", min: span[0], max: span[1], step: "any", value: span[0] });
     this.slider.setAttribute("aria-label", "time");
     this.slider.oninput = () => player.seek(+this.slider.value);
-    for (const e of doc.events) { const tick = made("i", rail, "tick"); tick.title = e.text; tick.style.left = `${100 * (e.time - span[0]) / (span[1] - span[0] || 1)}%`; }
+    for (const e of doc.events) { const tick = made("i", rail, e.red ? "tick" : "tick mild"); tick.title = e.text; tick.style.left = `${100 * (e.time - span[0]) / (span[1] - span[0] || 1)}%`; }
     this.speed = made("select", bar, "speed"); this.speed.title = "speed";
     for (const f of [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16]) { const o = made("option", this.speed, "", `\u00d7 ${short(f * doc.rate)}`); o.value = f; o.selected = f === 1; }
     this.speed.onchange = () => { player.factor = +this.speed.value; };
@@ -154,7 +155,11 @@ class Menu {
     if (doc.bodies.length > 1) {
       this.body = made("select", box); this.body.title = "the body that the camera follows";
       doc.bodies.forEach((b, k) => { const o = made("option", this.body, "", b.name); o.value = k; });
-      this.body.onchange = () => player.look({ ...(eye.spec.kind === "fixed" ? { kind: "orbit" } : { kind: player.stage.eye.spec.kind }), body: +this.body.value });
+      this.body.onchange = () => { const { kind, other } = eye.spec, body = +this.body.value; player.look(kind === "fixed" || (kind === "from" && other === body) ? { kind: "orbit", body } : { kind, other, body }); };
+      this.other = made("select", box); this.other.title = "look at it from another body"; this.other.setAttribute("aria-label", this.other.title);
+      made("option", this.other, "", "from \u2026").value = "";
+      doc.bodies.forEach((b, k) => { const o = made("option", this.other, "", `from ${b.name}`); o.value = k; });
+      this.other.onchange = () => { const other = this.other.value; player.look(other === "" || +other === eye.spec.body ? { kind: "orbit" } : { kind: "from", other: +other }); };
     }
     const more = made("details", box); made("summary", more, "", "layers");
     const list = made("div", more, "layers"), row = (name, meaning, on, change) => { const line = made("label", list), tick = made("input", line); tick.type = "checkbox"; tick.checked = on; made("span", line, "", name.replaceAll("_", " ")); line.title = meaning; tick.onchange = () => change(tick.checked); };
@@ -174,6 +179,6 @@ class Menu {
   mark() {
     const { spec } = this.player.stage.eye;
     for (const [kind, b] of Object.entries(this.buttons)) b.classList.toggle("on", kind === spec.kind);
-    if (this.body) this.body.value = spec.body;
+    if (this.body) { this.body.value = spec.body; this.other.value = spec.kind === "from" ? spec.other : ""; }
   }
 }

@@ -2,23 +2,32 @@
 
 // The share of the full resolution at which a slow machine still draws some thirty pictures per second while things move.
 class Pace {
-  constructor() { this.share = 1; this.waits = []; this.fast = 0; }
+  constructor() { this.share = 1; this.waits = []; this.fast = 0; this.proof = 180; this.rest = 0; }
 
-  // After a picture that came so many ms after the one before: the median of a dozen decides; back up needs more proof.
+  // After a picture that came so many ms after the one before. The median of a dozen decides; back up needs a row of
+  // quick pictures, twice as many each time that it turned out to be too early, so that it does not go up and down.
   after(ms) {
     this.fast = ms < 20 ? this.fast + 1 : 0;
     this.waits.push(ms);
-    if (this.fast >= 180) { this.share = Math.min(1, this.share / 0.8); this.fast = 0; }
+    if (this.share < 1 && this.fast >= this.proof) { this.share = Math.min(1, this.share / 0.8); this.fast = 0; this.rose = true; }
     if (this.waits.length < 12) return;
     const median = this.waits.sort((a, b) => a - b)[6];
     this.waits = [];
-    if (median > 36) this.share = Math.max(0.5, 0.8 * this.share);
+    if (this.rest > 0) this.rest--; else if (median > 36) this.coarser(median);
+  }
+
+  // Two steps down. If these have gained nothing, it is not the pixels that take the time: all of them again, for a while.
+  coarser(median) {
+    if (this.rose) { this.proof *= 2; this.rose = false; }
+    if (this.share === 1) this.before = median;
+    if (Math.abs(this.share - 0.64) < 0.01 && median > 0.93 * this.before) { this.share = 1; this.rest = 50; return; }
+    this.share = Math.max(0.5, 0.8 * this.share);
   }
 }
 
 class Player {
   constructor(stage, page) {
-    this.pace = new Pace();
+    this.pace = new Pace(); this.stirred = 0;
     this.stage = stage; this.t = stage.span[0]; this.factor = 1; this.playing = stage.times.length > 1; this.dirty = true;
     this.hudOn = stage.doc.hud;
     this.furnish(page);
@@ -33,15 +42,15 @@ class Player {
   }
 
   run() {
-    let before = performance.now();
+    let before = performance.now(), drew = false;
     const loop = now => {
       requestAnimationFrame(loop);
-      const seconds = Math.min(0.25, (now - before) / 1e3), { moves } = this;
-      if (moves && now - before < 1000) this.pace.after(now - before); // a page in the background waits longer
+      const seconds = Math.min(0.25, (now - before) / 1e3), moves = this.moves || now < this.stirred;
+      if (moves && drew && now - before < 1000) this.pace.after(now - before); // a page in the background waits longer
       before = now;
       this.sharpen(moves ? this.pace.share : 1);
       if (this.playing) this.advance(Math.max(0, seconds));
-      if (this.dirty) this.draw();
+      if (drew = this.dirty) this.draw();
     };
     requestAnimationFrame(loop);
   }
@@ -49,6 +58,9 @@ class Player {
   get moves() { return this.playing; }
 
   sharpen(share) { if (share !== this.stage.share) { this.stage.share = share; this.resize(); } }
+
+  // The view is being turned by hand.
+  stir() { this.stirred = performance.now() + 300; this.dirty = true; }
 
   advance(seconds) {
     const [t0, t1] = this.stage.span;
@@ -90,8 +102,8 @@ class Player {
   mouse() {
     const canvas = this.stage.renderer.domElement;
     canvas.onpointerdown = e => canvas.setPointerCapture(e.pointerId);
-    canvas.onpointermove = e => { if (e.buttons) { this.stage.eye.drag(e.movementX, e.movementY); this.dirty = true; } };
-    canvas.addEventListener("wheel", e => { e.preventDefault(); this.stage.eye.zoom(Math.exp(0.0012 * e.deltaY)); this.dirty = true; }, { passive: false });
+    canvas.onpointermove = e => { if (e.buttons) { this.stage.eye.drag(e.movementX, e.movementY); this.stir(); } };
+    canvas.addEventListener("wheel", e => { e.preventDefault(); this.stage.eye.zoom(Math.exp(0.0012 * e.deltaY)); this.stir(); }, { passive: false });
   }
 
   keys() {
