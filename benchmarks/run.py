@@ -25,7 +25,7 @@ from compare import BenchRun, Figure, append, sources
 from poinsot import fuse
 from poinsot.fuse.llvm.target import host
 
-PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka jax jaxlib numexpr jsbsim numba gymnasium".split()
+PACKAGES = "poinsot numpy llvmlite pin mujoco dynibo mjbatch heyoka diffrax jax numexpr jsbsim numba gymnasium".split()
 
 
 @dataclass
