@@ -27,7 +27,7 @@ from poinsot import fuse
 from poinsot.fuse.llvm.target import host
 
 PACKAGES = (
-    "poinsot numpy scipy llvmlite pin mujoco drake dynibo mjbatch heyoka jax jaxlib numexpr jsbsim numba gymnasium "
+    "poinsot numpy scipy llvmlite pin mujoco drake dynibo mjbatch heyoka diffrax jax jaxlib numexpr jsbsim numba gymnasium "
     "exudyn rocketpy bsk"
 ).split()
 

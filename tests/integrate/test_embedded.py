@@ -169,8 +169,9 @@ def test_solutions_of_equations(scheme):
     ends = kernel(times[[0, -1]], starts, [1.0])
     np.testing.assert_allclose(ends[:, -1], starts, atol=1e-6)
     with np.errstate(all="ignore"):
-        falls = kernel(times[[0, -1]], np.array([1.0, 0, 0, 0]), [1.0])
+        falls, back = kernel(times[[0, -1]], [1.0, 0, 0, 0], [1.0]), kernel([0.0, 1.0, 0.5], starts[1], [1.0])
     assert np.all(np.isnan(falls[-1]))
+    assert np.isnan(back).all(1).tolist() == [False, False, True]
     assert solution(kepler, scheme)(times, starts).shape == (3, 9, 4)
     for bad in (0.0, 1.0, np.nan):
         with pytest.raises(ValueError, match="tolerance must be"):

@@ -177,7 +177,7 @@ def solution(
 
     Steps end at the times. The root of the mean square of the errors of a step, each over 1 + the size of its number,
     is at most the tolerance. `parameters`: the kernel takes p (m,) as well, which is constant, and f is a function
-    (t, y, p). Where no step is short enough, the result is NaN.
+    (t, y, p). Where no step is short enough, or times decrease, the result is NaN.
     """
     if not 1e-16 <= tolerance < 1:
         raise ValueError(f"tolerance must be a number from 1e-16 to 1, not {tolerance!r}.")
@@ -193,7 +193,7 @@ def solution(
 
         def next_row(i: Any, carry: tuple[March, Array]) -> tuple[March, Array]:
             at = march(attempt, scheme.power, carry[0], times[i + 1])
-            carry[1][i + 1] = np.where(at.failed, np.nan, at.now)
+            carry[1][i + 1] = np.where(at.t == times[i + 1], at.now, np.nan)
             return at, carry[1]
 
         slope = rate(times[0], y)
