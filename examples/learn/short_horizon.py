@@ -187,14 +187,16 @@ def descend(optimiser, loss, weights) -> None:
 
 def train(game: Game, settings: Settings, report=print, every: int = 20):
     """The agent, and its curve: (steps, processor time [s], mean return without noise) after each `every` updates."""
+    per_update, curve, started = settings.horizon * settings.worlds, [], time.process_time()
+    updates = settings.steps // per_update
+    if updates < 1:
+        raise ValueError(f"{settings.steps} steps are less than one update takes, {per_update}.")
     torch.manual_seed(settings.seed)
     torch.set_num_threads(1)
     worlds = Worlds(game, settings)
     agent = Agent(worlds.seen.shape[1], game.actions, settings).to(worlds.x.device)
     target = copy.deepcopy(agent.value)
     of_policy, of_value = (torch.optim.Adam(w, betas=(0.7, 0.95)) for w in (agent.policy(), agent.value.parameters()))
-    per_update, curve, started = settings.horizon * settings.worlds, [], time.process_time()
-    updates = settings.steps // per_update
     for k in range(1, updates + 1):
         for optimiser in (of_policy, of_value):
             optimiser.param_groups[0]["lr"] = settings.rate * max(0.05, 1.0 - k / updates)

@@ -144,6 +144,8 @@ def test_rewards_that_are_not_finite_end_the_learning(short):
         short.train(blocks(short, undefined), settings)
     with pytest.raises(ValueError, match="32 starts, too few for 64 worlds"):
         short.train(blocks(short), short.Settings(worlds=64))
+    with pytest.raises(ValueError, match="10 steps are less than one update takes, 64"):
+        short.train(blocks(short), short.Settings(worlds=16, horizon=4, steps=10))
 
 
 def test_worlds_that_break_down_are_counted_and_begin_anew(short):
