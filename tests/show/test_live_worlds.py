@@ -125,7 +125,7 @@ def test_errors(live):
     nowhere = {"port": 0, "browser": False, "block": False}
     with pytest.raises(ValueError, match="step must be a positive number"):
         show.live(floating(), step=0.0, **nowhere)
-    with pytest.raises(ValueError, match="buttons: 'jump' is not an input"):
+    with pytest.raises(ValueError, match="buttons: 'jump' is neither an event nor an input"):
         show.live(floating(), buttons=["jump"], **nowhere)
     with pytest.raises(ValueError, match="the range of 'drive' must go"):
         show.live(floating(), ranges={"drive": (0.0, 0.0)}, **nowhere)

@@ -105,7 +105,7 @@ class Live(OnPage):
         base = rehearsed(self.sim, world, drawing)
         picture = LivePicture(base, layers, drawing.get("camera"))
         self._push_until = -np.inf
-        self._pressed: dict[str, bool] = {}  # buttons that are down, or went up since the last control period
+        self._clicked: set[str] = set()  # buttons that went down since the last control period
         more = {
             "curves": curves_of(system, plots),
             "sliders": self._sliders(free, ranges, buttons),
@@ -148,11 +148,9 @@ class Live(OnPage):
     def _act(self) -> dict[str, Array]:
         if self.t >= self._push_until:
             self.inputs[HAND], self._push_until = EMPTY, np.inf
-        action = {**self.inputs, **self.numbers}
-        for button in [name for name, down in self._pressed.items() if not down and name not in self.triggers]:
-            del self._pressed[button]
-            self.inputs[button] = np.zeros(())
-        return action
+        clicked = {name: np.ones(()) for name in self._clicked if name in self.inputs}
+        self._clicked = set()
+        return {**self.inputs, **clicked, **self.numbers}
 
     def _told(self, said: Mapping[str, Any]) -> None:
         if "set" in said:
@@ -175,12 +173,11 @@ class Live(OnPage):
             self._reset()
 
     def _press(self, button: str, down: bool) -> None:
-        """A button goes down or up; a press is kept until a control period has taken it, that of an event for good."""
-        if down:
-            self.inputs[self.triggers.get(button, button)] = np.ones(())
-            self._pressed[button] = True
-        elif button in self._pressed:
-            self._pressed[button] = False
+        """A button goes down or up; one that goes up before a control period took it counts for that one."""
+        if button in self.triggers and not down:
+            return  # an event happens once: its button stays pressed
+        self.inputs[self.triggers.get(button, button)] = np.array(float(down))
+        self._clicked |= {button} if down else set()
 
     def _hold(self, body: str, point: Array, target: Array) -> None:
         number = self._number(body)
