@@ -27,8 +27,8 @@ from poinsot import fuse
 from poinsot.fuse.llvm.target import host
 
 PACKAGES = (
-    "poinsot numpy scipy llvmlite pin mujoco drake dynibo mjbatch heyoka diffrax jax jaxlib numexpr jsbsim numba gymnasium "
-    "exudyn rocketpy bsk"
+    "poinsot numpy scipy llvmlite pin mujoco drake dynibo mjbatch heyoka diffrax jax jaxlib numexpr jsbsim numba "
+    "gymnasium exudyn rocketpy bsk"
 ).split()
 
 

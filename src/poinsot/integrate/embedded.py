@@ -159,14 +159,18 @@ def march(
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
         failed, goes = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300), does & ~met
-        leaves, rebuild = flatten(at.now)
-        kept = rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
         return March(
-            np.where(goes, t, at.t), kept, np.where(met, at.h, following), np.where(met, at.error, remembered),
+            np.where(goes, t, at.t), _chosen(goes, new, at.now), np.where(met, at.h, following), np.where(met, at.error, remembered),
             np.where(met, length, at.tried), met, failed,
         )  # fmt: skip
 
     return while_loop(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, STEPS)
+
+
+def _chosen(goes: Any, new: Any, old: Any) -> Any:
+    """What is stepped, where it goes on, and else as it was."""
+    leaves, rebuild = flatten(old)
+    return rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
 
 
 def solution(
