@@ -1,6 +1,6 @@
 """A quadruped learns to walk and turn as it is told, by derivatives of its steps: python examples/learn/walk.py
 
-With --replay walk.html it then shows what it learnt. On a GPU: --device cuda --worlds 4096.
+With --replay walk.html it then shows what it learnt. On a GPU: --device cuda --worlds 1024.
 """
 
 import argparse

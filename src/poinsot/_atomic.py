@@ -48,6 +48,8 @@ def beside(path: str | PathLike[str]) -> Path:
     path = _followed(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"'{path}' cannot be written: the folder '{path.parent}' does not exist.")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "a device, pipe or socket cannot be replaced by a file", str(path))
     _remove_orphans(path)
     return path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{os.urandom(4).hex()}.partial")
 

@@ -249,3 +249,14 @@ def test_a_saved_run_outlives_the_file_it_replaces(tmp_path):
     assert lazy.y[...].tobytes() == first.y.tobytes()
     assert lazy.data.load().identical(first.data)
     assert pt.load_run(tmp_path / "x.nc").y.tobytes() == second.y.tobytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_file_is_never_replaced(tmp_path):
+    """A pipe here; devices are alike, and a user who may do all would lose /dev/full to a replay."""
+    pipe = tmp_path / "pipe.html"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="a device, pipe or socket cannot be replaced"):
+        atomic.write_text(pipe, "x")
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [pipe]

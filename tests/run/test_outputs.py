@@ -218,3 +218,20 @@ def test_names_of_outputs_are_checked():
         pendulum().simulate(0.01, outputs={"x": "max(altitude)"})
     with pytest.raises(ValueError, match=r"(?s)outputs.apogee.*did you mean 'altitude'"):
         read_scenario(SCENARIO.replace("max(altitude)", "max(altitde)"))
+
+
+@pytest.mark.parametrize(
+    ("formula", "unit"),
+    [
+        ("max(position[2])", "m"),
+        ("max(ball.position.z)", "m"),
+        ("rms(norm(velocity))", "m/s"),
+        ("final(energy)", "J"),
+        ("time(velocity[2] < 0)", "s"),
+        ("max(2 * position[2])", None),  # not a quantity itself
+        ("final(orientation[0])", None),  # of no unit
+    ],
+)
+def test_outputs_have_the_unit_of_the_quantity_that_they_are_of(formula, unit):
+    run = thrown().simulate(0.5, 0.01, outputs={"x": formula}, ledger=False)
+    assert run.outputs.x.attrs.get("units") == unit

@@ -60,7 +60,7 @@ def _read(system: System, name: str, value: Any) -> Output:
 def _called(system: System, name: str, kind: str, function: Callable[..., Any]) -> Output:
     """An output of a function, made once, so that it compiles once."""
     text = f"{kind}({getattr(function, '__name__', 'function')})"
-    return Output(name, kind, lambda t, motion: function(t, motion.scene), text)
+    return Output(name, kind, lambda t, motion: function(t, motion.scene), text, unit="s" if kind == "time" else "")
 
 
 @memo
@@ -96,7 +96,18 @@ def _bound(system: System, name: str, formula: OutcomeFormula) -> Output:
 
         return _value(tree, look, ask)
 
-    return Output(name, kind, of, formula.text, formula)
+    return Output(name, kind, of, formula.text, formula, "s" if kind == "time" else _unit(outer.args[0]))
+
+
+def _unit(inner: ast.expr) -> str:
+    """The unit of a formula that is one quantity, or an entry, the size or the norm of one; else ""."""
+    while isinstance(inner, ast.Subscript) or (
+        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in ("abs", "norm")
+    ):
+        inner = inner.value if isinstance(inner, ast.Subscript) else inner.args[0]
+    names = [name for name in ast.unparse(inner).split(".") if name in OBSERVABLES]
+    unit = OBSERVABLES[names[0]].unit if len(names) == 1 and isinstance(inner, (ast.Name, ast.Attribute)) else ""
+    return "" if "," in unit or unit == "1" else unit
 
 
 def _require_bodies(tree: ast.AST, bodies: list[str]) -> None:

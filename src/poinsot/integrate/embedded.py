@@ -160,8 +160,8 @@ def march(
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
         failed, goes = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300), does & ~met
         return March(
-            np.where(goes, t, at.t), _chosen(goes, new, at.now), np.where(met, at.h, following), np.where(met, at.error, remembered),
-            np.where(met, length, at.tried), met, failed,
+            np.where(goes, t, at.t), _chosen(goes, new, at.now), np.where(met, at.h, following),
+            np.where(met, at.error, remembered), np.where(met, length, at.tried), met, failed,
         )  # fmt: skip
 
     return while_loop(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, STEPS)

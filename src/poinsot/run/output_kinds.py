@@ -70,7 +70,7 @@ KINDS: dict[str, OutputKind] = {
 class Output:
     """One number of a run: its name, its kind, the function of a motion that it is of, and both in words.
 
-    formula: data from which that function follows, with the system; None if there are none.
+    formula: data from which that function follows, with the system; None if there are none. unit: "" if unknown.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Output:
     of: Value
     text: str
     formula: Any = None
+    unit: str = ""
 
     def value(self, t: Scalar, motion: Motion) -> Array:
         """The number at one instant; of a condition 1 if it is true, else 0."""

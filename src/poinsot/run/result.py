@@ -125,7 +125,11 @@ class Run:
         if not kept or end is None:
             raise ValueError('no outputs were kept: simulate(..., outputs={"highest": "max(altitude)"}).')
         front = () if self.batch is None else ("batch",)
-        values = {name: (front, x, {"description": text}) for (name, text), x in output_values(self.compiled, end)}
+        units = {o.name: {"units": o.unit} for o in kept if o.unit}
+        values = {
+            name: (front, x, {"description": text, **units.get(name, {})})
+            for (name, text), x in output_values(self.compiled, end)
+        }
         return xarray.Dataset(values, varied_coords(self.varied, values), attrs=self.attributes())
 
     @property

@@ -42,7 +42,7 @@ def quantile_plot(
         for row, name in zip(axes, chosen, strict=True):
             (_histogram if name in sweep.outputs else _bands)(row[0], sweep, name)
             for panel, (label, x) in zip(row[1:], shown.items(), strict=True):
-                _scatter(panel, x, sweep.at_end(name), label, name if name in sweep.outputs else "final value")
+                _scatter(panel, x, sweep.at_end(name), label, _of_instances(sweep, name))
         if ax is None:
             _share_labels(axes[:, 1:] if any(name in sweep.outputs for name in chosen) else axes)
     return saved(axes[0, 0].figure, path)
@@ -86,20 +86,30 @@ def _dispersions(plt: Any, sweep: Sweep, what: Sequence[str], path: str | os.Pat
 
 
 def _named(sweep: Sweep, name: str) -> str:
-    """A name with its unit, or what an output is of."""
+    """A name with its unit; of an output, also what it is of."""
     if name in sweep.outputs:
-        return f"{name} = {sweep.data[name].attrs.get('description', '')}"
-    unit = unit_of(pick(sweep.data, name), name)
+        about = sweep.data[name].attrs
+        text, unit = f"{name} = {about.get('description', '')}", str(about.get("units", ""))
+    else:
+        text, unit = name, unit_of(pick(sweep.data, name), name)
+    return f"{text} [{unit}]" if unit else text
+
+
+def _of_instances(sweep: Sweep, name: str) -> str:
+    """The title of values over a parameter."""
+    if name not in sweep.outputs:
+        return "final value"
+    unit = sweep.data[name].attrs.get("units")
     return f"{name} [{unit}]" if unit else name
 
 
 def _bands(ax: Any, sweep: Sweep, name: str) -> None:
-    time, unit = sweep.data["time"].values, unit_of(pick(sweep.data, name), name)
+    time = sweep.data["time"].values
     low, lower, middle, upper, high = sweep.quantiles(name, QUANTILES)
     ax.fill_between(time, low, high, color=COLOURS[0], alpha=0.15, lw=0, label="90 % of instances")
     ax.fill_between(time, lower, upper, color=COLOURS[0], alpha=0.3, lw=0, label="50 % of instances")
     ax.plot(time, middle, color=COLOURS[0], lw=1.6, label="median")
-    ax.set_title(f"{name} [{unit}]" if unit else name, fontsize=10, color=INK)
+    ax.set_title(_named(sweep, name), fontsize=10, color=INK)
     ax.set_xlabel("time [s]")
     ax.grid(color="#e6eaf0", lw=0.8)
     ax.margins(x=0.0)
@@ -109,7 +119,7 @@ def _bands(ax: Any, sweep: Sweep, name: str) -> None:
 def _histogram(ax: Any, sweep: Sweep, name: str) -> None:
     values = sweep.at_end(name)
     ax.hist(values[np.isfinite(values)], bins=40, color=COLOURS[0], alpha=0.6)
-    ax.set_title(f"{name} = {sweep.data[name].attrs.get('description', '')}", fontsize=10, color=INK)
+    ax.set_title(_named(sweep, name), fontsize=10, color=INK)
     ax.set_ylabel("instances")
     ax.grid(color="#e6eaf0", lw=0.8)
 
