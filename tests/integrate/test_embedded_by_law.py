@@ -208,7 +208,7 @@ def test_what_is_settled():
 
     def settled(t, now, h, new):
         seen.append((float(t), float(h)))
-        return new + (100.0 if new - now == 1.0 else np.nan)
+        return new + (100.0 if new - now == 1.0 else np.nan), h
 
     calls, at = marching(lambda t, h: 2.0 if h > 0.4 else 0.5, h=1.0, end=1.0, settled=settled)
     assert len(seen) < len(calls)

@@ -10,12 +10,12 @@ from poinsot._fields import units_of
 from poinsot._hints import hint
 from poinsot._types import Array
 from poinsot.cli.screen import complain
-from poinsot.world import Description, Start, World
 
 if TYPE_CHECKING:
     from poinsot.files.scenario import Scenario
     from poinsot.study.linear import Linear
     from poinsot.study.trimmed import Trim
+    from poinsot.world import Description, World
 
 CONDITIONS = {"turn_rate": ("rad/s",), "pitch_rate": ("rad/s",), "load_factor": ("1",)}
 WORDS = ("trim", "free", "zero", "body", "output", "input", "below")  # of --with, beside conditions and numbers
@@ -31,7 +31,7 @@ G_0 = 9.80665
 class Question:
     """What is asked of a world: rows of numbers by name (--over), and words and numbers (--with)."""
 
-    world: World
+    world: "World"
     over: Mapping[str, Array]
     given: Mapping[str, Any]
     scenario: "Scenario | None" = None
@@ -43,6 +43,8 @@ class Question:
             return str(self.given["trim"])
         if self.scenario is not None and self.scenario.trim is not None:
             return self.scenario.trim.kind
+        from poinsot.world import Start
+
         starts = [body.start for body in self.world.description.bodies.values()]
         return "level" if any(isinstance(s, Start) and (s.airspeed or s.mach) for s in starts) else "rest"
 
@@ -66,7 +68,7 @@ class Question:
         return [(name, self.over[name]) for name in names if name is not None]
 
 
-def question(world: World, over: Sequence[str], given: Sequence[str], scenario: "Scenario | None" = None) -> Question:
+def question(world: "World", over: Sequence[str], given: Sequence[str], scenario: "Scenario | None" = None) -> Question:
     """What --over and --with ask of a world, checked."""
     from poinsot.files.varied import varied
 
@@ -94,7 +96,7 @@ def _pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _given(name: str, text: str, description: Description) -> Any:
+def _given(name: str, text: str, description: "Description") -> Any:
     """The value of a word, or of a number with its unit."""
     from poinsot.files.units import to_si
 
@@ -108,9 +110,10 @@ def _given(name: str, text: str, description: Description) -> Any:
         raise ValueError(f"--with {name}={text}: {str(error).rstrip('.')}.") from None
 
 
-def _units(name: str, description: Description) -> tuple[str, ...]:
+def _units(name: str, description: "Description") -> tuple[str, ...]:
     """The SI units of a condition of flight, of a number of the design, or of a number of the world."""
     from poinsot.files.dimensions import units_at
+    from poinsot.world import Start
 
     if name in description.inputs:
         return ()
@@ -160,7 +163,7 @@ def vn(asked: Question) -> Any:
     return plot_vn(vn_diagram(lift_limits=lift, load_limits=load, **numbers))
 
 
-def _of_design(world: World) -> dict[str, float]:
+def _of_design(world: "World") -> dict[str, float]:
     """Weight [N] of all bodies, and area and chord of the one aerodynamic model, as far as the world says."""
     from poinsot.parts import Aero
 
@@ -223,7 +226,7 @@ def _linearised(asked: Question, trim: "Trim") -> "Linear":
     return linear if not outputs or outputs[0] in linear.outputs else asked.world.linearise(trim, outputs=outputs)
 
 
-def _label(name: str, description: Description) -> str:
+def _label(name: str, description: "Description") -> str:
     units = _units(name, description)
     unit = "" if units in ((), ("1",)) else f" [{' or '.join(units)}]"
     return "Mach number" if name == "mach" else f"{name.replace('_', ' ') if '.' not in name else name}{unit}"

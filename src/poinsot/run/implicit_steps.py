@@ -94,6 +94,8 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
     laws |= {name: e.resisting(scene, h) for name, e in resisting.items() if e not in together}
     if _joints_resist(scene):
         laws[JOINTS] = joint_resistance(scene, h)
+    if any(len(e.bodies()) == 2 for e in resisting.values()):
+        tree.mass_matrix, tree.left  # noqa: B018  found before the iterations, which may be traced more than once
     rows = firm_rows(mech, system.closures(scene), scene.q, scene.v, scene.t, system.independent)
 
     def later(guess: tuple[Array, Array]) -> Later:

@@ -94,14 +94,11 @@ class Live(OnPage):
         plots = list(plots) if plots is not None else usual_plots(self.world)
         inputs = [*self.world.description.inputs, *free]
         vary = {path: np.array(world[path]) for path in free}
-        observe = plots or None
-        self.sim = live_stepper(self.world, step, method, inputs=inputs, vary=vary, observe=observe)
+        self.sim = live_stepper(self.world, step, method, inputs=inputs, vary=vary, observe=plots or None)
         system = self.sim.compiled.system
         self.inputs = {name: np.array(value, dtype=float) for name, value in system.inputs.items()}
         self.numbers = {path: np.array(value, dtype=float) for path, value in vary.items()}
-        for name in buttons:
-            if name not in self.triggers and (name not in self.inputs or np.ndim(self.inputs[name])):
-                raise ValueError(f"buttons: {name!r} is neither an event nor an input that is a single number.")
+        self._require_single(buttons)
         base = rehearsed(self.sim, world, drawing)
         picture = LivePicture(base, layers, drawing.get("camera"))
         self._push_until = -np.inf
@@ -117,6 +114,12 @@ class Live(OnPage):
         title = f"Poinsot, live: {', '.join(list(world.description.bodies)[:3])}"
         self.page = LivePage(self.sim, picture, self._act, self._told, numbers if plots else {}, more, title)
         self.page.serve(host, port)
+
+    def _require_single(self, buttons: Sequence[str]) -> None:
+        """An error if a button is for something else than an event or a number."""
+        for name in buttons:
+            if name not in self.triggers and (name not in self.inputs or np.ndim(self.inputs[name])):
+                raise ValueError(f"buttons: {name!r} is neither an event nor an input that is a single number.")
 
     def _observed(self, *_: Any) -> Array:
         return np.asarray(self.sim.observation)
