@@ -49,7 +49,7 @@ def kernel_source(
     nodes = graph.live()
     loops, by_order = any(node.op == "loop" for node in nodes), (not float64 and not fast) or len(nodes) > LONG
     shared = (unit.shared * block + tables) * itemsize
-    options = ("--ptxas-options=-O1",) if by_order and not loops else ()
+    options = ("--ptxas-options=-O1",) if (by_order and not loops) or _calls_in_long_code(graph) else ()
     return Source(unit.text(), block, shared, (*options, "--fmad=false") if graph.strict else options)
 
 
@@ -89,6 +89,12 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
     ]
     unit.functions.append("\n".join([head, *first, *text.lines, "}"]))
     return unit
+
+
+def _calls_in_long_code(graph: Graph) -> bool:
+    """Whether functions are called in long code: looking for an order, the assembler then keeps 32 or 128 registers."""
+    parts = [part.live() for part in (graph, *graph.subgraphs())]
+    return sum(map(len, parts)) > LONG and any(node.op == "call" for nodes in parts for node in nodes)
 
 
 def _passes_arrays(graph: Graph) -> bool:
