@@ -26,6 +26,7 @@ from poinsot.world import Body, Description, System, paths
 
 FEW = 512  # instances that are all tried
 MANY = 2**16  # instances whose mass properties are computed together
+BEGINS = ("q", "v", "position", "orientation", "velocity", "angular_velocity")  # numbers of a body that are its start
 
 
 def require_possible(system: System, values: Mapping[str, Array], n: int | None, few: int = FEW) -> None:
@@ -62,6 +63,8 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None,
 def _moves_mass(description: Description, path: str) -> bool:
     """Whether the number at this path may change what a joint moves; that of an input or of a start does not."""
     owner = paths.owner_of(description, path)
+    if isinstance(owner, Body) and path.rpartition(".")[2].partition("[")[0] in BEGINS:
+        return False
     return not (isinstance(owner, Description) and path != "gravity") and ".start." not in path
 
 
