@@ -1,4 +1,4 @@
-"""Proximal policy optimisation (Schulman et al., 2017) for vector environments, in one file of torch.
+"""Proximal policy optimisation (Schulman et al., 2017) for vector environments, in torch.
 
 A Gaussian policy and a value, two small networks; advantages by GAE(lambda); the clipped surrogate objective. Episodes
 that are cut off by their time limit go on in the value: what follows them is estimated, not zero.
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from networks import network
 from torch import nn
 
 
@@ -29,20 +30,12 @@ class Settings:
     seed: int = 1
 
 
-def network(inputs: int, outputs: int, width: int, gain: float) -> nn.Sequential:
-    layers = nn.Linear(inputs, width), nn.Linear(width, width), nn.Linear(width, outputs)
-    for layer, g in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
-        nn.init.orthogonal_(layer.weight, g)
-        nn.init.zeros_(layer.bias)
-    return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
-
-
 class Agent(nn.Module):
     """A policy N(mean(obs), exp(log_std)^2) for actions between -1 and 1, and a value."""
 
     def __init__(self, inputs: int, outputs: int, width: int) -> None:
         super().__init__()
-        self.mean, self.value = network(inputs, outputs, width, 0.01), network(inputs, 1, width, 1.0)
+        self.mean, self.value = network(inputs, outputs, width, 0.01, nn.Tanh), network(inputs, 1, width, 1.0, nn.Tanh)
         self.log_std = nn.Parameter(torch.full((outputs,), -0.5))
 
     def policy(self, seen: torch.Tensor) -> torch.distributions.Normal:

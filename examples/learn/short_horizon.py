@@ -1,4 +1,4 @@
-"""Short-horizon actor-critic (Xu et al., 2022): a policy learnt by derivatives of the physics, in one file of torch.
+"""Short-horizon actor-critic (Xu et al., 2022): a policy learnt by derivatives of the physics, in torch.
 
 Many worlds go on for a short horizon under the policy; a value says what their ends are worth. As each control period
 has derivatives, so has the sum of rewards over the horizon, by every weight of the policy, and the policy climbs along
@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 import torch
+from networks import network
 from torch import nn
 
 import poinsot as pt
@@ -77,22 +78,14 @@ def game(world: pt.World, actions, seen, reward, over, limit: float, device: str
     return Game(period, starts, round(limit / length), len(sim.action_labels))
 
 
-def network(inputs: int, outputs: int, width: int, gain: float) -> nn.Sequential:
-    layers = nn.Linear(inputs, width), nn.Linear(width, width), nn.Linear(width, outputs)
-    for layer, g in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
-        nn.init.orthogonal_(layer.weight, g)
-        nn.init.zeros_(layer.bias)
-    return nn.Sequential(layers[0], nn.ELU(), layers[1], nn.ELU(), layers[2])
-
-
 class Agent(nn.Module):
     """A policy tanh(mean(seen) + spread * noise), and a value."""
 
     def __init__(self, inputs: int, outputs: int, settings: Settings) -> None:
         super().__init__()
-        self.mean = network(inputs, outputs, settings.width, 0.01)
+        self.mean = network(inputs, outputs, settings.width, 0.01, nn.ELU)
         self.log_spread = nn.Parameter(torch.full((outputs,), float(np.log(settings.spread))))
-        self.value = network(inputs, 1, settings.width, 1.0)
+        self.value = network(inputs, 1, settings.width, 1.0, nn.ELU)
 
     def policy(self) -> list[nn.Parameter]:
         return [*self.mean.parameters(), self.log_spread]
