@@ -30,7 +30,7 @@ from poinsot.fuse.trace.creation import traced_creation
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-INTERPRETED = 2**13  # instances that the reference back end takes together
+INTERPRETED = 2**10  # instances that the reference back end takes together
 
 
 class Program:
@@ -58,10 +58,10 @@ class Program:
             self._graph = self._graph()
         return self._graph
 
-    @functools.cached_property
-    def is_constant(self) -> bool:
-        """Whether all results are known without arguments."""
-        return all(node.op == "const" for node in self.graph.outputs)
+    @property
+    def only_moves(self) -> bool:
+        """Whether all results are arguments or constants."""
+        return self.operations == 0
 
     @property
     def signature(self) -> str:
@@ -130,8 +130,9 @@ class Program:
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
         columns = [column for result in results for column in result.T]
-        for first in range(0, n, INTERPRETED):
-            block = slice(first, first + INTERPRETED)
+        size = max(1, n) if self.only_moves else INTERPRETED
+        for first in range(0, n, size):
+            block = slice(first, first + size)
             with np.errstate(all="ignore"):
                 values = reference.run(self.graph, [x for array in full for x in np.ascontiguousarray(array[block].T)])
             for column, value in zip(columns, values, strict=True):
