@@ -4,10 +4,12 @@ import dataclasses
 import functools
 import inspect
 import math
+import os
 import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -50,6 +52,7 @@ class Program:
         self.structure: Any = None  # of the user's results, unless that is an array or a flat tuple or list
         self.operations = sum(self.graph.count().values()) if operations is None else operations
         self.place: str | None = None  # where it is kept on disk (`program_cache`)
+        self._begun: dict[tuple[Target, int], Future[jit.MachineCode]] = {}  # by threads of a process
 
     @property
     def graph(self) -> Graph:
@@ -77,7 +80,7 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        code = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
+        code = self._machine_code(this_machine(dtype.itemsize))
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
@@ -86,17 +89,31 @@ class Program:
     def _uncompiled(self) -> "Program":
         """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""
         twin = object.__new__(Program)
-        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != MEMORY})
+        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != MEMORY} | {"_begun": {}})
         return twin
 
     @property
     def serial_loop(self) -> jit.MachineCode:
         """The float64 loop with vectors of one element, which takes instances strictly in order."""
-        return self._machine_code(dataclasses.replace(this_machine(8), width=1), "one after the other")
+        return self._machine_code(_one_lane())
+
+    def begin(self, serial: bool) -> None:
+        """Make the machine code of the `serial_loop`, or else of `f64`, in another thread while this one goes on."""
+        if jit.available() and not self.is_hollow():
+            target = _one_lane() if serial else this_machine(8)
+            key = target, os.getpid()  # a child has no such threads
+            if key not in self._begun:
+                self._begun[key] = _compilers(os.getpid()).submit(self._make_machine_code, target)
 
     @memo
-    def _machine_code(self, target: Target, comment: str) -> jit.MachineCode:
+    def _machine_code(self, target: Target) -> jit.MachineCode:
         """The compiled inner loop."""
+        begun = self._begun.get((target, os.getpid()))
+        return self._make_machine_code(target) if begun is None else begun.result()
+
+    def _make_machine_code(self, target: Target) -> jit.MachineCode:
+        floats = "float64" if target.float64 else "float32"
+        comment = "one after the other" if target.width == 1 else f"{floats}, {self.operations} operations"
         name = f"{self.name} {self.signature} {comment}"
         code = None if self.place is None else jit.found(self.place, target, name)
         if code is None:
@@ -112,7 +129,8 @@ class Program:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k != MEMORY}
-        state |= {"_graph": self.graph, "place": None}  # another process, maybe elsewhere, has a cache of its own
+        state |= {"_graph": self.graph, "_begun": {}}
+        state["place"] = None  # another process, maybe elsewhere, has a cache of its own
         try:
             pickle.dumps(self.structure)
         except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
@@ -138,6 +156,17 @@ class Program:
             for column, value in zip(columns, values, strict=True):
                 column[block] = value
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
+
+
+def _one_lane() -> Target:
+    """This machine, with vectors of one element."""
+    return dataclasses.replace(this_machine(8), width=1)
+
+
+@functools.cache
+def _compilers(process: int) -> ThreadPoolExecutor:
+    """The threads of a process that make machine code ahead of its use."""
+    return ThreadPoolExecutor(2, thread_name_prefix="poinsot-compiler")
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:

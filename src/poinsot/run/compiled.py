@@ -289,6 +289,12 @@ class CompiledSystem:
 
     # The same, compiled.
 
+    def begin(self, single: bool) -> None:
+        """Let other threads make the machine code of the steps, of one world or of many, while this one goes on."""
+        steps = self.advance if self.until is None else self.advance_until
+        if isinstance(steps, Kernel) and steps.backend == "llvm":
+            steps.program().begin(serial=single and self.until is None)
+
     def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
         """x of a single world after each of `count` times `stride` steps, (count, nx)."""
         firsts = first + stride * np.arange(count)

@@ -199,6 +199,11 @@ def observe(
     return {name: (chosen[name], array) for name, array in arrays.items()}
 
 
+def prepare(compiled: CompiledSystem, names: str | Sequence[str] | None) -> None:
+    """Trace what measures these quantities, while other threads compile."""
+    _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
+
+
 @memo
 def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[dict[str, Observable], Measuring]:
     """The quantities with these names, and the compiled function that measures them."""
