@@ -288,11 +288,10 @@ class CompiledSystem:
         return _amounts(motion)
 
     # The same, compiled.
-
     def begin(self, single: bool) -> None:
-        """Let other threads make the machine code of the steps, of one world or of many, while this one goes on."""
+        """Let another thread make the machine code of the steps, of one world or of many."""
         steps = self.advance if self.until is None else self.advance_until
-        if isinstance(steps, Kernel) and steps.backend == "llvm":
+        if isinstance(steps, Kernel):
             steps.program().begin(serial=single and self.until is None)
 
     def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
@@ -383,8 +382,7 @@ class CompiledSystem:
     @Shared
     def _observing(self) -> Sequence[int]:
         """The same in x, wherever the form that is stepped has them."""
-        p = self.parameters({}, {})
-        state = self.unpack(self._start(p))
+        state = self.unpack(self._start(p := self.parameters({}, {})))
         marked = LedgerState(state.state, np.full(len(self.inflow_indices), np.nan))
         form = flat(self._with_memory(self._scheme.to_stepped(self.context(p), marked)))
         return [*np.flatnonzero(np.isnan(form)).tolist(), *range(self.nx - self.n_memory, self.nx)]
