@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._memo import MEMORY, memo
-from poinsot.fuse import parallel, reference, signature
+from poinsot.fuse import buffers, parallel, reference, signature
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing
@@ -183,7 +183,7 @@ class Kernel:
         self.__doc__ = getattr(function, "__doc__", None)
         self._programs: dict[tuple[Shape, ...], Program] = {}
         self._recent: Callable[..., Any] | None = None  # the ufunc of the last call, most likely also of the next
-        self._limit = 0
+        self._limit, self._large = 0, 0  # sizes of arguments: above, threads may share the work; results are large
         self._fast = False
         self._gpu_kernels: dict[int, Kernel] = {}  # the same for the GPU, by the size of its floats
 
@@ -197,7 +197,7 @@ class Kernel:
             for arg in args:
                 kind = type(arg)
                 if kind is np.ndarray:
-                    if (arg.size > limit and parallel.threads() > 1) or arg.dtype is _F32:
+                    if (arg.size > limit and parallel.threads() > 1) or arg.dtype is _F32 or arg.size > self._large:
                         break
                 elif kind is not float and kind is not int and kind is not np.float64:
                     break
@@ -238,7 +238,10 @@ class Kernel:
         if large and parallel.threads() > 1 and parallel.separable(program, args, out):
             return self._finish(program, parallel.call(ufunc, program, args, out, dtype))
         if program.structure is None and dtype == _F64:
-            self._recent, self._limit = ufunc, limit
+            most = max(math.prod(shape) for shape in program.outputs)
+            self._recent, self._limit, self._large = ufunc, limit, core * (buffers.SMALL // (8 * most))
+        if out is None and plain and not kwargs:
+            out = _room(program, args, dtype)
         return self._finish(program, ufunc(*args, **kwargs) if out is None else ufunc(*args, out=out, **kwargs))
 
     def _finish(self, program: Program, results: Any) -> Any:
@@ -375,6 +378,19 @@ def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict
 def restored(program: Program) -> Kernel:
     """The kernel of a program, without the function that was traced."""
     return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
+
+
+def _room(program: Program, args: Sequence[np.ndarray], dtype: np.dtype[Any]) -> tuple[np.ndarray, ...] | None:
+    """Arrays for the results, if these are large, and NumPy would make them in C order, too."""
+    if not all(a.flags.c_contiguous for a in args):
+        return None
+    try:
+        batch = signature.batch_shape(args, program.inputs)
+    except ValueError:  # which NumPy tells
+        return None
+    if not any(buffers.is_large(math.prod(batch + core) * dtype.itemsize) for core in program.outputs):
+        return None
+    return tuple(buffers.empty(batch + core, dtype) for core in program.outputs)
 
 
 def kernel(text: str, strict: bool = False) -> Callable[[Callable[..., Any]], Kernel]:
