@@ -164,7 +164,7 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
         compiled.begin(n is None)
-        if is_alone():  # the command keeps all records
+        if n is None and is_alone():  # the command keeps the records of a single run
             prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
             simulation.run(bar)
