@@ -13,7 +13,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.contact.law import SHEAR
 from poinsot.contact.near_pairs import TouchedPatches
-from poinsot.contact.pressing import Books, Grip, Pressed, resistance
+from poinsot.contact.pressing import Books, Grip, Pressed, centre_of, resistance
 from poinsot.fuse import fori_loop, in_memory, while_loop
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.stiff_rows import ListedRow, RowList
@@ -159,7 +159,7 @@ def listed_contacts(
 
     def enter(k: Any, filled: tuple[Any, ...]) -> tuple[Any, ...]:
         J, W, centres, stretch, turn, old, late = filled
-        centre, Q, pair = _centre(found.points[k], found.depths[k]), frame(found.normal[k]), found.pair[k]
+        centre, Q, pair = _middle(found.points[k], found.depths[k]), frame(found.normal[k]), found.pair[k]
         if jacobian is not None:
             J[k] = jacobian(pair, Q, centre, r == 6)
         W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
@@ -248,11 +248,6 @@ def basis(Q: Array, centre: Array, r: int) -> Array:
     return np.stack(forces if r == 3 else moments + forces)
 
 
-def _centre(points: Array, depths: Array) -> Array:
-    """The mean (3,) of the points that touch, or of all if none does."""
-    if len(depths) == 1:
-        return 1.0 * points[0]
-    touching = np.where(depths > 0, 1.0, 0.0)
-    weights = np.where(np.sum(touching) > 0, touching, 1.0)
-    centre: Array = weights @ points / np.sum(weights)
-    return centre
+def _middle(points: Array, depths: Array) -> Array:
+    """The centre (3,) of a patch."""
+    return 1.0 * points[0] if len(depths) == 1 else centre_of(points, depths)
