@@ -16,6 +16,7 @@ from poinsot.contact.near_pairs import TouchedPatches
 from poinsot.contact.pressing import Books, Grip, Pressed, centre_of, resistance
 from poinsot.fuse import fori_loop, in_memory, while_loop
 from poinsot.mechanism.branches import Branches
+from poinsot.mechanism.free_bodies import Resistances
 from poinsot.mechanism.stiff_rows import ListedRow, RowList
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -126,6 +127,29 @@ class ListedContacts:
     def rows(self, law: Callable[[Any], Any], h: Scalar, guess: Array) -> RowList:
         """All of these."""
         return RowList(self.count, self.most, self.reached, lambda k: self.row(law, h, k, guess), self.fault)
+
+    def resistances(
+        self, law: Callable[[Any], Any], h: Scalar, guess: Array, own: Array, F: Array
+    ) -> tuple[Resistances, Array, Array]:
+        """All of these as resistances between bodies, about a guess by the twists (n + 1, 6) of all; with the sums of
+        these for each body (n + 1, 6, 6) added to `own`, and of the forces (n + 1, 6) to F, all about one point."""
+
+        def pair(k: Any) -> tuple[Any, Any]:
+            number = self.found.pair[k]
+            return np.asarray(self.first)[number], np.asarray(self.second)[number]
+
+        def add(k: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            K, own, F = sums
+            row, B, (i, j) = self.row(law, h, k, guess), self.basis(k), pair(k)
+            K_k, f = B.T @ (h * row.K) @ B, row.f @ B
+            K[k] = K_k
+            own[i], F[i] = own[i] + K_k, F[i] + f
+            own[j], F[j] = own[j] + K_k, F[j] - f
+            return K, own, F
+
+        m = self.most
+        K, own, F = fori_loop(self.count, add, (in_memory(np.empty((m, 6, 6))), own, F), most=m)
+        return Resistances(self.count, m, K, pair), own, F
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ In world axes, about the centre of mass of each, the equations of motion of all 
 Their velocities are V = (omega, v) (6,) of the centres of mass. A sum of forces on them that resist their motion,
 F = F_0 - K V, joins bodies by pairs; `JoinedBodies` finds the accelerations by conjugate gradients, preconditioned by
 each body's own inertia and resistance, M_i + h K_ii. No matrix of all bodies is formed.
-Hestenes and Stiefel, Methods of Conjugate Gradients (1952).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,13 +16,10 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import fori_loop, in_memory, solve_spd, while_loop
+from poinsot.fuse import fori_loop, in_memory, solve_spd
+from poinsot.mechanism.conjugate_gradients import conjugate_gradients
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import quaternion, rotation
-
-CLOSE = 1e-11  # of the residual of conjugate gradients over the right-hand side, in the norm of the preconditioner
-MOST = 1000  # iterations of them
-STIRRED = 1e-3  # how far the start is stirred, over the accelerations that bodies would have without each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,31 +177,9 @@ class JoinedBodies:
         return by_body(n, lambda k: bodies.inertia_times(x[k], k) + bodies.at_centre(F[k], k))
 
     def solve(self, b: Array, start: Array) -> tuple[Array, Any]:
-        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found.
-
-        The guess is stirred a little in all directions. Else the iterations end early where few directions take part,
-        with the solution, but not with its derivatives.
-        """
+        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found."""
         n, P = len(b), self.inverses
-        alone = by_body(n, lambda k: P[k] @ b[k])
-        enough, stirring = CLOSE * CLOSE * product(b, alone), STIRRED * np.sqrt(product(alone, alone) / (6 * n))
-        phases = 1.0 + np.arange(6.0 * n).reshape(n, 6)
-        start = by_body(n, lambda k: start[k] + stirring * np.sin(np.asarray(phases)[k]))
-        r = less(b, 1.0, self.times(start))
-        z = by_body(n, lambda k: P[k] @ r[k])
-
-        def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-            x, r, p, rz = carry
-            Hp = self.times(p)
-            s = rz / product(p, Hp)
-            x, r = less(x, -s, p), less(r, s, Hp)
-            z = by_body(n, lambda k: P[k] @ r[k])
-            new = product(r, z)
-            return x, r, less(z, -new / rz, p), new
-
-        begin = start, r, z, product(r, z)
-        x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, begin, most=MOST)
-        return x, np.where(left > 1e8 * enough, np.nan, 0.0)
+        return conjugate_gradients(self.times, lambda r: by_body(n, lambda k: P[k] @ r[k]), b, start, less, product)
 
 
 def by_body(n: int, row: Callable[[Any], Array]) -> Array:
