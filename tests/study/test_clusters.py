@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,7 +72,7 @@ def test_scheduler_and_workers_that_are_started_by_hand():
         agrees(address)
 
 
-def test_job_script_that_goes_to_slurm(tmp_path: Path):
+def test_job_script_that_goes_to_slurm(tmp_path):
     jobqueue = pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
     with jobqueue.SLURMCluster(cores=1, processes=1, memory="2GB", walltime="02:00:00", interface="lo") as cluster:
         script = cluster.job_script()
@@ -87,7 +86,7 @@ def test_job_script_that_goes_to_slurm(tmp_path: Path):
             agrees(cluster.scheduler_address)
 
 
-def test_jobs_that_a_queue_starts(tmp_path: Path):
+def test_jobs_that_a_queue_starts():
     local = pytest.importorskip("dask_jobqueue.local", reason="dask-jobqueue is not installed")
     with local.LocalCluster(cores=1, processes=1, memory="2GB", interface="lo") as cluster:
         cluster.scale(WORKERS)

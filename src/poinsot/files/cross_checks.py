@@ -8,7 +8,6 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot.files import readers
 from poinsot.files.checked import FAILURES, message
-from poinsot.files.dimensions import units_at
 from poinsot.files.kinds import PICTURES
 from poinsot.files.problems import Problem
 from poinsot.files.size_limits import MOST_STEPS, SHORTEST
@@ -19,6 +18,7 @@ from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.quantities import expand, names
 from poinsot.world import World
+from poinsot.world.dimensions import units_at
 
 
 def set_numbers(world: World, later: Mapping[str, Any]) -> Iterator[Problem]:
