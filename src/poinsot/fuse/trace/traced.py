@@ -175,8 +175,9 @@ class Traced:
         if self._memory is None and not moving:
             return _asarray(self.data[static])
         offsets, base = self._offsets(static, moving)
-        array = self._in_memory()
-        return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel().tolist()], offsets.shape)
+        array, start = self._window()
+        places = (start + offsets.ravel()).tolist()
+        return objects([memory.get(array, build("add", base, k)) for k in places], offsets.shape)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(value, Traced) and value._origin is not None:
@@ -246,6 +247,18 @@ class Traced:
 
     def _in_memory(self) -> Node:
         return self._memory if self._memory is not None else memory.array_of(list(self.data.ravel()))
+
+    def _window(self) -> tuple[Node, int]:
+        """An array in memory that holds the elements, in order, and where they begin: of a part of an array that is
+        there already, that array."""
+        whole, places = self, np.arange(self.size)
+        while whole._origin is not None and not _is_traced(whole._origin[1]):
+            whole, index = whole._origin
+            places = np.arange(whole.size).reshape(whole.shape)[index].ravel()[places]
+        in_a_row = self.size and whole._memory is not None and np.array_equal(places - places[0], np.arange(self.size))
+        if not in_a_row or whole._memory is None:
+            return self._in_memory(), 0
+        return whole._memory, int(places[0])
 
     def __len__(self) -> int:
         if not self.shape:
@@ -363,6 +376,11 @@ class Traced:
         from poinsot.fuse.trace.functions import apply  # which is written for traced arrays
 
         return apply(func, args, kwargs)
+
+
+def _is_traced(index: Any) -> bool:
+    """Whether an index is only known at run time."""
+    return any(isinstance(e, Traced) for e in (index if isinstance(index, tuple) else (index,)))
 
 
 def _is_basic(index: Any) -> bool:

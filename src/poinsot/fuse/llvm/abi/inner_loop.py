@@ -17,21 +17,21 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.llvm.abi.outputs import Results
-from poinsot.fuse.llvm.abi.status import any_nan, raise_invalid, restore_flags, save_flags
+from poinsot.fuse.llvm.abi.status import NaNs, raise_invalid, restore_flags, save_flags
 from poinsot.fuse.llvm.abi.streamed import StreamedOutput, fence, streamed_output
-from poinsot.fuse.llvm.abi.transfer import Shape, Transfer, address, addresses
+from poinsot.fuse.llvm.abi.transfer import Shape, Transfer, addresses
 from poinsot.fuse.llvm.emitter import LoopHead
 from poinsot.fuse.llvm.lowering import Function
 from poinsot.fuse.llvm.module import Module
 from poinsot.fuse.llvm.target import Target
-from poinsot.fuse.llvm.values import Ref
+from poinsot.fuse.llvm.values import Element, Ref
 
+_LONG = 512  # elements of an input: those of longer ones are not written out
 _MANY = 16  # inputs that are not read in place
 _CACHES = 1 << 24  # bytes: more than that, and the results of a call have left the caches before they are used
 _HEAD = "define void @kernel(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr %data)"
@@ -164,7 +164,7 @@ def _compute(
     params, refs = iter(graph.params), dict[Node, Ref]()
     for (base, steps), transfer in zip(places, transfers, strict=False):
         for index in np.ndindex(*transfer.shape):
-            f.homes[next(params)] = partial(address, f, base, steps, index)
+            f.homes[next(params)] = Element(f, base, steps, index)
     prefetch = _prefetching(f, transfers, len(graph.live(results.nodes)))
     results.begin(transfers[len(places) :])
 
@@ -181,14 +181,17 @@ def _made_nans(f: Function, nans: str, places: Sequence[Place], shapes: Sequence
     masks, before = f.target.vector("b"), f.block
     f.branch(f.reduce("or", nans, "b"), "nan", "store")
     f.label("nan")
-    each = [
-        place for (base, steps), shape in zip(places, shapes, strict=True) for place in addresses(f, base, steps, shape)
-    ]
-    loads = [f.read_at(place, "f").text for place in each]
-    made = f.and_(nans, f.xor(any_nan(f, loads), "splat (i1 true)", masks), masks)
+    found = NaNs(f)
+    for (base, steps), shape in zip(places, shapes, strict=True):
+        if len(shape) == 1 and shape[0] > _LONG:
+            found.check_row(base, steps[0], shape[0])
+        else:
+            for place in addresses(f, base, steps, shape):
+                found.check(f.read_at(place, "f").text)
+    made, last = f.and_(nans, f.xor(found.mask(), "splat (i1 true)", masks), masks), f.block
     f.jump("store")
     f.label("store")
-    return f.phi(masks, ("zeroinitializer", before), (made, "nan"))
+    return f.phi(masks, ("zeroinitializer", before), (made, last))
 
 
 def _prefetching(f: Function, transfers: Sequence[Transfer], operations: int) -> Callable[[], None]:
@@ -196,7 +199,9 @@ def _prefetching(f: Function, transfers: Sequence[Transfer], operations: int) ->
 
     It suits contiguous instances; for others it is of no use, and does no harm.
     """
-    places = [(t, k) for t in transfers if t.inward for k in range(t.size)] if f.module.is_long else []
+    inputs = [t for t in transfers if t.inward]
+    few = f.module.is_long and sum(t.size for t in inputs) <= _LONG
+    places = [(t, k) for t in inputs for k in range(t.size)] if few else []
     every, count = max(1, operations // max(1, len(places))), itertools.count(1)
 
     def prefetch() -> None:
