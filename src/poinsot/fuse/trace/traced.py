@@ -249,16 +249,11 @@ class Traced:
         return self._memory if self._memory is not None else memory.array_of(list(self.data.ravel()))
 
     def _window(self) -> tuple[Node, int]:
-        """An array in memory that holds the elements, in order, and where they begin: of a part of an array that is
-        there already, that array."""
-        whole, places = self, np.arange(self.size)
-        while whole._origin is not None and not _is_traced(whole._origin[1]):
-            whole, index = whole._origin
-            places = np.arange(whole.size).reshape(whole.shape)[index].ravel()[places]
-        in_a_row = self.size and whole._memory is not None and np.array_equal(places - places[0], np.arange(self.size))
-        if not in_a_row or whole._memory is None:
-            return self._in_memory(), 0
-        return whole._memory, int(places[0])
+        """An array in memory that holds the elements in a row, and where they begin in it."""
+        if self._memory is not None:
+            return self._memory, 0
+        values = list(self.data.ravel())
+        return memory.row_of(values) or (memory.array_of(values), 0)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -376,11 +371,6 @@ class Traced:
         from poinsot.fuse.trace.functions import apply  # which is written for traced arrays
 
         return apply(func, args, kwargs)
-
-
-def _is_traced(index: Any) -> bool:
-    """Whether an index is only known at run time."""
-    return any(isinstance(e, Traced) for e in (index if isinstance(index, tuple) else (index,)))
 
 
 def _is_basic(index: Any) -> bool:
