@@ -31,6 +31,10 @@ class SpringMemory:
     stretch: Array
     turn: Array | None
 
+    def number(self, k: Any) -> Any:
+        """Of the patch at a place; a step has added to it, with rounding."""
+        return np.rint(self.patch[k])
+
 
 @dataclass(frozen=True, eq=False)
 class ListedContacts:
@@ -98,9 +102,9 @@ class ListedContacts:
         near, along which they now lie; stiffness: of the material of a patch [N/m], by its number."""
 
         def add(k: Any, total: Array) -> Array:
-            patch = np.maximum(self.memory.patch[k], 0.0).astype(int)
+            patch = np.maximum(self.memory.number(k), 0.0).astype(int)
             stored = 0.5 * SHEAR * stiffness(patch) * (self.memory.stretch[k] @ self.memory.stretch[k])
-            return total + np.where(self.memory.patch[k] < 0, 0.0, stored)
+            return total + np.where(self.memory.number(k) < 0, 0.0, stored)
 
         def less(k: Any, total: Array) -> Array:
             xi = self.patch(k).xi
@@ -187,8 +191,8 @@ def listed_contacts(
         if jacobian is not None:
             J[k] = jacobian(pair, Q, centre, r == 6)
         W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
-        old, centres[k] = _sought(memory.patch, old, found.patch[k]), centre
-        same = memory.patch[old] == found.patch[k]
+        old, centres[k] = _sought(memory, old, found.patch[k]), centre
+        same = memory.number(old) == found.patch[k]
         stretch[k] = np.where(same, memory.stretch[old], 0.0)
         if memory.turn is not None:
             turn[k] = np.where(same, memory.turn[old], 0.0)
@@ -205,14 +209,14 @@ def listed_contacts(
     return ListedContacts(found, first, second, W, centres, *springs, memory, fault, late, jacobians, reached, belt)
 
 
-def _sought(patch: Array, start: Any, number: Any) -> Any:
+def _sought(memory: SpringMemory, start: Any, number: Any) -> Any:
     """The first place from `start` on that holds the number of a patch, or one beyond it: lists are in order."""
 
     def before(k: Any) -> Any:
-        return (patch[k] >= 0) & (patch[k] < number)
+        return (memory.number(k) >= 0) & (memory.number(k) < number)
 
-    last = len(patch) - 1
-    return while_loop(lambda k: before(k) & (k < last), lambda k: k + 1, start, most=len(patch))
+    last = len(memory.patch) - 1
+    return while_loop(lambda k: before(k) & (k < last), lambda k: k + 1, start, most=len(memory.patch))
 
 
 def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end: Array, guess: Array) -> ListOutcome:

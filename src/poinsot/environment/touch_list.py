@@ -250,8 +250,7 @@ class TouchList(ContactElement):
 
     def _memory(self, scene: Scene) -> SpringMemory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None
-        patch = np.rint(scene.states[f"{self.name}.touching"])  # it was added to by a step, with rounding
-        return SpringMemory(patch, scene.states[f"{self.name}.stretch"], turn)
+        return SpringMemory(scene.states[f"{self.name}.touching"], scene.states[f"{self.name}.stretch"], turn)
 
     def _taken(self, contacts: ListedContacts, later: Later, used: Used) -> Effect:
         scene, h = later.scene, later.h

@@ -38,15 +38,16 @@ class BodyArrays:
     V: Array
 
     @classmethod
-    def of(cls, mech: Mechanism, q: Array, v: Array, about: Array) -> "BodyArrays":
-        """The links of a mechanism, all of them free, at q (7 n,) and v (6 n,)."""
+    def of(cls, mech: Mechanism, y: Array, about: Array) -> "BodyArrays":
+        """The links of a mechanism, all of them free, at a state that begins with q (7 n,) and v (6 n,)."""
         inertias = [link.inertia for link in mech.links if link.inertia is not None]
         mass, c, moment = (np.stack([1.0 * getattr(i, k) for i in inertias]) for k in ("mass", "com", "moment"))
         n = len(inertias)
 
         def place(k: Any, found: tuple[Array, ...]) -> tuple[Array, ...]:
             R, x, I, V = found
-            (attitude, p), (w, u), centre = np.split(row(q, 7, k), [4]), np.split(row(v, 6, k), 2), np.asarray(c)[k]
+            (attitude, p), (w, u) = np.split(row(y, 7, k), [4]), np.split(row(y, 6, k, 7 * n), 2)
+            centre = np.asarray(c)[k]
             R_k = quaternion.to_matrix(quaternion.normalize(attitude))
             R[k], x[k] = R_k, p - about + R_k @ centre
             I[k] = R_k @ np.asarray(moment)[k] @ R_k.T
@@ -97,28 +98,32 @@ class BodyArrays:
         """A wrench F (6,) about the common point as one about the centre of body k."""
         return np.concatenate([F[:3] - np.cross(self.x[k], F[3:]), F[3:]])
 
-    def moved(self, q: Array, V: Array, h: Scalar) -> tuple[Array, Array]:
-        """q and v after a time h [s] at the velocities V (n, 6): turned exactly, and straight on."""
+    def moved(self, y: Array, V: Array, h: Scalar, new: Array) -> Array:
+        """The new state, of which q and v are entered: those after a time h [s] from a state y at the velocities V
+        (n, 6), turned exactly, and straight on."""
         n = len(self)
 
-        def move(k: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
-            new, v = ends
+        def move(k: Any, new: Array) -> Array:
             w, c = V[k, :3] @ self.R[k], np.asarray(self.c)[k]
-            turned = quaternion.integrate(quaternion.normalize(row(q, 7, k)[:4]), w, h)
+            turned = quaternion.integrate(quaternion.normalize(row(y, 7, k)[:4]), w, h)
             R = quaternion.to_matrix(turned)
             p, u = self.x[k] + h * V[k, 3:] + self.about - R @ c, V[k, 3:] @ R - np.cross(w, c)
-            for x, values in ((new, [*turned, *p]), (v, [*w, *u])):
-                for j, value in enumerate(values):
-                    x[len(values) * k + j] = value
-            return new, v
+            return with_row(with_row(new, [*turned, *p], k), [*w, *u], k, 7 * n)
 
-        new, v = fori_loop(n, move, (in_memory(np.empty(7 * n)), in_memory(np.empty(6 * n))))
-        return new, v
+        moved: Array = fori_loop(n, move, new)
+        return moved
 
 
-def row(x: Array, size: int, k: Any) -> Array:
-    """The numbers (size,) of body k in a flat array of such rows."""
-    return np.stack([x[size * k + j] for j in range(size)])
+def row(x: Array, size: int, k: Any, start: int = 0) -> Array:
+    """The numbers (size,) of body k in a flat array that has such rows from a place on."""
+    return np.stack([x[start + size * k + j] for j in range(size)])
+
+
+def with_row(x: Array, values: Sequence[Any], k: Any, start: int = 0) -> Array:
+    """The flat array with a row of body k entered."""
+    for j, value in enumerate(values):
+        x[start + len(values) * k + j] = value
+    return x
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +200,7 @@ def by_body(n: int, row: Callable[[Any], Array]) -> Array:
 
 def less(x: Array, s: Any, y: Array) -> Array:
     """x - s y (n, 6)."""
-    return by_body(len(x), lambda k: x[k] - s * y[k])
+    return by_body(len(x), lambda k: x[k] - s * np.asarray(y)[k])
 
 
 def product(x: Array, y: Array) -> Array:

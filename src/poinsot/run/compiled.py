@@ -125,9 +125,9 @@ class CompiledSystem:
 
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
-            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             if heaps.is_heap(s):
-                return heap_ledger.quantities(context, t, state)
+                return heap_ledger.quantities(context, t, y)
+            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 

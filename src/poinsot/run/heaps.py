@@ -55,10 +55,12 @@ class Heap:
     lists: Mapping[str, tuple[TouchList, ListedContacts]]
 
     @classmethod
-    def of(cls, context: StepContext, t: Scalar, state: State, h: Scalar) -> "Heap":
-        scene = context.scene(t, state)
-        about = state.q[4:7]
-        bodies = BodyArrays.of(scene.mechanism, state.q, state.v, about)
+    def of(cls, context: StepContext, t: Scalar, y: Array, h: Scalar) -> "Heap":
+        """Of a flat state y, which begins with q, v and the states of parts."""
+        s = context.system
+        q, v, parts, _ = np.split(y, np.cumsum([s.nq, s.nv, s.ns]))
+        scene, about = context.scene(t, State(q, v, parts)), y[4:7]
+        bodies = BodyArrays.of(scene.mechanism, y, about)
         names = tuple(link.name for link in scene.mechanism.links)
         frames = BodyFrames(names, about, bodies.R, bodies.origins(), bodies.about_one(bodies.V))
         elements = {name: e for name, e in scene.elements.items() if isinstance(e, TouchList)}

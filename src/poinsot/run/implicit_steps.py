@@ -24,7 +24,7 @@ from poinsot.mechanism.stiff_rows import RowList
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
-from poinsot.run.heap_steps import heap_step
+from poinsot.run.heap_steps import from_heap_state, heap_step, to_heap_state
 from poinsot.run.heaps import is_heap
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.run.step_errors import step_error
@@ -69,11 +69,12 @@ def implicit(iterations: int = ITERATIONS) -> Method:
     def converts(system: System) -> bool:
         return not is_heap(system) and method.converts(system)
 
-    def to_stepped(context: StepContext, y: LedgerState) -> LedgerState:
-        return y if is_heap(context.system) else method.to_stepped(context, y)
+    def to_stepped(context: StepContext, y: LedgerState) -> Any:
+        return to_heap_state(y) if is_heap(context.system) else method.to_stepped(context, y)
 
-    def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
-        return y if is_heap(context.system) else method.from_stepped(context, y)
+    def from_stepped(context: StepContext, form: Any) -> LedgerState:
+        s = context.system
+        return from_heap_state(s, form) if is_heap(s) else method.from_stepped(context, form)
 
     return Method(1, booking, to_stepped, from_stepped, converts, books_errors=True)
 
