@@ -31,7 +31,7 @@ from poinsot.fuse.trace.creation import traced_creation
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-INTERPRETED = 2**13  # instances that the reference back end takes together
+INTERPRETED = 2**10  # instances that the reference back end takes together
 
 
 class Program:
@@ -59,10 +59,10 @@ class Program:
             self._graph = self._graph()
         return self._graph
 
-    @functools.cached_property
-    def is_constant(self) -> bool:
-        """Whether all results are known without arguments."""
-        return all(node.op == "const" for node in self.graph.outputs)
+    @property
+    def only_moves(self) -> bool:
+        """Whether all results are arguments or constants."""
+        return self.operations == 0
 
     @property
     def signature(self) -> str:
@@ -133,8 +133,9 @@ class Program:
         ends = by_argument(graph.outputs, map(math.prod, self.outputs))
         columns = [c for result, end in zip(results, ends, strict=True) for c in _columns(result, end)]
         params = by_argument(graph.params, map(math.prod, self.inputs))
-        for first in range(0, n, INTERPRETED):
-            block = slice(first, first + INTERPRETED)
+        size = max(1, n) if self.only_moves else INTERPRETED
+        for first in range(0, n, size):
+            block = slice(first, first + size)
             inputs = [
                 x for a, own in zip(full, params, strict=True) for x in _columns(np.array(a[block], order="F"), own)
             ]
