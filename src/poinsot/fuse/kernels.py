@@ -32,6 +32,7 @@ from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
+MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
 class Program:
@@ -78,11 +79,21 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        code = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
+        target = this_machine(dtype.itemsize)
+        if self._goes_own_ways:
+            target = dataclasses.replace(target, width=1)
+        code = self._machine_code(target, f"{dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
+
+    @property
+    def _goes_own_ways(self) -> bool:
+        """Whether instances go their own ways over much data: side by side, each would wait for all others, and read
+        memory from place to place."""
+        much = sum(math.prod(shape) for shape in self.inputs) > MUCH
+        return much and any(graph.goes_on is not None for graph in self.graph.subgraphs())
 
     def _uncompiled(self) -> "Program":
         """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""

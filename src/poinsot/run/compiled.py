@@ -386,10 +386,11 @@ class CompiledSystem:
     def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
 
-        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first. With
-        `same_bits` how it is done depends on the number of states alone; else it is compiled after some calls.
+        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first, but for
+        heaps, whose loops would take long. With `same_bits` how it is done depends on the number of states alone; else
+        it is compiled after some calls.
         """
-        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES
+        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES and not heaps.is_heap(self.system)
         if isinstance(kernel, Kernel) and few and (same_bits or next(self._looks) < FEW_LOOKS):
             kernel = kernel.to("numpy")
         amounts: Array = kernel(t, y[..., : self.n_state], p)
