@@ -25,6 +25,7 @@ def set_numbers(world: World, later: Mapping[str, Any]) -> Iterator[Problem]:
     """Set numbers of a world by their paths; the problems with it."""
     for path, value in later.items():
         try:
+            _ = world[path]  # the path first: its end alone would tell a unit, rightly or not
             world[path] = readers.array_of(value, units_at(path, world.description))
         except KeyError:
             yield Problem((path,), f"there is no such number{hint(path, world.paths())}", value)

@@ -26,7 +26,7 @@ from poinsot.world import Body, Description, System, paths
 
 FEW = 512  # instances that are all tried
 MANY = 2**16  # instances whose mass properties are computed together
-BEGINS = ("q", "v", "position", "orientation", "velocity", "angular_velocity")  # numbers of a body that are its start
+FREE = ("q", "v", "position", "velocity", "angular_velocity")  # numbers of a body's start: all finite ones are possible
 
 
 def require_possible(system: System, values: Mapping[str, Array], n: int | None, few: int = FEW) -> None:
@@ -34,6 +34,7 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None,
 
     Up to a few instances are all tried, of more only those at the ends.
     """
+    values = {path: x for path, x in values.items() if not _of_start(system.description, path, FREE)}
     if not values or n == 0:
         return
     varied = {path: np.shape(x) != np.shape(system.numbers[path]) for path, x in values.items()}
@@ -61,10 +62,16 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None,
         _refuse(system, numbers(first), None if n is None else first)
 
 
+def _of_start(description: Description, path: str, names: tuple[str, ...]) -> bool:
+    """Whether the number at this path is one of these of a body."""
+    name = path.rpartition(".")[2].partition("[")[0]
+    return name in names and isinstance(paths.owner_of(description, path), Body) and path.count(".") == 1
+
+
 def _moves_mass(description: Description, path: str) -> bool:
     """Whether the number at this path may change what a joint moves; that of an input or of a start does not."""
     owner = paths.owner_of(description, path)
-    if isinstance(owner, Body) and path.rpartition(".")[2].partition("[")[0] in BEGINS:
+    if _of_start(description, path, (*FREE, "orientation")):
         return False
     return not (isinstance(owner, Description) and path != "gravity") and ".start." not in path
 
