@@ -6,7 +6,6 @@ articulated bodies, whose inertias are computed once; with row lists, from the f
 """
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 
 import numpy as np
 
@@ -43,9 +42,7 @@ def solve(
     def under(tree: StiffTree, wrenches: Mapping[int, Array], forces: Array) -> tuple[Array, Added]:
         return tree.solve(h, wrenches, resistances, forces, joint_resistances, couplings)
 
-    still = copy(tree)  # under no forces but those of a row
-    still.tau, still.needed = np.zeros(tree.mech.nv), [np.zeros(6) for _ in tree.needed]
-    still.__dict__.pop("left", None)
+    still = tree.still()  # under no forces but those of a row
     none = {link: np.zeros(6) for link in wrenches}
     free, _ = under(tree, wrenches, forces)
     f = _closing(tree, rows, iterations, free, [under(still, none, row)[0] for row in rows.J])

@@ -125,9 +125,9 @@ class CompiledSystem:
 
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
-            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             if heaps.is_heap(s):
-                return heap_ledger.quantities(context, t, state)
+                return heap_ledger.quantities(context, t, y)
+            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
 
@@ -428,7 +428,7 @@ class CompiledSystem:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
         `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
-        A function whose results fold to constants as it is traced is not compiled.
+        A function whose results are arguments or constants is not compiled.
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
         program may be read from disk.
         """

@@ -286,7 +286,7 @@ def _write_labels(job: Job, path: Path, sample: Any, outputs: list[str]) -> None
         "varied": list(job.values), "outputs": outputs, "duration": float(job.options["duration"]),
         "step": job.time_grid.step,
     }  # fmt: skip
-    coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
+    coords = {**times, **labels, **varied_coords(job.values, sample.data_vars, job.description)}
     xarray.Dataset(coords=coords, attrs=attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
 
 

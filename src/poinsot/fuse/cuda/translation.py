@@ -12,6 +12,7 @@ from typing import Any
 from poinsot.fuse.cuda.constants import TYPES
 from poinsot.fuse.cuda.loops import write_loop
 from poinsot.fuse.cuda.text import SHARED, Place, Refs, Text, Unit, copy, each, element, simple
+from poinsot.fuse.graph.memory import by_argument, is_whole
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.patterns import ArrayElement, LoopPlan, elements
 
@@ -59,12 +60,13 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
     """The unit with the kernel written into it."""
     text = Text(unit, [(0, unit.room)])
     unit.calls = _calls(graph)
-    params, results = iter(graph.params), iter(graph.outputs)
-    for k, size in enumerate(inputs):
-        for e in range(size):
-            unit.inputs[next(params)] = (f"in{k}[({{}}) * in{k}_row]", e, size)
-    groups = [[next(results) for _ in range(size)] for size in outputs]
-    refs: Refs = {}
+    groups, refs = by_argument(graph.outputs, outputs), Refs()
+    for k, nodes in enumerate(by_argument(graph.params, inputs)):
+        form = f"in{k}[({{}}) * in{k}_row]"
+        if is_whole(nodes):
+            refs[nodes[0]] = Place(form)
+        else:
+            unit.inputs.update((node, (form, e, len(nodes))) for e, node in enumerate(nodes))
     plan = LoopPlan(graph, unit.inputs, groups)
     for param, (form, e, _) in unit.inputs.items():
         if param in plan.wanted:
@@ -73,6 +75,9 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
     for k, group in enumerate(groups):
         if k in plan.patterns:
             each(text, len(group), f"out{k}[k * out{k}_row] = {element(text, plan.patterns[k], refs)};")
+            continue
+        if is_whole(group):
+            each(text, group[0].size, f"out{k}[k * out{k}_row] = {refs[group[0]].at('k')};")
             continue
         for e, node in enumerate(group):
             text.line(f"out{k}[{e} * out{k}_row] = {refs[node]};")
