@@ -53,11 +53,10 @@ def near_by_grid(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarr
             near = (gap @ gap < reach * reach) & (b >= lowest) & (a != b)
             return follow[b], when(near, lambda found: _with_pair(found, *_place(starts, seconds, a, b)), found)
 
-        def visit(k: Any, found: tuple[Any, Array]) -> tuple[Any, Array]:
+        def visit(k: Any, found: tuple[Any, Array]) -> Any:
             there = here + np.asarray(AROUND)[k]
             x, y = np.where(there < 0, there + side, np.where(there < side, there, there - side))
-            _, after = while_loop(lambda carry: carry[0] >= 0, compare, (heads[x * side + y], found), most=n)
-            return after
+            return while_loop(lambda carry: carry[0] >= 0, compare, (heads[x * side + y], found), most=n)[1]
 
         after: tuple[Any, Array] = fori_loop(len(AROUND), visit, found)
         return after

@@ -29,7 +29,7 @@ from poinsot.fuse.llvm.emitter import LoopHead
 from poinsot.fuse.llvm.lowering import Function
 from poinsot.fuse.llvm.module import Module
 from poinsot.fuse.llvm.target import Target
-from poinsot.fuse.llvm.values import Element, Ref
+from poinsot.fuse.llvm.values import ArgumentElement, Ref
 
 _LONG = 512  # elements of an input: those of longer ones are not written out
 _MANY = 16  # inputs that are not read in place
@@ -164,7 +164,7 @@ def _compute(
     params, refs = iter(graph.params), dict[Node, Ref]()
     for (base, steps), transfer in zip(places, transfers, strict=False):
         for index in np.ndindex(*transfer.shape):
-            f.homes[next(params)] = Element(f, base, steps, index)
+            f.homes[next(params)] = ArgumentElement(f, base, steps, index)
     prefetch = _prefetching(f, transfers, len(graph.live(results.nodes)))
     results.begin(transfers[len(places) :])
 
