@@ -1,8 +1,9 @@
 """Lists of pairs, made at run time: which of many shapes are near each other, and which touch.
 
-The pairs that may ever touch are known in advance, as tables. A loop over them compares balls that hold the shapes, and
-writes the numbers of those that are near to a list; a second loop, over that list alone, looks where they touch. The
-code of both is there once, whatever the number of pairs, and lists differ from instance to instance.
+The pairs that may ever touch are known in advance, as tables. A loop over them, or a grid if they are many
+(`contact.grid`), compares balls that hold the shapes, and writes the numbers of those that are near to a list; a second
+loop, over that list alone, looks where they touch. The code of both is there once, whatever the number of pairs, and
+lists differ from instance to instance.
 """
 
 import functools
@@ -13,8 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.grid import is_ordered, near_by_grid
 from poinsot.contact.patches import ContactPatch
 from poinsot.fuse import fori_loop, in_memory, is_traced, when
+
+MANY = 30_000  # pairs, from which on a grid pays: those of some 250 shapes
 
 Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
 
@@ -90,6 +94,8 @@ def touching_by_list(
 
 def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, most: int) -> tuple[Any, Array]:
     """How many of the pairs of balls overlap, and their numbers, in order; the list has room for `most`."""
+    if by_grid(first, second) and is_traced(*balls):
+        return near_by_grid(balls, first, second, most)
 
     def look(pair: Any, found: tuple[Any, Array]) -> tuple[Any, Array]:
         def keep(found: tuple[Any, Array]) -> tuple[Any, Array]:
@@ -104,6 +110,11 @@ def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray
         return functools.reduce(lambda found, pair: look(pair, found), near, start)
     found: tuple[Any, Array] = fori_loop(len(first), look, start)
     return found
+
+
+def by_grid(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether pairs are so many that a grid finds those that are near sooner than a loop over all."""
+    return len(first) >= MANY and is_ordered(first, second)
 
 
 def _known_near(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray) -> list[int] | None:

@@ -23,7 +23,7 @@ from poinsot.contact.listed_contacts import (
     outcome,
 )
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
-from poinsot.contact.near_pairs import TouchedPatches, touching, touching_by_list, touching_one
+from poinsot.contact.near_pairs import TouchedPatches, by_grid, touching, touching_by_list, touching_one
 from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
 from poinsot.contact.spots import spots_of
@@ -216,7 +216,7 @@ class TouchList(ContactElement):
             patches = self.kind.met(table[a], places.at[a], table[b], places.at[b])
             return patches, -(places.ahead[a] + places.ahead[b])
 
-        if self.kind.is_round:
+        if self.kind.is_round and not by_grid(first, second):
             return touching(balls, first, second, meet, self.sizes, self.capacity), False
         return touching_by_list(balls, first, second, meet, self.sizes, self.capacity)
 

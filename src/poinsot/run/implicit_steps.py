@@ -72,8 +72,7 @@ def implicit(iterations: int = ITERATIONS) -> Method:
         return to_heap_state(y) if is_heap(context.system) else method.to_stepped(context, y)
 
     def from_stepped(context: StepContext, form: Any) -> LedgerState:
-        s = context.system
-        return from_heap_state(s, form) if is_heap(s) else method.from_stepped(context, form)
+        return from_heap_state(context, form) if is_heap(context.system) else method.from_stepped(context, form)
 
     return Method(1, booking, to_stepped, from_stepped, converts, books_errors=True)
 
