@@ -18,7 +18,7 @@ from poinsot.mechanism import floating, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
 from poinsot.mechanism.loop_frames import Rows
-from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
@@ -150,11 +150,10 @@ def _solved(
     if any(resistance.joint_forces for resistance in found.values()):
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
     lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
+    on = StiffForces(h, F, K, in_joints, slope, both, lists)
     if len(rows.gap):
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
-    if lists:
-        return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
-    return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
+        return stiff_loops.solve(tree, rows, proximal, on)
+    return *(stiff_rows.solve(tree, on) if lists else tree.solve(on)), np.zeros(0)
 
 
 def _booked(
