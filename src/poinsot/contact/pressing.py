@@ -28,7 +28,8 @@ from poinsot._types import Array, Scalar
 from poinsot.contact.law import SHEAR, TINY, held, push, pushed_over
 from poinsot.fuse import Traced
 
-FULL = 4.0  # points, at which a patch has its full stiffness: more of them share it
+UNTOUCHED = 1e-12  # m: the weight of points that do not touch, so that nothing is divided by zero
+FULL = 4.0  # points, as deep as each other, at which a patch has its full stiffness: more of them share it
 TURNING = 10.0  # a rolling friction t [m] resists turning with the stiffness 10 k t^2
 RELAXING = 0.01  # s: the damping of springs that resist turning over their stiffness
 LEAST = 1e-3  # friction, below which torsion counts for less
@@ -228,9 +229,9 @@ class Books:
 class Found:
     """What a patch has, whatever its velocity; found before the iterations of a step.
 
-    centre (3,) [m] of the points that touch. share: of the stiffness that every point has. arms c = r x n of the points
-    r, and of the centre; squares: c c^T of these; inertia: |r|^2 - r r^T of the centre. spread: the squares [m^2] of
-    the distances of the points from the axis of the patch. belt [m/s]: along n.
+    centre (3,) [m] as of `centre_of`. share: of the stiffness that every point has. arms c = r x n of the points r, and
+    of the centre; squares: c c^T of these; inertia: |r|^2 - r r^T of the centre. spread: the squares [m^2] of the
+    distances of the points from the axis of the patch. belt [m/s]: along n.
     """
 
     centre: Array
@@ -246,16 +247,30 @@ class Found:
     @classmethod
     def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
         """Of a patch with this normal."""
-        centre, share = points[0], 1.0
-        if len(points) > 1:
-            touching = np.where(depths > 0, 1.0, 0.0)
-            count = np.sum(touching)
-            weights = np.where(count > 0, touching, 1.0) / np.where(count > 0, count, 1.0 * len(touching))
-            centre, share = weights @ points, np.minimum(1.0, FULL / np.maximum(count, 1.0))
+        single = len(points) == 1
+        centre, share = (points[0], 1.0) if single else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
         inertia = (centre @ centre) * np.eye(3) - np.outer(centre, centre)
         return cls(centre, share, arms, arm, squares, np.outer(arm, arm), inertia, spread, n @ belt)
+
+
+def centre_of(points: Array, depths: Array) -> Array:
+    """The centre (3,) of the points that touch, weighted by their depths, or of all if none does.
+
+    So nothing jumps where a point begins to touch: what rests on points that hardly touch would never come to rest.
+    """
+    weights = np.maximum(depths, 0.0) + UNTOUCHED
+    centre: Array = weights @ points / np.sum(weights)
+    return centre
+
+
+def _share(depths: Array) -> Array:
+    """Of the stiffness, that each point has: all of it, or if they are more than FULL, their part of that of so many.
+    Points count by their depths, as (sum of d)^2/sum of d^2 of them."""
+    deep = np.maximum(depths, 0.0)
+    total, squares = np.sum(deep) + TINY, np.sum(deep * deep)
+    return np.where(squares > 0, np.minimum(1.0, FULL * squares / (total * total)), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

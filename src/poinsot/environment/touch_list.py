@@ -32,6 +32,9 @@ from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.fuse import fori_loop, in_memory
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.form import canonical
+from poinsot.mechanism.stiff_joined import ListedForces
+from poinsot.mechanism.stiff_rows import STRAIGHT
+from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import WORLD, Footing, Scene
@@ -140,17 +143,46 @@ class TouchList(ContactElement):
         raise TypeError(f"the contacts of {self.name!r} are in a list.")
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
-        contacts = self.contacts(scene, self.frames(scene), h, jacobians=True)
+        large = scene.mechanism.nv > STRAIGHT and not any(isinstance(e, ClosedLoop) for e in scene.elements.values())
+        contacts = self.contacts(scene, self.frames(scene), h, jacobians=not large)
 
         def at(later: Later) -> Resistance:
+            if large:
+                return Resistance(listed=self._on_bodies(contacts, later))
             return Resistance(listed=contacts.rows(self.law, h, later.a))
 
         return Resisting(at, lambda later, used: self._taken(contacts, later, used))
 
+    def _on_bodies(self, contacts: ListedContacts, later: Later) -> ListedForces:
+        """What it does to bodies, without Jacobians."""
+        n, scene, h = len(self.bodies()), later.scene, later.h
+        blank = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6)))
+        made = contacts.resistances(self.law, h, self._motion(contacts, later), *blank)
+        links = [scene.mechanism.index(name) for name in self.bodies()]
+        return ListedForces(links, self._to_world(scene), *made, contacts.fault)
+
+    def _motion(self, contacts: ListedContacts, later: Later) -> Array:
+        """The accelerations as its contacts take them: of joints, or of all bodies and the world about one point."""
+        if contacts.J is not None:
+            return later.a
+        moved = [Ad @ later.A[name] for name, Ad in zip(self.bodies(), self._to_world(later.scene), strict=True)]
+        twists: Array = in_memory(np.stack([*moved, np.zeros(6)]))
+        return twists
+
+    def _to_world(self, scene: Scene) -> list[Array]:
+        """For each body the matrix that takes a twist of its carrier to world axes and the point of `frames`."""
+        about, states = self._about(scene), [scene.carrier(name)[0] for name in self.bodies()]
+        return [Pose.unchecked(s.pose.R, s.pose.p - about).adjoint() for s in states]
+
+    @staticmethod
+    def _about(scene: Scene) -> Array:
+        """A point near the bodies, so that nothing is lost far from the origin."""
+        point: Array = next((s.pose.p for s in scene._carriers), np.zeros(3))
+        return point
+
     def frames(self, scene: Scene) -> BodyFrames:
-        """Where its bodies are, in a scene; seen from near them, so that nothing is lost far from the origin."""
-        states = [scene.carrier(name) for name in self.bodies()]
-        about = next((s.pose.p for s in scene._carriers), np.zeros(3))
+        """Where its bodies are, in a scene; seen from near them."""
+        states, about = [scene.carrier(name) for name in self.bodies()], self._about(scene)
         poses = [state.pose @ X_CB for state, X_CB in states]
         return BodyFrames.of(self.bodies(), about, poses, [X.inverse().adjoint() @ state.twist for state, X in states])
 
@@ -218,14 +250,14 @@ class TouchList(ContactElement):
 
     def _memory(self, scene: Scene) -> SpringMemory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None
-        patch = np.rint(scene.states[f"{self.name}.touching"])  # it was added to by a step, with rounding
-        return SpringMemory(patch, scene.states[f"{self.name}.stretch"], turn)
+        return SpringMemory(scene.states[f"{self.name}.touching"], scene.states[f"{self.name}.stretch"], turn)
 
     def _taken(self, contacts: ListedContacts, later: Later, used: Used) -> Effect:
         scene, h = later.scene, later.h
         assert used.listed is not None
-        did, forgotten = self.outcome(contacts, h, later.a, used.guess.a)
-        force = self.force_over(contacts, h, later.a, used.guess.a)
+        end, guess = self._motion(contacts, later), self._motion(contacts, used.guess)
+        did, forgotten = self.outcome(contacts, h, end, guess)
+        force = self.force_over(contacts, h, end, guess)
         return Effect(
             self._wrenches(scene, contacts, force),
             stored=did.before + forgotten,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.ops import OPS
 
@@ -13,10 +14,23 @@ def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The outputs for these parameters: arrays over the batch; arrays in memory have shape (elements, batch or 1)."""
     values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
     dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
-    for node in graph.live():
-        if node not in values:
-            values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype)
+    for node, over in _steps(graph, tuple(graph.outputs)):
+        values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype)
+        for arg in over:
+            del values[arg]
     return [values[node] for node in graph.outputs]
+
+
+@memo
+def _steps(graph: Graph, outputs: tuple[Node, ...]) -> list[tuple[Node, list[Node]]]:
+    """The operations in order, each with the values that nothing after it uses: numbers in use stay in the caches."""
+    live, used, steps = graph.live(outputs), {*outputs}, []
+    for node in reversed(live):
+        over = [arg for arg in dict.fromkeys(node.args) if arg not in used]
+        used.update(over)
+        if node.op != "param":
+            steps.append((node, over))
+    return steps[::-1]
 
 
 def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any]) -> Any:

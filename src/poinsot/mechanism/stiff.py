@@ -13,6 +13,7 @@ formed, with zeros known in advance, and factorised.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -94,12 +95,32 @@ class StiffTree:
     @cached_property
     def left(self) -> Array:
         """tau (nv,) less what the motion needs if no joint accelerates."""
-        F, left = list(self.needed), [np.zeros(0)] * len(self.T.bodies)
+        return self.tau - self.in_joints(self.needed)
+
+    def in_joints(self, F: Sequence[Array]) -> Array:
+        """The joint forces (nv,) that lead to wrenches F (6,) on the bodies of the tree."""
+        F, found = list(F), [np.zeros(0)] * len(self.T.bodies)
         for i, body in reversed(list(enumerate(self.T.bodies))):
-            left[i] = self.tau[body.v] - self.here[i].S.T @ F[i]
+            found[i] = self.here[i].S.T @ F[i]
             if body.parent >= 0:
                 F[body.parent] = F[body.parent] + screws.force(self.here[i].moves, F[i])
-        return np.concatenate([np.zeros(0), *left])
+        return np.concatenate([np.zeros(0), *found])
+
+    def with_wrenches(self, F: Sequence[Array], on: Mapping[int, Array]) -> list[Array]:
+        """Wrenches on the bodies of the tree, with those on links, in the frames of their carriers."""
+        F = list(F)
+        for link, wrench in on.items():
+            k, _ = self.T.carriers[link]
+            if k >= 0:
+                F[k] = F[k] + wrench
+        return F
+
+    def still(self) -> "StiffTree":
+        """The same tree at rest, under no forces."""
+        still = copy(self)
+        still.tau, still.needed = np.zeros(self.mech.nv), [np.zeros(6) for _ in self.needed]
+        still.__dict__.pop("left", None)
+        return still
 
     def jacobian(self, link: int) -> Array:
         """J (6, nv): the twist of the body that carries a link is J v, about its origin in its axes."""

@@ -6,7 +6,6 @@ articulated bodies, whose inertias are computed once; with row lists, from the f
 """
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -27,9 +26,7 @@ def solve(tree: StiffTree, rows: Rows, iterations: int, on: StiffForces) -> tupl
         f = _closing(tree, rows, iterations, under_forces(b), [under_forces(row) for row in rows.J])
         a = under_forces(b + f @ rows.J)
         return a, Added(tree, accelerations(tree, a)), f
-    still = copy(tree)  # under no forces but those of a row
-    still.tau, still.needed = np.zeros(tree.mech.nv), [np.zeros(6) for _ in tree.needed]
-    still.__dict__.pop("left", None)
+    still = tree.still()  # under no forces but those of a row
     none = {link: np.zeros(6) for link in on.wrenches}
     free, _ = tree.solve(on)
     columns = [still.solve(replace(on, wrenches=none, joint_forces=row))[0] for row in rows.J]

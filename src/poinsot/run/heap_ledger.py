@@ -16,16 +16,16 @@ from poinsot._types import Array, Scalar
 from poinsot.contact.listed_contacts import ListedContacts, ListOutcome, force_now
 from poinsot.contact.pressing import Books
 from poinsot.environment import TouchList
-from poinsot.fuse import fori_loop
+from poinsot.fuse import fori_loop, in_memory
 from poinsot.run import ledger
 from poinsot.run.heaps import Heap
 from poinsot.run.step_context import StepContext
-from poinsot.world import State
 
 
-def quantities(context: StepContext, t: Scalar, state: State) -> tuple[Array, Array]:
-    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources."""
-    heap = Heap.of(context, t, state, 0.0)
+def quantities(context: StepContext, t: Scalar, y: Array) -> tuple[Array, Array]:
+    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources, of a flat
+    state."""
+    heap = Heap.of(context, t, in_memory(y), 0.0)
     return amounts(heap), np.ravel(rates_now(heap))
 
 

@@ -17,6 +17,7 @@ from poinsot.fuse.llvm import object_cache, target
 
 _lock = threading.RLock()  # reentrant: code may be released while other code is compiled
 MANY = 4096  # pieces of code; with more of them loaded, their memory maps are counted
+LONG = 1 << 18  # bytes of text: above that, passes of LLVM that gain no speed are left out, and it takes a third less
 MAPS = 4  # memory maps that a piece of code takes at most
 
 
@@ -51,15 +52,15 @@ def available() -> bool:
         return True
 
 
-def _target_machine() -> Any:
-    """A new one: an engine that loads code owns its target machine."""
+def _target_machine(level: int = 2) -> Any:
+    """A new one, of an optimisation level: an engine that loads code owns its target machine."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     host = target.host()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=host.name, features=host.features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=host.name, features=host.features, opt=level, reloc="pic", codemodel="jitdefault", jit=True
     )
 
 
@@ -133,7 +134,7 @@ def _object(key: str, text: str) -> tuple[bytes, str]:
     content = object_cache.read(key)
     if content is not None:
         return content, "cache"
-    machine = _target_machine()
+    machine = _target_machine(1 if len(text) > LONG else 2)
     # A context of its own: LLVM's global one keeps the constants of every module for good.
     with (
         contextlib.closing(llvm.context.create_context()) as context,
@@ -171,7 +172,7 @@ def _require_maps() -> None:
         )
 
 
-_PIPELINE = "codegen -O2, as written"
+_PIPELINE = "codegen -O2, -O1 if long, as written"
 
 
 def debug() -> bool:
