@@ -18,7 +18,7 @@ from poinsot.mechanism import floating, stiff_joined, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
 from poinsot.mechanism.loop_frames import Rows
-from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
 from poinsot.mechanism.stiff_joined import ListedForces
 from poinsot.mechanism.stiff_rows import RowList
 from poinsot.parts import Effect, Scene
@@ -152,13 +152,12 @@ def _solved(
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
     lists = [r.listed for r in found.values() if isinstance(r.listed, RowList)]
     on_bodies = [r.listed for r in found.values() if isinstance(r.listed, ListedForces)]
+    on = StiffForces(h, F, K, in_joints, slope, both, lists)
     if on_bodies:
-        return *stiff_joined.solve(tree, h, F, K, in_joints, slope, both, on_bodies, guess), np.zeros(0)
+        return *stiff_joined.solve(tree, on, on_bodies, guess), np.zeros(0)
     if len(rows.gap):
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
-    if lists:
-        return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
-    return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
+        return stiff_loops.solve(tree, rows, proximal, on)
+    return *(stiff_rows.solve(tree, on) if lists else tree.solve(on)), np.zeros(0)
 
 
 def _booked(
