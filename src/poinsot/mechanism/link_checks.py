@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._errors import FieldError, about
+from poinsot._memo import is_known, set_known
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import TYPES, Joint
@@ -16,6 +17,7 @@ PARTS = {
     "joint": (Joint, "a joint such as pt.revolute((0, 0, 1))"),
     "placement": (Pose, "a pt.Pose"),
 }
+IN_ORDER = "_in_order"  # of a joint whose numbers were checked: many links may share it
 LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
 RESISTING = ("stiffness", "rest", "damping", "friction", "armature")
 
@@ -38,8 +40,11 @@ def check_link(link: Any) -> None:
         raise FieldError(
             f"{owner} has the parameters {', '.join(joint.parameters) or 'none'}; it needs {needs}.", "joint", link.name
         )
+    if is_known(joint, IN_ORDER):
+        return
     with about(link.name, "joint"):
         _check_numbers(joint, owner)
+    set_known(joint, IN_ORDER, True)
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:
