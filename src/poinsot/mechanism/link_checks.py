@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._errors import FieldError, about
-from poinsot._memo import is_known, set_known
+from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import TYPES, Joint
@@ -17,7 +17,6 @@ PARTS = {
     "joint": (Joint, "a joint such as pt.revolute((0, 0, 1))"),
     "placement": (Pose, "a pt.Pose"),
 }
-IN_ORDER = "_in_order"  # of a joint whose numbers were checked: many links may share it
 LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
 RESISTING = ("stiffness", "rest", "damping", "friction", "armature")
 
@@ -40,11 +39,19 @@ def check_link(link: Any) -> None:
         raise FieldError(
             f"{owner} has the parameters {', '.join(joint.parameters) or 'none'}; it needs {needs}.", "joint", link.name
         )
-    if is_known(joint, IN_ORDER):
-        return
-    with about(link.name, "joint"):
-        _check_numbers(joint, owner)
-    set_known(joint, IN_ORDER, True)
+    if not _is_in_order(joint):
+        with about(link.name, "joint"):
+            _check_numbers(joint, owner)
+
+
+@memo
+def _is_in_order(joint: Joint) -> bool:
+    """Whether its numbers are what they should be: checked once for the many links that may share a joint."""
+    try:
+        _check_numbers(joint, "")
+    except FieldError:
+        return False
+    return True
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:

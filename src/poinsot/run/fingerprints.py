@@ -16,28 +16,29 @@ from typing import Any
 
 import numpy as np
 
-from poinsot._memo import is_known, set_known
+from poinsot._memo import memo
 from poinsot.fuse import Kernel
 from poinsot.mechanism import Joint
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import World
+from poinsot.world.description import Description
 
 READS = ("LOAD_GLOBAL", "LOAD_NAME")
 SHARED = (Inertia, Joint, Pose)  # plain data that many bodies may share
-_HASH = "_hash"  # of a description that is plain data
 PROCESS = os.urandom(8).hex()  # stands for what has no content to compare: it is the same only in this process
 
 
 def hash_of(world: World) -> str:
     """A hash of everything in the description of a world."""
-    description = world.description
-    if not is_known(description, _HASH):
-        reading = Reading()
-        found = _digest(reading.text(description))
-        if not reading.is_plain:
-            return found
-        set_known(description, _HASH, found)
-    return str(description.__dict__[_HASH])
+    return _plain_hash(world.description) or _digest(Reading().text(world.description))
+
+
+@memo
+def _plain_hash(description: Description) -> str | None:
+    """The hash of a description that is plain data; None if there is code in it, or what may change."""
+    reading = Reading()
+    text = reading.text(description)
+    return _digest(text) if reading.is_plain else None
 
 
 def fingerprint(function: Any) -> str:
