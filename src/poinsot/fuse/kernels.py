@@ -24,8 +24,8 @@ from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.control import once
+from poinsot.fuse.trace.function_graph import nested_arguments, trace
 from poinsot.fuse.trace.traced import Traced
-from poinsot.fuse.tracer import nested_arguments, trace
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
