@@ -22,7 +22,7 @@ H = 4e-3  # s: the step, of which samples are whole multiples
 class Scenery:
     """A world that is being drawn, in axes that X (a pose) takes to those of the world.
 
-    `is_smooth`: nothing sets in with a corner between two steps. `listed`: whether touches are in lists, if that is left
+    `found_to`: how exactly it is found where shapes meet, if by iterations. `is_smooth`: nothing sets in with a corner between two steps. `listed`: whether touches are in lists, if that is left
     open. `method`: by which it is stepped, by default the usual one."""
 
     rng: Rng
@@ -30,6 +30,7 @@ class Scenery:
     world: pt.World = field(default_factory=pt.World)
     names: list[str] = field(default_factory=list)
     is_smooth: bool = True
+    found_to: float = 0.0
     listed: bool | None = None
     method: str | None = None
     step: float = H
@@ -302,7 +303,7 @@ def touching(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     elif ground == "distance":
         back, hill = X.inverse(), s.rng.uniform(-0.2, 0.2, 2)
         s.world.add_ground(surface=law, distance=lambda p: hills(back, hill, p), **room)
-    size, count = 0.15, int(s.rng.integers(1, 5))
+    size, count = 0.15, int(s.rng.integers(1, 4))
     for k in range(count):
         place = np.array([*s.rng.uniform(-0.2, 0.2, 2), 0.15 + 0.25 * k + s.rng.uniform(-0.05, 0.05)])
         s.add_free(f"body{k}", solid(s, size), place, size=1.0)
@@ -335,6 +336,9 @@ def hills(back: pt.Pose, slope: Array, p: Any) -> Any:
 def pairs(s: Scenery) -> None:
     """Let them touch, with one material or that of each shape."""
     law = material(s) if s.happens(0.6) else None
+    kinds = [type(part.shape) for body in s.world.description.bodies.values() for part in body.inertia.solids]
+    if shapes.Cylinder in kinds and kinds.count(shapes.Cylinder) + kinds.count(shapes.Box) > 1:
+        s.found_to = 1e-8  # two such shapes meet by their supports
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:

@@ -1,6 +1,6 @@
 """Which bodies of a world touch which: made as bodies and grounds are added, in any order."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -180,8 +180,16 @@ def collided(
         return colliding(description, str(a), str(b), surface)
     if isinstance(a, single) and b is None:
         raise FieldError(f"collide needs two bodies, or a list of them; got only {str(a)!r}.", "b")
-    names, others = (None if x is None else [str(k) for k in ([x] if isinstance(x, single) else x)] for x in (a, b))
-    return all_colliding(description, names, others, surface, apart, capacity)
+    return all_colliding(description, _names("a", a), _names("b", b), surface, apart, capacity)
+
+
+def _names(which: str, some: Any) -> list[str] | None:
+    """The names of a body or of several; None for all."""
+    if some is None or isinstance(some, str | BodyHandle):
+        return None if some is None else [str(some)]
+    if not isinstance(some, Iterable):
+        raise FieldError(f"collide takes bodies, or lists of them, not {some!r}.", which)
+    return [str(name) for name in some]
 
 
 def all_colliding(
