@@ -198,12 +198,17 @@ def steps_converge(t: Tried) -> None:
         return
     coarse_run, fine_run = t.simulate(), t.simulate(step=t.s.step / 2)
     coarse, fine = (
-        float(np.max(np.abs(ends(run) - reference) / np.maximum(1.0, np.abs(reference)))) for run in (coarse_run, fine_run)
+        float(np.max(np.abs(ends(run) - reference) / np.maximum(1.0, np.abs(reference))))
+        for run in (coarse_run, fine_run)
     )
     order = ORDERS.get(t.method, 4)
-    require(fine < 1e-9 or fine < coarse / 2 ** (order - 0.8), f"halved steps of {t.method}: {coarse:.1e}, then {fine:.1e}")
+    require(
+        fine < 1e-9 or fine < coarse / 2 ** (order - 0.8), f"halved steps of {t.method}: {coarse:.1e}, then {fine:.1e}"
+    )
     worst = float(np.max(coarse_run.ledger.relative_residual))
-    require(worst < max(1e-9, 30 * coarse), f"the ledger of {t.method} does not balance: {worst:.1e}, error {coarse:.1e}")
+    require(
+        worst < max(1e-9, 30 * coarse), f"the ledger of {t.method} does not balance: {worst:.1e}, error {coarse:.1e}"
+    )
 
 
 def ends(run: pt.Run) -> Array:
@@ -241,7 +246,7 @@ def interpreted_alike(t: Tried) -> None:
         found = compiled.advance.to("numpy")(x, p, *arguments)
     n = compiled.nx - len(compiled.inflow_indices)
     t.require_close(found[:n], wanted[:n], 1e-12, "three steps of the reference")
-    if t.s.found_to == 0.0 and t.rng.random() < 0.5:
+    if t.s.found_to == 0.0 and t.method != "implicit midpoint" and t.rng.random() < 0.5:
         single = compiled.advance(x.astype(np.float32), p.astype(np.float32), *map(np.float32, arguments))
         require(single.dtype == np.float32, f"float32 gives {single.dtype}")
         t.require_close(single[:n], wanted[:n], 1e-6, "three steps in float32")

@@ -48,3 +48,19 @@ def test_collide_takes_bodies(bodies):
 def test_a_number_of_a_material_is_one_number(value):
     with pytest.raises(ValueError, match="stiffness of a material must be zero or more, not"):
         pt.Material(stiffness=value)
+
+
+def test_a_pair_that_is_named_twice_touches_once():
+    """In both orders, or by a name that is there twice: twice the force would be wrong without a word."""
+    for some, others in ((["b0", "b1"], ["b1", "b0"]), (["b0", "b1", "b0"], None)):
+        for capacity in (None, 4):
+            world = balls(2)
+            world.collide(some, others, capacity=capacity)
+            (element,) = world.description.elements.values()
+            assert getattr(element, "pairs", [0]) in ([0], ((0, 1),))
+
+
+@pytest.mark.parametrize("some", [[], ["b0"], ["b0", "b0"]])
+def test_one_body_alone_touches_nothing(some):
+    with pytest.raises(ValueError, match="collide needs two bodies, or a list of them; got only"):
+        balls().collide(some)

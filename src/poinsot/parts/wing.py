@@ -11,7 +11,16 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.beam import Beam
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, require_single, value_of, whole_number
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_points,
+    require_single,
+    value_of,
+    whole_number,
+)
 from poinsot.parts.scene import Scene
 from poinsot.parts.strip import Panel, Section, Unsteady, chord_axes, oriented, panel_effect, require_foil
 from poinsot.spatial.arrays import as_array
