@@ -26,11 +26,12 @@ from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.control import once
+from poinsot.fuse.trace.function_graph import nested_arguments, trace
 from poinsot.fuse.trace.traced import Traced
-from poinsot.fuse.traced_function import nested_arguments, trace
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
+MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
 class Program:
@@ -78,11 +79,22 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        code = self._machine_code(this_machine(dtype.itemsize))
+        code = self._machine_code(self._target(dtype))
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
+
+    def _target(self, dtype: np.dtype[Any]) -> Target:
+        target = this_machine(dtype.itemsize)
+        return dataclasses.replace(target, width=1) if self._goes_own_ways else target
+
+    @property
+    def _goes_own_ways(self) -> bool:
+        """Whether instances go their own ways over much data: side by side, each would wait for all others, and read
+        memory from place to place."""
+        much = sum(math.prod(shape) for shape in self.inputs) > MUCH
+        return much and any(graph.goes_on is not None for graph in self.graph.subgraphs())
 
     def _uncompiled(self) -> "Program":
         """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""
@@ -98,7 +110,7 @@ class Program:
     def begin(self, serial: bool) -> None:
         """Make the machine code of the `serial_loop`, or else of `f64`, in another thread while this one goes on."""
         if jit.available() and not self.is_hollow():
-            target = _one_lane() if serial else this_machine(8)
+            target = _one_lane() if serial else self._target(_F64)
             key = target, os.getpid()  # a child has no such threads
             if key not in self._begun:
                 self._begun[key] = _compilers(os.getpid()).submit(self._make_machine_code, target)
@@ -145,14 +157,7 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        columns = [column for result in results for column in result.T]
-        size = max(1, n) if self.only_moves else INTERPRETED
-        for first in range(0, n, size):
-            block = slice(first, first + size)
-            with np.errstate(all="ignore"):
-                values = reference.run(self.graph, [x for array in full for x in np.ascontiguousarray(array[block].T)])
-            for column, value in zip(columns, values, strict=True):
-                column[block] = value
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
 
 
@@ -175,9 +180,15 @@ class Kernel:
     """A function of one instance, compiled for batches of any shape. Made by `pt.kernel`."""
 
     def __init__(
-        self, function: Callable[..., Any] | None, text: str, backend: str = "llvm", strict: bool = False
+        self,
+        function: Callable[..., Any] | None,
+        text: str,
+        backend: str = "llvm",
+        strict: bool = False,
+        whole: float = math.inf,
     ) -> None:
         self.function, self.signature, self.backend, self.strict = function, text, backend, strict
+        self.whole = whole  # arguments and results of so many elements stay in memory, for loops
         self._in, self._out = signature.parse(text)
         self.__name__ = getattr(function, "__name__", "kernel").strip("<>")
         self.__doc__ = getattr(function, "__doc__", None)
@@ -285,7 +296,7 @@ class Kernel:
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:
             raise TypeError(f"{self!r} was unpickled with programs for {list(self._programs)} only")
-        graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict)
+        graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict, self.whole)
         if len(outputs) != len(self._out):
             raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
         for k, (core, shape) in enumerate(zip(self._out, outputs, strict=True)):
@@ -338,7 +349,7 @@ class Kernel:
         """
         if backend not in ("llvm", "cuda", "numpy"):
             raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
-        other = Kernel(self.function, self.signature, backend, self.strict)
+        other = Kernel(self.function, self.signature, backend, self.strict, self.whole)
         other._programs, other._fast = self._programs, fast
         if backend == "cuda":
             launch.cupy()
@@ -353,7 +364,7 @@ class Kernel:
             return self.specialise(*shapes)
         size = np.dtype(dtype).itemsize
         if size not in self._gpu_kernels:
-            self._gpu_kernels[size] = Kernel(self.function, self.signature, strict=self.strict)
+            self._gpu_kernels[size] = Kernel(self.function, self.signature, strict=self.strict, whole=self.whole)
         with tracing_for(GPU[size]):
             return self._gpu_kernels[size].specialise(*shapes)
 

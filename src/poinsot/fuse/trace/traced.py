@@ -175,8 +175,9 @@ class Traced:
         if self._memory is None and not moving:
             return _asarray(self.data[static])
         offsets, base = self._offsets(static, moving)
-        array = self._in_memory()
-        return objects([memory.get(array, build("add", base, k)) for k in offsets.ravel().tolist()], offsets.shape)
+        array, start = self._window()
+        places = (start + offsets.ravel()).tolist()
+        return objects([memory.get(array, build("add", base, k)) for k in places], offsets.shape)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(value, Traced) and value._origin is not None:
@@ -246,6 +247,13 @@ class Traced:
 
     def _in_memory(self) -> Node:
         return self._memory if self._memory is not None else memory.array_of(list(self.data.ravel()))
+
+    def _window(self) -> tuple[Node, int]:
+        """An array in memory that holds the elements in a row, and where they begin in it."""
+        if self._memory is not None:
+            return self._memory, 0
+        values = list(self.data.ravel())
+        return memory.row_of(values) or (memory.array_of(values), 0)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -376,9 +384,9 @@ def _is_basic(index: Any) -> bool:
 def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """An object array of these values, taken as they are."""
     if shape == ():
-        single = _empty((), dtype=object)
-        single[()] = values[0]
-        return single
+        array: np.ndarray = _empty((), dtype=object)
+        array[()] = values[0]
+        return array
     array = _empty(len(values), dtype=object)
     array[:] = values
     return array if shape is None else array.reshape(shape)
