@@ -223,9 +223,7 @@ class Found:
     @classmethod
     def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
         """Of a patch with this normal."""
-        centre, share = points[0], 1.0
-        if len(points) > 1:
-            centre, share = centre_of(points, depths), _share(depths)
+        centre, share = (points[0], 1.0) if len(points) == 1 else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
         return cls(centre, share, arms, arm, squares, np.outer(arm, arm), np.outer(centre, centre), spread, n @ belt)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import while_loop
+from poinsot.fuse import in_memory, while_loop
 
 CLOSE = 1e-11  # of the residual over the right-hand side, in the norm of the preconditioner
 MOST = 1000  # iterations
@@ -56,6 +56,6 @@ def conjugate_gradients(
         new = product(r, z)
         return x, r, less(z, -new / rz, p), new
 
-    begin = start, r, z, product(r, z)
+    begin = *map(in_memory, (start, r, z)), product(r, z)
     x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, begin, most=MOST)
     return x, np.where(left > 1e8 * enough, np.nan, 0.0)
