@@ -59,5 +59,5 @@ def test_a_robot_a_spring_and_a_force_among_many_bodies():
     assert run.stop.reason == "duration"
     assert run.compiled.system.nv > 80
     assert np.all(run.ledger.relative_residual < 1e-10), run.ledger
-    assert run.data["contacts.count"].values.max() > 10
+    assert run.data["contacts.count"].values.max() >= 3
     assert run.data["contacts.late"].values.max() < 1e-3
