@@ -20,7 +20,7 @@ ROOMS = {
         "show learn cli __main__"
     ).split(),
     "fuse": (
-        "graph trace math plan signature tracer llvm cuda parallel reference kernels symbolic derive scan "
+        "graph trace math plan signature llvm cuda parallel reference kernels symbolic derive scan "
         "assembly program_cache"
     ).split(),
 }

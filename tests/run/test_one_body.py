@@ -30,13 +30,19 @@ def craft() -> pt.World:
     return world
 
 
-def bridge() -> pt.World:
-    """Two pendulums with a rod between them that breaks, and a controller that takes samples."""
+def arms() -> pt.World:
+    """Two pendulums with a rod between them."""
     world = pt.World(gravity=(0, -9.81, 0))
     for k, q in enumerate((-1.0, -2.5)):
         arm = pt.Inertia(1.0, (0.5, 0, 0), np.diag([0.01, 0.1, 0.1]))
         world.add_body(f"arm{k}", arm, joint=pt.revolute((0, 0, 1)), placement=(2.0 * k, 0, 0), q=q, v=0.5)
     world.close("rod", "arm0", "arm1", pt.distance(1.0), (1, 0, 0), (1, 0, 0))
+    return world
+
+
+def bridge() -> pt.World:
+    """A rod that breaks, and a controller that takes samples."""
+    world = arms()
     world.add(pt.Cut("section", loop="rod"))
     world.add(pt.Limit("strength", loop="rod", cut="section", axial=1e9, then="part"))
     world.add(pt.PID("pid", "arm0.q", -1.2, kp=20.0, ki=3.0, sample=0.01))
@@ -44,7 +50,14 @@ def bridge() -> pt.World:
     return world
 
 
-# The limits of each instance: of the arms, none part, one, the other, both in different steps, both in the same step.
+def snap() -> pt.World:
+    """A rod that is let go by an event, which is looked for within the step."""
+    world = arms()
+    world.add(pt.When("snap", condition=lambda t, scene: scene.joint("arm0")[0][0] + 1.25, release="rod"))
+    return world
+
+
+# What varies, and the latches. Of the arms none part, one, the other, both in different steps, both in the same step.
 WORLDS = {
     "craft": (
         craft,
@@ -55,6 +68,7 @@ WORLDS = {
         "limit.latched",
     ),
     "bridge": (bridge, {"strength.axial": np.array([2.5, 1.7, 1.44, 1.5, 2.4, 1.9])}, "strength.latched"),
+    "snap": (snap, {"arm0.v[0]": np.array([-0.5, 0.1, 0.5, 0.6, 0.8, 1.2])}, "snap.happened"),
 }
 
 

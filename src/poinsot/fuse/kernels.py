@@ -24,11 +24,15 @@ from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.control import once
+from poinsot.fuse.trace.function_graph import nested_arguments, trace
 from poinsot.fuse.trace.traced import Traced
-from poinsot.fuse.tracer import nested_arguments, trace
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
+ELEMENTARY = (  # of one number, and of two: what NumPy rounds in another way
+    "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh",
+    "arctan2 power hypot logaddexp",
+)
 MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
@@ -138,8 +142,16 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED)
+        functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
+
+
+@functools.cache
+def _elementary() -> dict[str, "Kernel"]:
+    """Elementary functions, compiled each on its own when it is first called: the bits that they have in kernels."""
+    one, two = ((names, f"{'(),' * n}".rstrip(",") + "->()") for n, names in enumerate(ELEMENTARY, start=1))
+    return {name: kernel(signature)(getattr(np, name)) for names, signature in (one, two) for name in names.split()}
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:

@@ -226,12 +226,15 @@ def with_switches(context: StepContext, step: Step) -> Step:
     release.
     """
     system, settled = context.system, once(context.settled)
+    repeats, at_first = bool(system.letting_go or system.happening), context.settled
+    if repeats and budget().written_out < np.inf:
+        step, at_first = once(step), settled
     part = to_first_switch(context, step, settled)
 
     def whole(t: Scalar, y: LedgerState, h: Scalar, tried: LedgerState | None = None, first: bool = False) -> Any:
         if first:
             return part(t, y, h, tried)
-        new, end = context.settled(t + h, step(t, y, h) if tried is None else tried), t + h
+        new, end = at_first(t + h, step(t, y, h) if tried is None else tried), t + h
 
         def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
             switch = system.switch(now[1].state, now[2].state)

@@ -17,6 +17,7 @@ from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.schemes import Tableau, combine
 from poinsot.run.step_context import LedgerState, Step, StepContext
 from poinsot.world import State, System
+from poinsot.world.instants import Switch
 
 if TYPE_CHECKING:
     from poinsot.mechanism.floating import Points
@@ -102,12 +103,14 @@ def in_parts(context: StepContext, part: Settled) -> Step:
         tried = np.where(is_whole, new.state.parts, now.tried)
         switch = system.switch(now.y.state, State(new.state.q, new.state.v, tried))
         again = is_whole & (switch.time <= end) & (now.left > 0)
-        apart = context.released(LedgerState(switch.applied(new.state), new.inflow))
-        y = chosen(again, now.y, chosen(is_short, apart, new))
+        y = when(again | is_short, lambda new: chosen(again, now.y, apart(switch, new)), new)
         begin = np.where(again, now.begin, now.end)
         until = np.where(again, np.clip(switch.time, now.begin, end), np.where(is_short, now.end, end))
         kind = np.where(is_whole & ~again, DONE, np.where(again, TO_RELEASE, np.where(is_short, AFTER_RELEASE, WHOLE)))
         return Parts(kind, begin, until, y, tried, now.left - np.where(again, 1, 0))
+
+    def apart(switch: Switch, y: LedgerState) -> LedgerState:
+        return context.released(LedgerState(switch.applied(y.state), y.inflow))
 
     def whole(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
         end, zero = t + h, np.zeros((), int)

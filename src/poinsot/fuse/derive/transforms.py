@@ -13,8 +13,8 @@ from poinsot.fuse.graph.nodes import Graph, Value, current, tracing, tracing_int
 from poinsot.fuse.kernels import Kernel
 from poinsot.fuse.plan.budget import budget_pushed_forward, tracing_for
 from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace.function_graph import nested_arguments
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
-from poinsot.fuse.tracer import nested_arguments
 
 Wrt = int | Sequence[int]
 Sides = list[signature.Dims]  # the core dimensions of the arguments or results of a kernel

@@ -1,20 +1,21 @@
-"""A function is run once on traced arrays, and leaves its graph."""
+"""Running a function on traced arrays: its graph."""
 
 import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, get_type_hints
+from typing import Any, TypeAlias, get_type_hints
 
 from poinsot._memo import MEMORY
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, Node, tracing_into
 from poinsot.fuse.graph.sharing import share_callees
-from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import purity, pytree
 from poinsot.fuse.trace.creation import traced_creation
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
+
+Shape: TypeAlias = tuple[int, ...]
 
 
 def trace(
