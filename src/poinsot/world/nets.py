@@ -23,7 +23,7 @@ from poinsot.particles.network import interleaved
 from poinsot.parts import WORLD, Element, Spring
 from poinsot.world.description import Body, Description
 
-LEAST = 128  # springs, from which on loops pay: fewer are written out, which compiles as fast and runs faster
+LEAST = 64  # springs, from which on loops pay: fewer are written out
 NUMBERS = ("stiffness", "rest_length", "damping")
 _PATH = re.compile(r"(?P<owner>[^\[\]]+)\.(?P<field>\w+)(?:\[(?P<entry>[012])\])?")
 
