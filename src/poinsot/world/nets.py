@@ -80,6 +80,11 @@ class Net:
         """Whether forces depend on velocities."""
         return any(rows.damped for rows in self.springs)
 
+    @property
+    def has_laws(self) -> bool:
+        """Whether some springs have a law of their own."""
+        return any(rows.law is not None for rows in self.springs)
+
     def holding(self, arrays: Mapping[Any, Array]) -> "Net":
         """The net with other arrays of numbers."""
         rows = tuple(
