@@ -16,8 +16,7 @@ from poinsot._memo import MEMORY, memo
 from poinsot.fuse import parallel, reference, signature
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.memory import by_argument, is_whole
-from poinsot.fuse.graph.nodes import Graph, Node, tracing
+from poinsot.fuse.graph.nodes import Graph, tracing
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
@@ -29,7 +28,8 @@ from poinsot.fuse.trace.function_graph import nested_arguments, trace
 from poinsot.fuse.trace.traced import Traced
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-INTERPRETED = 2**13  # instances that the reference back end takes together
+INTERPRETED = 2**10  # instances that the reference back end takes together
+MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
 class Program:
@@ -57,10 +57,10 @@ class Program:
             self._graph = self._graph()
         return self._graph
 
-    @functools.cached_property
-    def is_constant(self) -> bool:
-        """Whether all results are known without arguments."""
-        return all(node.op == "const" for node in self.graph.outputs)
+    @property
+    def only_moves(self) -> bool:
+        """Whether all results are arguments or constants."""
+        return self.operations == 0
 
     @property
     def signature(self) -> str:
@@ -76,11 +76,21 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        code = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
+        target = this_machine(dtype.itemsize)
+        if self._goes_own_ways:
+            target = dataclasses.replace(target, width=1)
+        code = self._machine_code(target, f"{dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
+
+    @property
+    def _goes_own_ways(self) -> bool:
+        """Whether instances go their own ways over much data: side by side, each would wait for all others, and read
+        memory from place to place."""
+        much = sum(math.prod(shape) for shape in self.inputs) > MUCH
+        return much and any(graph.goes_on is not None for graph in self.graph.subgraphs())
 
     def _uncompiled(self) -> "Program":
         """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""
@@ -120,7 +130,7 @@ class Program:
 
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
         """The results of the reference back end, a block of instances at a time: its numbers stay in the cache."""
-        arrays, graph = [np.asarray(arg, dtype=dtype) for arg in args], self.graph
+        arrays = [np.asarray(arg, dtype=dtype) for arg in args]
         batch = signature.batch_shape(arrays, self.inputs)
         n = math.prod(batch)
         full = [
@@ -128,24 +138,8 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        ends = by_argument(graph.outputs, map(math.prod, self.outputs))
-        columns = [c for result, end in zip(results, ends, strict=True) for c in _columns(result, end)]
-        params = by_argument(graph.params, map(math.prod, self.inputs))
-        for first in range(0, n, INTERPRETED):
-            block = slice(first, first + INTERPRETED)
-            inputs = [
-                x for a, own in zip(full, params, strict=True) for x in _columns(np.array(a[block], order="F"), own)
-            ]
-            with np.errstate(all="ignore"):
-                values = reference.run(graph, inputs)
-            for column, value in zip(columns, values, strict=True):
-                column[..., block] = value
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
-
-
-def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
-    """What the nodes of an argument stand for in an array (batch, elements): a column each, or all of it."""
-    return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:

@@ -18,7 +18,7 @@ from poinsot.fuse.trace.purity import steady
 from poinsot.parts.resisting import Resisting
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
-from poinsot.spatial.arrays import as_array
+from poinsot.spatial.arrays import as_array, number_in
 
 Value: TypeAlias = ArrayLike | Callable[[Array, Scene], ArrayLike]
 """A constant, or a function of the time [s] and the scene."""
@@ -346,7 +346,13 @@ def require_single(owner: str, **numbers: Any) -> None:
 
 def require_limit(owner: str, limit: Any) -> None:
     """An error if a limit is negative or NaN; it may be infinite."""
-    if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):
+    if is_traced(limit):
+        return
+    try:
+        array = np.asarray(limit, dtype=float)
+    except (TypeError, ValueError):
+        raise FieldError(f"limit of {owner} must be numbers, not {limit!r}.", "limit") from None
+    if not np.all(array >= 0):
         raise FieldError(f"limit of {owner} must be zero or more, not {limit!r}.", "limit")
 
 
@@ -373,8 +379,15 @@ def require_above_zero(owner: str, infinite: bool = False, **numbers: Any) -> No
     for name, value in numbers.items():
         if callable(value) or is_traced(value):
             continue
-        if isinstance(value, str) or not (np.ndim(value) == 0 and value > 0 and (infinite or value < np.inf)):
+        if not (number_in(value) > 0 and (infinite or number_in(value) < np.inf)):
             raise FieldError(f"{name} of {owner} must be a number above zero, not {value!r}.", name)
+
+
+def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """A count as a Python integer; an error that names it if it is not a whole number, or too small."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < least:
+        raise FieldError(f"{name} of {owner} must be a whole number, {least} or more, not {value!r}.", name)
+    return int(value)
 
 
 def require_share(owner: str, **numbers: Any) -> None:
@@ -382,5 +395,5 @@ def require_share(owner: str, **numbers: Any) -> None:
     for name, value in numbers.items():
         if callable(value) or is_traced(value):
             continue
-        if isinstance(value, str) or not (np.ndim(value) == 0 and 0 <= value <= 1):
+        if not 0 <= number_in(value) <= 1:
             raise FieldError(f"{name} of {owner} must be between 0 and 1, not {value!r}.", name)

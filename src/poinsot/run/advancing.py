@@ -12,6 +12,7 @@ from poinsot.fuse import Kernel, fori_loop, in_memory, once
 from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.purity import steady
 from poinsot.integrate.embedded import flat
+from poinsot.run.heap_steps import HeapState
 
 if TYPE_CHECKING:
     from poinsot.run.compiled import CompiledSystem
@@ -47,6 +48,9 @@ def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
     if not in_loop and not any(isinstance(element, TouchList) for element in elements):
         return form
     y, *memory = form if c.outputs else (form,)
+    if isinstance(y, HeapState):
+        y = HeapState(in_memory(y.y))
+        return (y, *memory) if c.outputs else y
     v = in_memory(y.state.v) if in_loop else y.state.v  # twists of free bodies are parts of it
     y = replace(y, state=replace(y.state, v=v, parts=in_memory(y.state.parts)))
     return (y, *memory) if c.outputs else y

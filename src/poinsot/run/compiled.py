@@ -135,9 +135,9 @@ class CompiledSystem:
 
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
             context = self.context(p, np.zeros(0, int))
-            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             if heaps.is_heap(s):
-                return heap_ledger.quantities(context, t, state)
+                return heap_ledger.quantities(context, t, y)
+            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
             return ledger.conserved_and_gross(motion), np.ravel(ledger.inflow_rates(s, motion))
 
@@ -391,12 +391,13 @@ class CompiledSystem:
     def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
 
-        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first. With
-        `same_bits` how it is done depends on the number of states alone; else it is compiled after some calls.
+        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first, but for
+        heaps, whose loops would take long. With `same_bits` how it is done depends on the number of states alone; else
+        it is compiled after some calls.
         """
         if self.net:
             return self.net.conserved(y[..., : self.n_state], p, self.free_numbers(p))
-        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES
+        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES and not heaps.is_heap(self.system)
         if isinstance(kernel, Kernel) and few and (same_bits or next(self._looks) < FEW_LOOKS):
             kernel = kernel.to("numpy")
         amounts: Array = kernel(t, y[..., : self.n_state], p)
@@ -435,7 +436,7 @@ class CompiledSystem:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
         `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
-        A function whose results fold to constants as it is traced is not compiled.
+        A function whose results are arguments or constants is not compiled.
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
         program may be read from disk.
         """

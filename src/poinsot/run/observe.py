@@ -1,7 +1,9 @@
 """The quantities that can be recorded: a table, each with its dimensions, unit and frame."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -12,6 +14,7 @@ from poinsot._types import Array, Scalar
 from poinsot.environment import AirMass
 from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES, known_around, orbit_quantity
+from poinsot.fuse import Kernel
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
@@ -19,7 +22,7 @@ from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.parts.scene import Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
-from poinsot.run.compiled import CompiledSystem
+from poinsot.run.compiled import FEW_STATES, CompiledSystem
 from poinsot.run.net_records import recorded
 from poinsot.world import Motion, State, System
 
@@ -228,21 +231,31 @@ def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[
     return chosen, measuring(compiled, [observable.of for observable in chosen.values()], f"observed {names}")
 
 
-def measuring(compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "") -> Measuring:
-    """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
+def measuring(
+    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "", often: int | None = None
+) -> Measuring:
+    """A function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
 
-    `name`: of quantities that follow from the system and this name alone (`CompiledSystem.compile`).
+    Few records are evaluated by NumPy, which is faster than to compile first, more by compiled code: it depends on
+    their number alone. `often`: from this call on few are, too. `name`: of quantities that follow from the system and
+    this name alone (`CompiledSystem.compile`).
     """
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name, often)
 
 
-def measuring_scene(compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "") -> Measuring:
+def measuring_scene(
+    compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "", often: int | None = None
+) -> Measuring:
     """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name, often)
 
 
 def _measuring(
-    compiled: CompiledSystem, at: Callable[[Array, Scalar, State], T], of: Sequence[Callable[[T], Array]], name: str
+    compiled: CompiledSystem,
+    at: Callable[[Array, Scalar, State], T],
+    of: Sequence[Callable[[T], Array]],
+    name: str,
+    often: int | None,
 ) -> Measuring:
     def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
         instant = at(p, t, compiled.unpack(y).state)
@@ -254,12 +267,14 @@ def _measuring(
 
     p0 = compiled.parameters({}, {})
     shapes = [np.shape(a) for a in quantities(0.0, compiled.start(p0), p0)]
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    ends, calls = np.cumsum([int(np.prod(shape)) for shape in shapes]), count()
     kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name)
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
+        few = math.prod(y.shape[:-1]) <= FEW_STATES and (often is None or next(calls) < often)
+        by = kernel.to("numpy") if few and isinstance(kernel, Kernel) else kernel
         with np.errstate(all="ignore"):
-            values = kernel(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
+            values = by(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
         pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
         return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
 

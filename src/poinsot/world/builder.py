@@ -382,7 +382,11 @@ class World:
     def derivative(
         self, t: Scalar, state: State, parameters: Values | None = None, inputs: Values | None = None
     ) -> State:
-        """The rate of change of the state at the time t [s]. Plain NumPy; this is what gets compiled."""
+        """The rate of change of the state at the time t [s]: qdot (nq,), vdot (nv,) and the rates of parts (ns,).
+
+        parameters: other numbers of the world, by their paths. inputs: values of its inputs, by name; by default those
+        of the world. Plain NumPy for one instance; this is what gets compiled, and it can be traced in a kernel.
+        """
         return self.system().derivative(t, state, parameters, inputs)
 
     def scene(self, state: State | None = None, t: float = 0.0, inputs: Values | None = None) -> Scene:

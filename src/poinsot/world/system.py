@@ -293,11 +293,19 @@ class System:
         inputs: Values | None = None,
     ) -> State:
         """The state after a step, with the latches of elements updated."""
-        if self.sampled or self.events:
-            state = State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
-        if not self.latching:
+        state = self.sampled_state(t, state, parameters, inputs)
+        return self.latched(self.motion(t, state, parameters, inputs), state) if self.latching else state
+
+    def sampled_state(
+        self, t: Scalar, state: State, parameters: Values | None = None, inputs: Values | None = None
+    ) -> State:
+        """The state after a step, with the samples taken that are due, and what happens noticed."""
+        if not (self.sampled or self.events):
             return state
-        motion = self.motion(t, state, parameters, inputs)
+        return State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
+
+    def latched(self, motion: Motion, state: State) -> State:
+        """A state with the latches of elements updated, given its motion."""
         states = dict(motion.scene.states)
         for name in self.latching:
             own = motion.scene.elements[name].settle(motion, own_states(states, name))

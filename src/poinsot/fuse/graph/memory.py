@@ -81,11 +81,17 @@ def by_argument(nodes: Sequence[Node], sizes: Iterable[int]) -> list[list[Node]]
 
 def whole_of(values: Sequence[Value]) -> Node | None:
     """The array in memory of which these are all the elements, in order."""
+    row = row_of(values)
+    return row[0] if row is not None and row[0].size == len(values) else None
+
+
+def row_of(values: Sequence[Value]) -> tuple[Node, int] | None:
+    """The array in memory of which these are elements in a row, and where they begin."""
     first = values[0] if values else None
-    if type(first) is not Node or first.op != "get" or first.args[0].size != len(values):
+    if type(first) is not Node or first.op != "get" or first.args[1].op != "const":
         return None
-    whole = first.args[0]
-    return whole if all(_is_element(value, whole, k) for k, value in enumerate(values)) else None
+    array, start = first.args[0], first.args[1].data
+    return (array, start) if all(_is_element(x, array, start + k) for k, x in enumerate(values)) else None
 
 
 def _is_element(value: Value, array: Node, index: int) -> bool:

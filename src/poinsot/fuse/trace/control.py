@@ -252,6 +252,16 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def operations(function: Callable[..., Any], *args: Any) -> int:
+    """How many operations a function of `once` takes on such arguments; 0 outside of a kernel. It is traced for them,
+    as a call does, if it was not yet."""
+    if not tracing():
+        return 0
+    arrays = [Traced(as_objects(leaf)) for leaf in pytree.flatten(args)[0]]
+    specs = tuple(_Spec.of(array, by_scalars=True) for array in arrays)
+    return sum(_callee(current(), function, pytree.structure(args), specs).graph.count().values())
+
+
 @dataclass(frozen=True, eq=False)
 class _Callee:
     """The graph of a function of `once`, how its results are passed, what puts them together, and the nodes from

@@ -17,7 +17,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -26,13 +25,14 @@ from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.llvm.abi.outputs import Results
 from poinsot.fuse.llvm.abi.status import NaNs, raise_invalid, restore_flags, save_flags
 from poinsot.fuse.llvm.abi.streamed import StreamedOutput, fence, streamed_output
-from poinsot.fuse.llvm.abi.transfer import Shape, Transfer, address, addresses
+from poinsot.fuse.llvm.abi.transfer import Shape, Transfer, addresses
 from poinsot.fuse.llvm.emitter import LoopHead
 from poinsot.fuse.llvm.lowering import Function
 from poinsot.fuse.llvm.module import Module
 from poinsot.fuse.llvm.target import Target
-from poinsot.fuse.llvm.values import Ref
+from poinsot.fuse.llvm.values import ArgumentElement, Ref
 
+_LONG = 512  # elements of an input: those of longer ones are not written out
 _MANY = 16  # inputs that are not read in place
 _CACHES = 1 << 24  # bytes: more than that, and the results of a call have left the caches before they are used
 _HEAD = "define void @kernel(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr %data)"
@@ -182,7 +182,7 @@ def _compute(
             refs[nodes[0]] = Ref(base, nodes[0].type, False)
             continue
         for node, index in zip(nodes, np.ndindex(*transfer.shape), strict=True):
-            f.homes[node] = partial(address, f, base, steps, index)
+            f.homes[node] = ArgumentElement(f, base, steps, index)
     scattered = [t for nodes, t in zip(params, transfers, strict=False) if not is_whole(nodes)]
     prefetch = _prefetching(f, scattered, len(graph.live(results.nodes)))
     results.begin(transfers[len(places) :])
@@ -213,9 +213,11 @@ def _made_nans(
             again = replace(t, buffer=f.allocate(t.size))
             again.transfer_contiguous()
             came.check_array(again.buffer, t.size)
-            continue
-        for place in addresses(f, base, steps, t.shape):
-            came.check(f.read_at(place, "f").text)
+        elif len(t.shape) == 1 and t.size > _LONG:
+            came.check_row(base, steps[0], t.size)
+        else:
+            for place in addresses(f, base, steps, t.shape):
+                came.check(f.read_at(place, "f").text)
     made = f.and_(nans, f.xor(came.mask(), "splat (i1 true)", masks), masks)
     checked = f.block
     f.jump("store")
@@ -228,7 +230,8 @@ def _prefetching(f: Function, transfers: Sequence[Transfer], operations: int) ->
 
     It suits contiguous instances; for others it is of no use, and does no harm.
     """
-    places = [(t, k) for t in transfers for k in range(t.size)] if f.module.is_long else []
+    few = f.module.is_long and sum(t.size for t in transfers) <= _LONG
+    places = [(t, k) for t in transfers for k in range(t.size)] if few else []
     every, count = max(1, operations // max(1, len(places))), itertools.count(1)
 
     def prefetch() -> None:
