@@ -27,7 +27,7 @@ from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
-from poinsot.world import Motion, State, System
+from poinsot.world import State, System
 from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
 
@@ -137,7 +137,7 @@ class CompiledSystem:
                 return heap_ledger.quantities(context, t, y)
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
-            return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
+            return ledger.conserved_and_gross(motion), np.ravel(ledger.inflow_rates(s, motion))
 
         size = ledger.WIDTH * len(ledger.sources(s))
         text = f"(),({self.n_state}),({self.np})->({width}),({size})"
@@ -206,9 +206,13 @@ class CompiledSystem:
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
+        if self.net:
+            return y
         return flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
 
     def _from_stepped(self, x: Array, p: Array) -> Array:
+        if self.net:
+            return x
         form = self._unflatten(x)
         return self.pack(self._scheme.from_stepped(self.context(p), form[0] if self.outputs else form))
 
@@ -259,6 +263,8 @@ class CompiledSystem:
         return self._scheme.march is not None
 
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
+        if self.net:
+            return self.net.advanced(x, p, self.parameter_shapes, h, n)
         return advancing.advanced(self, x, p, t, first, h, n)
 
     def _advance_until(self, *numbers: Any) -> tuple[Array, Array, Array]:
@@ -284,7 +290,7 @@ class CompiledSystem:
     def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         context = self.context(p, np.zeros(0, int))
         motion = self.system.motion(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        return _amounts(motion)
+        return ledger.conserved_and_gross(motion)
 
     # The same, compiled.
 
@@ -302,9 +308,7 @@ class CompiledSystem:
     @Shared
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
-        return self.compile(
-            self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device, self._inflows(self.ny)
-        )
+        return self._compile_steps(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.ny)
 
     @Shared
     def to_stepped(self) -> Compiled:
@@ -321,11 +325,13 @@ class CompiledSystem:
     @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
+        return self._compile_steps(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.nx)
+
+    def _compile_steps(self, function: Callable[..., Any], text: str, size: int) -> Compiled:
+        """A function that makes steps of arrays of this size."""
         if self.net:
-            return self.net.advancing(self.parameter_shapes, (self.nx, self.np), self.device)
-        return self.compile(
-            self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device, self._inflows(self.nx)
-        )
+            return self.net.advancing(function, text, self.device)
+        return self.compile(function, text, self.device, self._inflows(size))
 
     @Shared
     def advance_until(self) -> Compiled:
@@ -431,9 +437,3 @@ class CompiledSystem:
 
 def _same(y: Array, p: Array) -> Array:
     return y
-
-
-def _amounts(motion: Motion) -> Array:
-    """The conserved quantities and the gross amounts, (12,)."""
-    scene, effects = motion.scene, motion.effects
-    return np.concatenate([ledger.conserved_quantities(scene, effects), ledger.gross_amounts(scene, effects)])
