@@ -60,6 +60,14 @@ def test_a_run_with_data_and_ledger_takes_four_traces_and_one_compilation(log):
     assert log["compilations"] == ["_advance"]
 
 
+def test_the_steps_are_compiled_by_another_thread(log, monkeypatch):
+    """To the same bits as by this one, and by nothing that goes on after the run."""
+    ahead = small().simulate(0.05, 1e-3)
+    assert log["compilations"] == ["_advance"]
+    monkeypatch.setattr(kernels.Program, "begin", lambda *_, **__: None)
+    assert np.array_equal(small().simulate(0.05, 1e-3).y, ahead.y)
+
+
 def test_many_records_are_measured_by_compiled_code(log, monkeypatch):
     """To the same bits as few."""
     world = small()
