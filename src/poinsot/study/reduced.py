@@ -219,20 +219,25 @@ def sweep_reduced(
     folder, edges = "" if save is None else str(save), _edges(histograms or {}, outputs)
     job = ReducedJob(world.description, run, dict(vary), samples, seed, chunk, folder, edges, dict(storage or {}))
     job.numbers(0, 1)  # errors of paths and distributions, before any work starts
+    return Reduced(_summarised(job, fresh, engine, scheduler, progress), job)
+
+
+def _summarised(job: ReducedJob, fresh: bool, engine: str, scheduler: Any, progress: bool | None) -> Summary:
+    """Do the chunks that are not done, and merge the summaries of all."""
     waiting, total = job.prepare(fresh), job.nothing()
-    alone = engine == "local" or not (waiting or (folder and job.chunks > TOGETHER))
+    alone = engine == "local" or not (waiting or (job.folder and job.chunks > TOGETHER))
     with (
         contextlib.nullcontext() if alone else _on_cluster(job, scheduler) as cluster,
-        Progress(job.chunks, min(chunk, samples), progress, "instances") as bar,
+        Progress(job.chunks, min(job.chunk, job.samples), progress, "instances") as bar,
     ):
-        do = map(partial(_work, job), waiting) if cluster is None else cluster(_on_worker, waiting)
-        for k, summary in enumerate(do):
+        done = map(partial(_work, job), waiting) if cluster is None else cluster(_on_worker, waiting)
+        for k, summary in enumerate(done):
             if summary is not None:
                 total.merge(summary)
             bar.at(job.chunks - len(waiting) + k + 1)
-        for summary in _merged(job, cluster) if folder else ():
+        for summary in _merged(job, cluster) if job.folder else ():
             total.merge(summary)
-    return Reduced(total, job)
+    return total
 
 
 def _edges(histograms: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Array]:
