@@ -1,9 +1,10 @@
 """Random worlds, under laws that hold for all of them.
 
 In every trial the ledger balances, a batch has the bits of single runs, a run that goes on those of a long one, and a
-saved one comes back. In each trial two of these as well: halved steps converge and methods agree; a world that is turned
-and moved as a whole moves alike; compiled steps agree with those of the reference, and with float32; linear models agree
-with differences; a stepper has the bits of a run; touches in lists and pair by pair agree.
+saved one comes back. In each trial two of these as well: halved steps converge and methods agree; a world that is
+turned and moved as a whole moves alike; compiled steps agree with those of the reference, and with float32; linear
+models agree with differences; a ledger changes no bit; a stepper has the bits of a run; touches in lists and pair by
+pair agree.
 
 How far two runs may part where rounding differs is told by the world itself: by how far runs part whose starts differ
 in the ninth digit.
@@ -191,24 +192,20 @@ def comes_back(t: Tried) -> None:
 def steps_converge(t: Tried) -> None:
     """Halved steps have errors that fall with the order, and all methods go where RK4 goes."""
     reference = ends(t.simulate(step=t.s.step / 4, method="rk4"))
+
+    def off(run: pt.Run) -> float:
+        return float(np.max(np.abs(ends(run) - reference) / np.maximum(1.0, np.abs(reference))))
+
     if t.method in ADAPTIVE:
-        fine = float(np.max(np.abs(ends(t.run) - reference) / np.maximum(1.0, np.abs(reference))))
-        wide = float(np.max(np.abs(ends(t.simulate(step=t.s.step / 2, method="rk4")) - reference)))
-        require(fine < 1e-6 + 2 * wide, f"{t.method} ends elsewhere than rk4: {fine:.1e}, its steps: {wide:.1e}")
+        found, half = off(t.run), off(t.simulate(step=t.s.step / 2, method="rk4"))
+        require(found < 1e-6 + 2 * half, f"{t.method} ends {found:.1e} from rk4, whose half steps end {half:.1e} off")
         return
-    coarse_run, fine_run = t.simulate(), t.simulate(step=t.s.step / 2)
-    coarse, fine = (
-        float(np.max(np.abs(ends(run) - reference) / np.maximum(1.0, np.abs(reference))))
-        for run in (coarse_run, fine_run)
-    )
-    order = ORDERS.get(t.method, 4)
-    require(
-        fine < 1e-9 or fine < coarse / 2 ** (order - 0.8), f"halved steps of {t.method}: {coarse:.1e}, then {fine:.1e}"
-    )
-    worst = float(np.max(coarse_run.ledger.relative_residual))
-    require(
-        worst < max(1e-9, 30 * coarse), f"the ledger of {t.method} does not balance: {worst:.1e}, error {coarse:.1e}"
-    )
+    run, order = t.simulate(), ORDERS.get(t.method, 4)
+    coarse, fine = off(run), off(t.simulate(step=t.s.step / 2))
+    told = f"halved steps of {t.method}: {coarse:.1e}, then {fine:.1e}"
+    require(fine < 1e-9 or fine < coarse / 2 ** (order - 0.8), told)
+    worst = float(np.max(run.ledger.relative_residual))
+    require(worst < max(1e-9, 30 * coarse), f"ledger of {t.method}: {worst:.1e}, the error being {coarse:.1e}")
 
 
 def ends(run: pt.Run) -> Array:
@@ -229,8 +226,8 @@ def parted_alike(t: Tried) -> None:
     other = t.draw(t.s.X, not t.s.listed)
     run = t.simulate(other.world)
     here, there = facts(t.run, t.s.X), facts(run, t.s.X)
-    late = [float(np.max(r.data[name].values)) for r in (run, t.run) for name in r.data if str(name).endswith(".late")]
-    if max(late, default=0.0) == 0.0:
+    late = [r.data[name].values[1:].max() for r in (run, t.run) for name in r.data if str(name).endswith(".late")]
+    if max(late, default=0.0) == 0.0:  # but for an overlap at the start
         for name in ("position", "velocity", "orientation", "angular_velocity"):
             t.require_close(there[name], here[name], 1e-12, f"{name} with touches in lists, and pair by pair")
 
@@ -293,12 +290,16 @@ def ledger_only_watches(t: Tried) -> None:
     require(np.array_equal(run.y[-1], t.run.y[-1][:n], equal_nan=True), "a ledger changes bits of the state")
 
 
+def has_stiff_loops(t: Tried) -> bool:
+    return bool(t.s.world.system().loops) and t.method.startswith("implicit")
+
+
 SOME: dict[Callable[[Tried], None], Callable[[Tried], bool]] = {
     steps_converge: lambda t: t.s.is_smooth and not t.method.startswith("implicit,") and t.method != "implicit",
     turns_along: lambda t: True,
     parted_alike: lambda t: t.s.listed is not None and len(t.s.names) < 8,
     interpreted_alike: lambda t: hasattr(t.run.compiled.advance, "to") and t.method not in ADAPTIVE,
     slopes_agree: lambda t: not t.s.world.system().loops,
-    ledger_only_watches: lambda t: True,
+    ledger_only_watches: lambda t: not (t.method.startswith(("rosenbrock", "taylor")) or has_stiff_loops(t)),
     stepper_agrees: lambda t: t.method not in ADAPTIVE,
 }
