@@ -117,3 +117,18 @@ def test_touches_come_and_go_in_either_order(stack):
     assert list(world.description.elements) == ["b1-b0"]
     world.ignore("b0", "b1")
     assert not world.description.elements
+
+
+def test_a_box_that_lies_over_the_edges_of_two_others_comes_to_rest():
+    """It touches them by faces whose edges cross, pressed in by more than it tilts."""
+    soft, size, world = pt.Material(2e4, 1.0, 0.5), (0.2, 0.24, 0.16), pt.World()
+    world.add_ground(surface=soft)
+    world.add_body("a", pt.Inertia.box(1.5, size), position=(-0.13, 0.02, 0.0799))
+    turned = (np.cos(0.3), 0, 0, np.sin(0.3))
+    world.add_body("b", pt.Inertia.box(1.5, size), position=(0.13, 0, 0.0799), orientation=turned)
+    world.add_body("c", pt.Inertia.box(1.5, size), position=(0, 0, 0.26), angular_velocity=(0.1, -0.1, 0.6))
+    world.collide("a", "c", soft)
+    world.collide("b", "c", soft)
+    world.ignore("c", "ground")
+    run = world.simulate(3.0, 2e-3, every=1.0, ledger=False)
+    assert np.abs(run.data.velocity.values[-1]).max() < 1e-9

@@ -3,6 +3,10 @@
 The axis along which they overlap least is one of the normals of their faces, or across an edge of each. Between faces,
 the touching points are the corners of the overlap of two rectangles: the edges of one face, clipped to the other, and
 the corners of that one that lie over the first. Between edges, it is the point midway between them.
+
+Where edges of two faces cross that are nearly parallel, the overlap of the faces has that point as well. So the faces
+stand for it as long as they do so within PREFER: else a box that lies over the edge of another would touch it by a face
+and by one point in turns, as it tilts by less than it is pressed in, and never come to rest.
 """
 
 from dataclasses import dataclass
@@ -15,7 +19,8 @@ from poinsot.fuse import once
 
 POINTS = 13
 AWAY = -1.0  # m: the depth of points that do not touch
-PREFER = 1e-3  # an edge must overlap less than a face by this share of it, so that flat boxes lie on their faces
+FIRST = 1e-3  # a face of the second box must overlap less than one of the first by this share of it
+PREFER = 0.05  # edges must overlap less than a face where it touches by this share: beyond 18 degrees they do
 CORNERS = ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # of a face, in order around it
 TINY = 1e-12
 
@@ -30,10 +35,7 @@ def box_on_box(
     face_a, n_a, k_a = _least(_overlaps(R_a, half_a, R_b, half_b, d), [R_a[:, k] for k in range(3)], d)
     face_b, n_b, k_b = _least(_overlaps(R_b, half_b, R_a, half_a, d), [R_b[:, k] for k in range(3)], d)
     edge, n_e, pair = _edges(R_a, half_a, R_b, half_b, d)
-    a_first = face_a <= face_b * (1 + PREFER)
-    face = np.where(a_first, face_a, face_b)
-    by_edges = edge < face - PREFER * np.abs(face) - TINY
-    apart = np.minimum(face, edge) < 0
+    a_first = face_a <= face_b * (1 + FIRST)
 
     def pick(p: Any, q: Any) -> Any:
         return np.where(a_first, p, q)
@@ -45,9 +47,12 @@ def box_on_box(
     k = np.where((size[0] >= size[1]) & (size[0] >= size[2]), 0.0, np.where(size[1] >= size[2], 1.0, 2.0))
     incident = Face.of(pick(x_b, x_a), other_R, other_half, k, -out)
     points, depths = _overlap(reference, incident)
+    deepest = np.max(depths)  # not the overlap of the boxes: their lowest corners may lie beside the face
+    face = np.where(deepest > AWAY, deepest, pick(face_a, face_b))
+    by_edges = edge < face - PREFER * np.abs(face) - TINY
     touching = np.concatenate([np.where(by_edges, AWAY, depths), np.stack([np.where(by_edges, edge, AWAY)])])
     middle = _midway(x_a, R_a, half_a, x_b, R_b, half_b, n_e, pair)
-    n, touching = -np.where(by_edges, n_e, np.where(a_first, n_a, n_b)), np.where(apart, AWAY, touching)
+    n = -np.where(by_edges, n_e, np.where(a_first, n_a, n_b))
     points = np.concatenate([points, middle[None, :]])
     return n, np.where((touching > AWAY)[:, None], points, 0.5 * (x_a + x_b)), touching  # what is away may be anywhere
 

@@ -13,9 +13,10 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.contact.law import SHEAR
 from poinsot.contact.near_pairs import TouchedPatches
-from poinsot.contact.pressing import Books, Grip, Pressed, resistance
+from poinsot.contact.pressing import Books, Grip, Pressed, centre_of, resistance
 from poinsot.fuse import fori_loop, in_memory, while_loop
 from poinsot.mechanism.branches import Branches
+from poinsot.mechanism.free_bodies import Resistances
 from poinsot.mechanism.stiff_rows import ListedRow, RowList
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -29,6 +30,10 @@ class SpringMemory:
     patch: Array
     stretch: Array
     turn: Array | None
+
+    def number(self, k: Any) -> Any:
+        """Of the patch at a place; a step has added to it, with rounding."""
+        return np.rint(self.patch[k])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +102,9 @@ class ListedContacts:
         near, along which they now lie; stiffness: of the material of a patch [N/m], by its number."""
 
         def add(k: Any, total: Array) -> Array:
-            patch = np.maximum(self.memory.patch[k], 0.0).astype(int)
+            patch = np.maximum(self.memory.number(k), 0.0).astype(int)
             stored = 0.5 * SHEAR * stiffness(patch) * (self.memory.stretch[k] @ self.memory.stretch[k])
-            return total + np.where(self.memory.patch[k] < 0, 0.0, stored)
+            return total + np.where(self.memory.number(k) < 0, 0.0, stored)
 
         def less(k: Any, total: Array) -> Array:
             xi = self.patch(k).xi
@@ -118,14 +123,37 @@ class ListedContacts:
         """The force at a place over a step h, linearised about a guess of the accelerations; law: the material of a
         pair."""
         patch, change = self.patch(k), h * self.relative(k, guess)
-        grip = patch.forces(law(self.found.pair[k]), h, self.twist(k, change))
-        kept = slice(6 - len(change), 6)
-        K = resistance([patch], [grip])[kept, kept]
-        return ListedRow(grip.F[kept] + K @ change, K, None if self.J is None else self.J[k], (patch, grip))
+        grip = patch.grip(law(self.found.pair[k]), h, self.twist(k, change))
+        F, K = patch.wrench(grip, patch.speeds(self.twist(k))), resistance([patch], [grip])
+        kept, J = slice(6 - len(change), 6), None if self.J is None else self.J[k]
+        return ListedRow(F[kept], K[kept, kept], J, (patch, grip))
 
     def rows(self, law: Callable[[Any], Any], h: Scalar, guess: Array) -> RowList:
         """All of these."""
         return RowList(self.count, self.most, self.reached, lambda k: self.row(law, h, k, guess), self.fault)
+
+    def resistances(
+        self, law: Callable[[Any], Any], h: Scalar, guess: Array, own: Array, F: Array
+    ) -> tuple[Resistances, Array, Array]:
+        """All of these as resistances between bodies, about a guess by the twists (n + 1, 6) of all; with the sums of
+        these for each body (n + 1, 6, 6) added to `own`, and of the forces (n + 1, 6) to F, all about one point."""
+
+        def pair(k: Any) -> tuple[Any, Any]:
+            number = self.found.pair[k]
+            return np.asarray(self.first)[number], np.asarray(self.second)[number]
+
+        def add(k: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            K, own, F = sums
+            row, B, (i, j) = self.row(law, h, k, guess), self.basis(k), pair(k)
+            K_k, f = B.T @ (h * row.K) @ B, row.f @ B
+            K[k] = K_k
+            own[i], F[i] = own[i] + K_k, F[i] + f
+            own[j], F[j] = own[j] + K_k, F[j] - f
+            return K, own, F
+
+        m = self.most
+        K, own, F = fori_loop(self.count, add, (in_memory(np.empty((m, 6, 6))), own, F), most=m)
+        return Resistances(self.count, m, K, pair), own, F
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,17 +182,17 @@ def listed_contacts(
     tree, if Jacobians are asked for.
     """
     most, r = len(found.pair), 3 if memory.turn is None else 6
-    reached = () if branches is None else branches.reached
-    jacobian, (first, second) = None if branches is None else branches.jacobians(), ends
+    (reached, jacobian), (first, second) = branches.jacobians() if branches else ((), None), ends
 
     def enter(k: Any, filled: tuple[Any, ...]) -> tuple[Any, ...]:
         J, W, centres, stretch, turn, old, late = filled
-        centre, Q, pair = _centre(found.points[k], found.depths[k]), frame(found.normal[k]), found.pair[k]
+        centre, Q, pair = _middle(found.points[k], found.depths[k]), frame(found.normal[k]), found.pair[k]
         if jacobian is not None:
-            J[k] = jacobian(pair, Q, centre, r == 6)
-        W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
-        old, centres[k] = _sought(memory.patch, old, found.patch[k]), centre
-        same = memory.patch[old] == found.patch[k]
+            J[k], W[k] = jacobian(pair, Q, centre, r == 6)
+        else:
+            W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
+        old, centres[k] = _sought(memory, old, found.patch[k]), centre
+        same = memory.number(old) == found.patch[k]
         stretch[k] = np.where(same, memory.stretch[old], 0.0)
         if memory.turn is not None:
             turn[k] = np.where(same, memory.turn[old], 0.0)
@@ -181,14 +209,14 @@ def listed_contacts(
     return ListedContacts(found, first, second, W, centres, *springs, memory, fault, late, jacobians, reached, belt)
 
 
-def _sought(patch: Array, start: Any, number: Any) -> Any:
+def _sought(memory: SpringMemory, start: Any, number: Any) -> Any:
     """The first place from `start` on that holds the number of a patch, or one beyond it: lists are in order."""
 
     def before(k: Any) -> Any:
-        return (patch[k] >= 0) & (patch[k] < number)
+        return (memory.number(k) >= 0) & (memory.number(k) < number)
 
-    last = len(patch) - 1
-    return while_loop(lambda k: before(k) & (k < last), lambda k: k + 1, start, most=len(patch))
+    last = len(memory.patch) - 1
+    return while_loop(lambda k: before(k) & (k < last), lambda k: k + 1, start, most=len(memory.patch))
 
 
 def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end: Array, guess: Array) -> ListOutcome:
@@ -223,7 +251,13 @@ def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end:
 def gripped(contacts: ListedContacts, law: Callable[[Any], Any], k: Any) -> tuple[Pressed, Grip]:
     """A contact at an instant, by its place."""
     patch = contacts.patch(k)
-    return patch, patch.forces(law(contacts.found.pair[k]), 0.0, contacts.twist(k))
+    return patch, patch.grip(law(contacts.found.pair[k]), 0.0, contacts.twist(k))
+
+
+def force_now(contacts: ListedContacts, law: Callable[[Any], Any], k: Any) -> Array:
+    """The force (r,) at a place at an instant, in its frame."""
+    patch, grip = gripped(contacts, law, k)
+    return patch.wrench(grip, patch.speeds(contacts.twist(k)))[6 - np.shape(contacts.W)[1] :]
 
 
 def frame(n: Array) -> Array:
@@ -248,11 +282,6 @@ def basis(Q: Array, centre: Array, r: int) -> Array:
     return np.stack(forces if r == 3 else moments + forces)
 
 
-def _centre(points: Array, depths: Array) -> Array:
-    """The mean (3,) of the points that touch, or of all if none does."""
-    if len(depths) == 1:
-        return 1.0 * points[0]
-    touching = np.where(depths > 0, 1.0, 0.0)
-    weights = np.where(np.sum(touching) > 0, touching, 1.0)
-    centre: Array = weights @ points / np.sum(weights)
-    return centre
+def _middle(points: Array, depths: Array) -> Array:
+    """The centre (3,) of a patch."""
+    return 1.0 * points[0] if len(depths) == 1 else centre_of(points, depths)

@@ -17,13 +17,14 @@ from poinsot.contact.listed_contacts import (
     ListedContacts,
     ListOutcome,
     SpringMemory,
+    force_now,
     frame,
     gripped,
     listed_contacts,
     outcome,
 )
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
-from poinsot.contact.near_pairs import TouchedPatches, touching, touching_by_list, touching_one
+from poinsot.contact.near_pairs import Nearby, TouchedPatches, by_grid, deeper, touching, touching_by_list, touching_one
 from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
 from poinsot.contact.spots import spots_of
@@ -31,6 +32,9 @@ from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.fuse import fori_loop, in_memory
 from poinsot.mechanism.branches import Branches
 from poinsot.mechanism.form import canonical
+from poinsot.mechanism.stiff_joined import ListedForces
+from poinsot.mechanism.stiff_rows import STRAIGHT
+from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import WORLD, Footing, Scene
@@ -139,17 +143,46 @@ class TouchList(ContactElement):
         raise TypeError(f"the contacts of {self.name!r} are in a list.")
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
-        contacts = self.contacts(scene, self.frames(scene), h, jacobians=True)
+        large = scene.mechanism.nv > STRAIGHT and not any(isinstance(e, ClosedLoop) for e in scene.elements.values())
+        contacts = self.contacts(scene, self.frames(scene), h, jacobians=not large)
 
         def at(later: Later) -> Resistance:
+            if large:
+                return Resistance(listed=self._on_bodies(contacts, later))
             return Resistance(listed=contacts.rows(self.law, h, later.a))
 
         return Resisting(at, lambda later, used: self._taken(contacts, later, used))
 
+    def _on_bodies(self, contacts: ListedContacts, later: Later) -> ListedForces:
+        """What it does to bodies, without Jacobians."""
+        n, scene, h = len(self.bodies()), later.scene, later.h
+        blank = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6)))
+        made = contacts.resistances(self.law, h, self._motion(contacts, later), *blank)
+        links = [scene.mechanism.index(name) for name in self.bodies()]
+        return ListedForces(links, self._to_world(scene), *made, contacts.fault)
+
+    def _motion(self, contacts: ListedContacts, later: Later) -> Array:
+        """The accelerations as its contacts take them: of joints, or of all bodies and the world about one point."""
+        if contacts.J is not None:
+            return later.a
+        moved = [Ad @ later.A[name] for name, Ad in zip(self.bodies(), self._to_world(later.scene), strict=True)]
+        twists: Array = in_memory(np.stack([*moved, np.zeros(6)]))
+        return twists
+
+    def _to_world(self, scene: Scene) -> list[Array]:
+        """For each body the matrix that takes a twist of its carrier to world axes and the point of `frames`."""
+        about, states = self._about(scene), [scene.carrier(name)[0] for name in self.bodies()]
+        return [Pose.unchecked(s.pose.R, s.pose.p - about).adjoint() for s in states]
+
+    @staticmethod
+    def _about(scene: Scene) -> Array:
+        """A point near the bodies, so that nothing is lost far from the origin."""
+        point: Array = next((s.pose.p for s in scene._carriers), np.zeros(3))
+        return point
+
     def frames(self, scene: Scene) -> BodyFrames:
-        """Where its bodies are, in a scene; seen from near them, so that nothing is lost far from the origin."""
-        states = [scene.carrier(name) for name in self.bodies()]
-        about = next((s.pose.p for s in scene._carriers), np.zeros(3))
+        """Where its bodies are, in a scene; seen from near them."""
+        states, about = [scene.carrier(name) for name in self.bodies()], self._about(scene)
         poses = [state.pose @ X_CB for state, X_CB in states]
         return BodyFrames.of(self.bodies(), about, poses, [X.inverse().adjoint() @ state.twist for state, X in states])
 
@@ -162,7 +195,7 @@ class TouchList(ContactElement):
         if jacobians:
             of = [*(T.carriers[scene.mechanism.index(name)][0] for name in frames.names), -1]
             ends = tuple((of[a], of[b]) for a, b in zip(first, second, strict=True))
-            branches = Branches(T, scene.q, [state.pose for state in scene._carriers], frames.about, ends)
+            branches = Branches(T, scene.q, scene.v, [state.pose for state in scene._carriers], frames.about, ends)
         if self.ground:
             belt = lambda k: self._under(scene, found.points[k, 0] + frames.about).velocity  # noqa: E731
         fault = np.where(found.is_full | near_full, np.nan, 0.0)
@@ -179,12 +212,11 @@ class TouchList(ContactElement):
         first, second = np.array(self.pairs).T
         balls = places.centres, places.radii
 
-        def meet(a: Any, b: Any) -> tuple[list[ContactPatch], Any]:
+        def meet(a: Any, b: Any) -> Nearby:
             table = np.asarray(numbers)
-            patches = self.kind.met(table[a], places.at[a], table[b], places.at[b])
-            return patches, -(places.ahead[a] + places.ahead[b])
+            return self.kind.nearby(table[a], places.at[a], table[b], places.at[b], places.ahead[a] + places.ahead[b])
 
-        if self.kind.is_round:
+        if self.kind.is_round and not by_grid(first, second):
             return touching(balls, first, second, meet, self.sizes, self.capacity), False
         return touching_by_list(balls, first, second, meet, self.sizes, self.capacity)
 
@@ -195,14 +227,14 @@ class TouchList(ContactElement):
     def _on_ground(self, scene: Scene, frames: BodyFrames, places: ShapePlaces, numbers: Array) -> TouchedPatches:
         """The spots of shapes that may touch the ground."""
 
-        def meet(a: Any) -> tuple[list[ContactPatch], Any]:
+        def meet(a: Any) -> Nearby:
             shape, X = self.kind.placed(np.asarray(numbers)[a], places.at[a])
             up, patches = X.R.T @ self._under(scene, X.p + frames.about).normal, []
             for spot in spots_of(shape):
                 r = X @ spot(up)
                 there = self._under(scene, r + frames.about)
                 patches.append(ContactPatch(there.normal, r[None, :], np.stack([-there.clearance])))
-            return patches, -places.ahead[a]
+            return deeper(patches, -places.ahead[a])
 
         def is_near(a: Any) -> Any:
             return self._under(scene, places.centres[a] + frames.about).clearance < places.radii[a]
@@ -218,14 +250,14 @@ class TouchList(ContactElement):
 
     def _memory(self, scene: Scene) -> SpringMemory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None
-        patch = np.rint(scene.states[f"{self.name}.touching"])  # it was added to by a step, with rounding
-        return SpringMemory(patch, scene.states[f"{self.name}.stretch"], turn)
+        return SpringMemory(scene.states[f"{self.name}.touching"], scene.states[f"{self.name}.stretch"], turn)
 
     def _taken(self, contacts: ListedContacts, later: Later, used: Used) -> Effect:
         scene, h = later.scene, later.h
         assert used.listed is not None
-        did, forgotten = self.outcome(contacts, h, later.a, used.guess.a)
-        force = self.force_over(contacts, h, later.a, used.guess.a)
+        end, guess = self._motion(contacts, later), self._motion(contacts, used.guess)
+        did, forgotten = self.outcome(contacts, h, end, guess)
+        force = self.force_over(contacts, h, end, guess)
         return Effect(
             self._wrenches(scene, contacts, force),
             stored=did.before + forgotten,
@@ -262,10 +294,9 @@ class TouchList(ContactElement):
 
     def effect(self, scene: Scene) -> Effect:
         contacts = self.contacts(scene, self.frames(scene), 0.0)
-        r = np.shape(contacts.W)[1]
 
         def force(k: Any) -> Array:
-            return gripped(contacts, self.law, k)[1].F[6 - r :]
+            return force_now(contacts, self.law, k)
 
         stored, now = self.at_instant(contacts)
         wrenches, shown = self._wrenches(scene, contacts, force), self._shown(contacts, force, stored)
@@ -304,7 +335,7 @@ class TouchList(ContactElement):
 
         def add(k: Any, filled: tuple[Array, ...]) -> tuple[Array, ...]:
             points, depths, normals, forces, friction = filled
-            F = gripped(contacts, self.law, k)[1].F[3:]
+            F = force_now(contacts, self.law, k)[-3:]
             points[k], depths[k] = contacts.found.points[k] + frames.about, contacts.found.depths[k]
             normals[k] = contacts.found.normal[k]
             forces[k] = frame(contacts.found.normal[k]) @ F
@@ -331,7 +362,7 @@ class TouchList(ContactElement):
         def add(k: Any, carry: tuple[Array, ...]) -> tuple[Array, ...]:
             count, depth, slip, total = carry
             patch = contacts.patch(k)
-            u, deepest = patch.speeds(contacts.twist(k))[1], np.max(patch.depths)
+            u, deepest = patch.speeds(contacts.twist(k)).along, np.max(patch.depths)
             return (
                 count + np.where(deepest > 0, 1.0, 0.0),
                 np.maximum(depth, deepest),

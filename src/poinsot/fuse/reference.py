@@ -5,18 +5,52 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
+from poinsot.fuse.graph.memory import by_argument, is_whole
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.ops import OPS
+
+
+def run_into(results: Sequence[np.ndarray], graph: Graph, arguments: Sequence[np.ndarray], size: int) -> None:
+    """The results (n, elements) of a kernel's graph for arguments (n, elements), `size` instances at a time."""
+    ends = by_argument(graph.outputs, [result.shape[1] for result in results])
+    columns = [c for result, end in zip(results, ends, strict=True) for c in _columns(result, end)]
+    params = by_argument(graph.params, [argument.shape[1] for argument in arguments])
+    for first in range(0, len(results[0]) if results else 0, size):
+        block = slice(first, first + size)
+        packed = [(np.array(argument[block], order="F"), own) for argument, own in zip(arguments, params, strict=True)]
+        with np.errstate(all="ignore"):
+            values = run(graph, [column for array, own in packed for column in _columns(array, own)])
+        for column, value in zip(columns, values, strict=True):
+            column[..., block] = value
+
+
+def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
+    """What the nodes of an argument stand for in an array (batch, elements): a column each, or all of it."""
+    return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 
 def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The outputs for these parameters: arrays over the batch; arrays in memory have shape (elements, batch or 1)."""
     values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
     dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
-    for node in graph.live():
-        if node not in values:
-            values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype)
+    for node, over in _steps(graph, tuple(graph.outputs)):
+        values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype)
+        for arg in over:
+            del values[arg]
     return [values[node] for node in graph.outputs]
+
+
+@memo
+def _steps(graph: Graph, outputs: tuple[Node, ...]) -> list[tuple[Node, list[Node]]]:
+    """The operations in order, each with the values that nothing after it uses: numbers in use stay in the caches."""
+    live, used, steps = graph.live(outputs), {*outputs}, []
+    for node in reversed(live):
+        over = [arg for arg in dict.fromkeys(node.args) if arg not in used]
+        used.update(over)
+        if node.op != "param":
+            steps.append((node, over))
+    return steps[::-1]
 
 
 def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any]) -> Any:

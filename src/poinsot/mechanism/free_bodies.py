@@ -7,7 +7,6 @@ In world axes, about the centre of mass of each, the equations of motion of all 
 Their velocities are V = (omega, v) (6,) of the centres of mass. A sum of forces on them that resist their motion,
 F = F_0 - K V, joins bodies by pairs; `JoinedBodies` finds the accelerations by conjugate gradients, preconditioned by
 each body's own inertia and resistance, M_i + h K_ii. No matrix of all bodies is formed.
-Hestenes and Stiefel, Methods of Conjugate Gradients (1952).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,13 +16,10 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import fori_loop, in_memory, solve_spd, while_loop
+from poinsot.fuse import fori_loop, in_memory, solve_spd
+from poinsot.mechanism.conjugate_gradients import conjugate_gradients
 from poinsot.mechanism.model import Mechanism
 from poinsot.spatial import quaternion, rotation
-
-CLOSE = 1e-11  # of the residual of conjugate gradients over the right-hand side, in the norm of the preconditioner
-MOST = 1000  # iterations of them
-STIRRED = 1e-3  # how far the start is stirred, over the accelerations that bodies would have without each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +38,16 @@ class BodyArrays:
     V: Array
 
     @classmethod
-    def of(cls, mech: Mechanism, q: Array, v: Array, about: Array) -> "BodyArrays":
-        """The links of a mechanism, all of them free, at q (7 n,) and v (6 n,)."""
+    def of(cls, mech: Mechanism, y: Array, about: Array) -> "BodyArrays":
+        """The links of a mechanism, all of them free, at a state that begins with q (7 n,) and v (6 n,)."""
         inertias = [link.inertia for link in mech.links if link.inertia is not None]
         mass, c, moment = (np.stack([1.0 * getattr(i, k) for i in inertias]) for k in ("mass", "com", "moment"))
         n = len(inertias)
 
         def place(k: Any, found: tuple[Array, ...]) -> tuple[Array, ...]:
             R, x, I, V = found
-            (attitude, p), (w, u), centre = np.split(row(q, 7, k), [4]), np.split(row(v, 6, k), 2), np.asarray(c)[k]
+            (attitude, p), (w, u) = np.split(row(y, 7, k), [4]), np.split(row(y, 6, k, 7 * n), 2)
+            centre = np.asarray(c)[k]
             R_k = quaternion.to_matrix(quaternion.normalize(attitude))
             R[k], x[k] = R_k, p - about + R_k @ centre
             I[k] = R_k @ np.asarray(moment)[k] @ R_k.T
@@ -101,28 +98,32 @@ class BodyArrays:
         """A wrench F (6,) about the common point as one about the centre of body k."""
         return np.concatenate([F[:3] - np.cross(self.x[k], F[3:]), F[3:]])
 
-    def moved(self, q: Array, V: Array, h: Scalar) -> tuple[Array, Array]:
-        """q and v after a time h [s] at the velocities V (n, 6): turned exactly, and straight on."""
+    def moved(self, y: Array, V: Array, h: Scalar, new: Array) -> Array:
+        """The new state, of which q and v are entered: those after a time h [s] from a state y at the velocities V
+        (n, 6), turned exactly, and straight on."""
         n = len(self)
 
-        def move(k: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
-            new, v = ends
+        def move(k: Any, new: Array) -> Array:
             w, c = V[k, :3] @ self.R[k], np.asarray(self.c)[k]
-            turned = quaternion.integrate(quaternion.normalize(row(q, 7, k)[:4]), w, h)
+            turned = quaternion.integrate(quaternion.normalize(row(y, 7, k)[:4]), w, h)
             R = quaternion.to_matrix(turned)
             p, u = self.x[k] + h * V[k, 3:] + self.about - R @ c, V[k, 3:] @ R - np.cross(w, c)
-            for x, values in ((new, [*turned, *p]), (v, [*w, *u])):
-                for j, value in enumerate(values):
-                    x[len(values) * k + j] = value
-            return new, v
+            return with_row(with_row(new, [*turned, *p], k), [*w, *u], k, 7 * n)
 
-        new, v = fori_loop(n, move, (in_memory(np.empty(7 * n)), in_memory(np.empty(6 * n))))
-        return new, v
+        moved: Array = fori_loop(n, move, new)
+        return moved
 
 
-def row(x: Array, size: int, k: Any) -> Array:
-    """The numbers (size,) of body k in a flat array of such rows."""
-    return np.stack([x[size * k + j] for j in range(size)])
+def row(x: Array, size: int, k: Any, start: int = 0) -> Array:
+    """The numbers (size,) of body k in a flat array that has such rows from a place on."""
+    return np.stack([x[start + size * k + j] for j in range(size)])
+
+
+def with_row(x: Array, values: Sequence[Any], k: Any, start: int = 0) -> Array:
+    """The flat array with a row of body k entered."""
+    for j, value in enumerate(values):
+        x[start + len(values) * k + j] = value
+    return x
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,31 +182,9 @@ class JoinedBodies:
         return by_body(n, lambda k: bodies.inertia_times(x[k], k) + bodies.at_centre(F[k], k))
 
     def solve(self, b: Array, start: Array) -> tuple[Array, Any]:
-        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found.
-
-        The guess is stirred a little in all directions. Else the iterations end early where few directions take part,
-        with the solution, but not with its derivatives.
-        """
+        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found."""
         n, P = len(b), self.inverses
-        alone = by_body(n, lambda k: P[k] @ b[k])
-        enough, stirring = CLOSE * CLOSE * product(b, alone), STIRRED * np.sqrt(product(alone, alone) / (6 * n))
-        phases = 1.0 + np.arange(6.0 * n).reshape(n, 6)
-        start = by_body(n, lambda k: start[k] + stirring * np.sin(np.asarray(phases)[k]))
-        r = less(b, 1.0, self.times(start))
-        z = by_body(n, lambda k: P[k] @ r[k])
-
-        def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-            x, r, p, rz = carry
-            Hp = self.times(p)
-            s = rz / product(p, Hp)
-            x, r = less(x, -s, p), less(r, s, Hp)
-            z = by_body(n, lambda k: P[k] @ r[k])
-            new = product(r, z)
-            return x, r, less(z, -new / rz, p), new
-
-        begin = start, r, z, product(r, z)
-        x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, begin, most=MOST)
-        return x, np.where(left > 1e8 * enough, np.nan, 0.0)
+        return conjugate_gradients(self.times, lambda r: by_body(n, lambda k: P[k] @ r[k]), b, start, less, product)
 
 
 def by_body(n: int, row: Callable[[Any], Array]) -> Array:
@@ -221,7 +200,7 @@ def by_body(n: int, row: Callable[[Any], Array]) -> Array:
 
 def less(x: Array, s: Any, y: Array) -> Array:
     """x - s y (n, 6)."""
-    return by_body(len(x), lambda k: x[k] - s * y[k])
+    return by_body(len(x), lambda k: x[k] - s * np.asarray(y)[k])
 
 
 def product(x: Array, y: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from inspect import signature
 from types import MethodType
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -267,6 +267,16 @@ def read_only(array: Array) -> Array:
         array = array.copy()
         array.setflags(write=False)
     return array
+
+
+E = TypeVar("E", bound=Element)
+
+
+def alike(element: E, **changes: Any) -> E:
+    """A copy with other values of some fields, which are known to be in order: they are not checked again."""
+    made = object.__new__(type(element))
+    made.__dict__.update({f.name: getattr(element, f.name) for f in fields(element)} | changes)
+    return made
 
 
 def units_of_outputs(element: Element) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.mechanism.stiff_joined import ListedForces
 from poinsot.mechanism.stiff_rows import RowList
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Resistance:
     joint_slopes: Mapping[str, Array] = field(default_factory=dict)
     couplings: Mapping[tuple[str, str], Array] = field(default_factory=dict)
     kept: Array = field(default_factory=lambda: np.zeros(0))
-    listed: RowList | None = None
+    listed: RowList | ListedForces | None = None
 
     def used(self, later: "Later") -> "Used":
         """The forces at these velocities."""
@@ -72,7 +73,7 @@ class Used:
     joint_forces: Mapping[str, Array]
     kept: Array
     guess: "Later"
-    listed: RowList | None = None
+    listed: RowList | ListedForces | None = None
 
     def power(self, later: "Later") -> Array:
         """Their power [W] at the end of the step. What they do beside that is the step's own, in `run.step_errors`."""

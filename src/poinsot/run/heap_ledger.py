@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.contact.listed_contacts import ListedContacts, ListOutcome, gripped
+from poinsot.contact.listed_contacts import ListedContacts, ListOutcome, force_now
 from poinsot.contact.pressing import Books
 from poinsot.environment import TouchList
-from poinsot.fuse import fori_loop
+from poinsot.fuse import fori_loop, in_memory
 from poinsot.run import ledger
 from poinsot.run.heaps import Heap
 from poinsot.run.step_context import StepContext
-from poinsot.world import State
 
 
-def quantities(context: StepContext, t: Scalar, state: State) -> tuple[Array, Array]:
-    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources."""
-    heap = Heap.of(context, t, state, 0.0)
+def quantities(context: StepContext, t: Scalar, y: Array) -> tuple[Array, Array]:
+    """The conserved quantities and gross amounts (12,), and the inflow per second (8 n,) of n sources, of a flat
+    state."""
+    heap = Heap.of(context, t, in_memory(y), 0.0)
     return amounts(heap), np.ravel(rates_now(heap))
 
 
@@ -86,8 +86,7 @@ def rates_now(heap: Heap) -> Array:
 
 
 def _grip(element: TouchList, contacts: ListedContacts) -> Any:
-    r = np.shape(contacts.W)[1]
-    return lambda k: gripped(contacts, element.law, k)[1].F[6 - r :]
+    return lambda k: force_now(contacts, element.law, k)
 
 
 def inflow_over(

@@ -16,7 +16,7 @@ from poinsot.contact.body_frames import BodyFrames
 from poinsot.contact.listed_contacts import ListedContacts
 from poinsot.environment import Ground, Terrain, TouchList
 from poinsot.fuse import fori_loop, in_memory, is_traced
-from poinsot.mechanism.free_bodies import BodyArrays, JoinedBodies, Resistances, by_body
+from poinsot.mechanism.free_bodies import BodyArrays, JoinedBodies, by_body
 from poinsot.parts.scene import Scene
 from poinsot.run.general_steps import switches, with_own_mass
 from poinsot.run.step_context import StepContext
@@ -55,10 +55,12 @@ class Heap:
     lists: Mapping[str, tuple[TouchList, ListedContacts]]
 
     @classmethod
-    def of(cls, context: StepContext, t: Scalar, state: State, h: Scalar) -> "Heap":
-        scene = context.scene(t, state)
-        about = state.q[4:7]
-        bodies = BodyArrays.of(scene.mechanism, state.q, state.v, about)
+    def of(cls, context: StepContext, t: Scalar, y: Array, h: Scalar) -> "Heap":
+        """Of a flat state y, which begins with q, v and the states of parts."""
+        s = context.system
+        q, v, parts, _ = np.split(y, np.cumsum([s.nq, s.nv, s.ns]))
+        scene, about = context.scene(t, State(q, v, parts)), y[4:7]
+        bodies = BodyArrays.of(scene.mechanism, y, about)
         names = tuple(link.name for link in scene.mechanism.links)
         frames = BodyFrames(names, about, bodies.R, bodies.origins(), bodies.about_one(bodies.V))
         elements = {name: e for name, e in scene.elements.items() if isinstance(e, TouchList)}
@@ -78,7 +80,7 @@ class Heap:
             guess = self.bodies.about_one(carry[0])
             own, F, between = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6))), []
             for element, contacts in self.lists.values():
-                resistances, own, F = _linearised(element, contacts, h, guess, own, F)
+                resistances, own, F = contacts.resistances(element.law, h, guess, own, F)
                 between.append(resistances)
             joined = JoinedBodies.of(self.bodies, between, own)
             a, unsolved = joined.solve(self._loads(F, fault), carry[0])
@@ -96,27 +98,3 @@ class Heap:
             return self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight]) + fault
 
         return by_body(len(self.bodies), load)
-
-
-def _linearised(
-    element: TouchList, contacts: ListedContacts, h: Scalar, guess: Array, own: Array, F: Array
-) -> tuple[Resistances, Array, Array]:
-    """The contacts of a list as resistances; with the sums of these for each body (n + 1, 6, 6), and of the forces
-    (n + 1, 6), all about one point."""
-
-    def pair(k: Any) -> tuple[Any, Any]:
-        number = contacts.found.pair[k]
-        return np.asarray(contacts.first)[number], np.asarray(contacts.second)[number]
-
-    def add(k: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        K, own, F = sums
-        row, B, (i, j) = contacts.row(element.law, h, k, guess), contacts.basis(k), pair(k)
-        K_k, f = B.T @ (h * row.K) @ B, row.f @ B
-        K[k] = K_k
-        own[i], F[i] = own[i] + K_k, F[i] + f
-        own[j], F[j] = own[j] + K_k, F[j] - f
-        return K, own, F
-
-    m = contacts.most
-    K, own, F = fori_loop(contacts.count, add, (in_memory(np.empty((m, 6, 6))), own, F), most=m)
-    return Resistances(contacts.count, m, K, pair), own, F

@@ -14,15 +14,17 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.environment.spot_loop import looped, resisting_together
 from poinsot.fuse import fori_loop, is_traced
-from poinsot.mechanism import floating, stiff_loops, stiff_rows
+from poinsot.mechanism import floating, stiff_joined, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
 from poinsot.mechanism.loop_frames import Rows
-from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
+from poinsot.mechanism.stiff_joined import ListedForces
+from poinsot.mechanism.stiff_rows import RowList
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
-from poinsot.run.heap_steps import heap_step
+from poinsot.run.heap_steps import from_heap_state, heap_step, to_heap_state
 from poinsot.run.heaps import is_heap
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.run.step_errors import step_error
@@ -44,8 +46,7 @@ def implicit(iterations: int = ITERATIONS) -> Method:
             scene, _ = context.system.scene(t, state, context.parameters, context.inputs_at(t))
             motion, a = implicit_motion(context.system, scene, h, iterations)
             slope = context.system.rate(motion)
-            about = points or form.fixed
-            _, wdot = floating.rates(scene.mechanism, about, scene.q, y.state.v, slope.q, motion.wdot)
+            _, wdot = floating.rates(scene.mechanism, points or form.fixed, scene.q, y.state.v, slope.q, motion.wdot)
             w = y.state.v + h * wdot
             x = floating.moved(context.system.mechanism, y.state.q, w, h)
             parts, inflow = y.state.parts + h * slope.parts, y.inflow + h * context.inflow_rate(motion)
@@ -67,11 +68,11 @@ def implicit(iterations: int = ITERATIONS) -> Method:
     def converts(system: System) -> bool:
         return not is_heap(system) and method.converts(system)
 
-    def to_stepped(context: StepContext, y: LedgerState) -> LedgerState:
-        return y if is_heap(context.system) else method.to_stepped(context, y)
+    def to_stepped(context: StepContext, y: LedgerState) -> Any:
+        return to_heap_state(y) if is_heap(context.system) else method.to_stepped(context, y)
 
-    def from_stepped(context: StepContext, y: LedgerState) -> LedgerState:
-        return y if is_heap(context.system) else method.from_stepped(context, y)
+    def from_stepped(context: StepContext, form: Any) -> LedgerState:
+        return from_heap_state(context, form) if is_heap(context.system) else method.from_stepped(context, form)
 
     return Method(1, booking, to_stepped, from_stepped, converts, books_errors=True)
 
@@ -103,7 +104,7 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
 
     def iterate(_: Any, carry: Iterates) -> Iterates:
         found = {name: law.at(later(carry.now)) for name, law in laws.items()}
-        a, A, f = _solved(tree, h, found, rows, 1 if system.independent else 3)
+        a, A, f = _solved(tree, h, found, rows, 1 if system.independent else 3, carry.now[1])
         now = np.stack([A[k] for k in touched]) if touched else np.zeros((0, 6)), a
         return Iterates(now, carry.now, {name: found[name].kept for name in laws}, f)
 
@@ -130,9 +131,9 @@ class Iterates:
 
 
 def _solved(
-    tree: StiffTree, h: Scalar, found: dict[str, Resistance], rows: Rows, proximal: int
+    tree: StiffTree, h: Scalar, found: dict[str, Resistance], rows: Rows, proximal: int, guess: Array
 ) -> tuple[Array, Added, Array]:
-    """The accelerations under resisting forces, with the rows of loops held, and the closing forces."""
+    """The accelerations under resisting forces, with the rows of loops held, and the closing forces; from a guess."""
     mech = tree.mech
     F, K = {}, {}  # type: dict[int, Array], dict[int, Array]
     both: dict[tuple[int, int], Array] = {}
@@ -149,12 +150,14 @@ def _solved(
     in_joints, slope = None, None  # type: Array | None, Array | None
     if any(resistance.joint_forces for resistance in found.values()):
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
-    lists = [resistance.listed for resistance in found.values() if resistance.listed is not None]
+    lists = [r.listed for r in found.values() if isinstance(r.listed, RowList)]
+    on_bodies = [r.listed for r in found.values() if isinstance(r.listed, ListedForces)]
+    on = StiffForces(h, F, K, in_joints, slope, both, lists)
+    if on_bodies:
+        return *stiff_joined.solve(tree, on, on_bodies, guess), np.zeros(0)
     if len(rows.gap):
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
-    if lists:
-        return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
-    return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
+        return stiff_loops.solve(tree, rows, proximal, on)
+    return *(stiff_rows.solve(tree, on) if lists else tree.solve(on)), np.zeros(0)
 
 
 def _booked(

@@ -26,7 +26,7 @@ def compiled_kernel(
     kernel = Kernel(function, signature)
     if device == "cpu" and (kept := program_cache.read(place)) is not None:
         kernel.adopt(kept[0])
-        return kernel.to("numpy") if kept[0].is_constant else kernel
+        return kernel.to("numpy") if kept[0].only_moves else kernel
     try:
         with program_cache.heard(place) as said:
             program = kernel.program()
@@ -42,7 +42,7 @@ def compiled_kernel(
         observe(program.graph, observers)
     if not said:
         program_cache.write(place, program)
-    return kernel.to("numpy") if program.is_constant else kernel
+    return kernel.to("numpy") if program.only_moves else kernel
 
 
 def first_output(

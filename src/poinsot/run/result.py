@@ -22,7 +22,8 @@ from poinsot.run.ledger import WIDTH, Ledger
 from poinsot.run.limits import Limits, limits
 from poinsot.run.observe import LABELS, observe
 from poinsot.run.table_exits import TableExits, table_exits
-from poinsot.world import World
+from poinsot.world import Description, World
+from poinsot.world.dimensions import unit_at
 
 if TYPE_CHECKING:
     from poinsot.files.saving import Writer
@@ -110,7 +111,11 @@ class Run:
             variables[name] = ((*front, *observable.dims), array, attributes)
             used |= set(observable.dims)
         labels = {dim: list(label(self.compiled.system)) for dim, label in LABELS.items() if dim in used}
-        coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
+        coords = {
+            "time": ("time", self.time, {"units": "s"}),
+            **labels,
+            **varied_coords(self.varied, variables, self.world.description),
+        }
         return Columns.made(variables, coords, self.attributes())
 
     @cached_property
@@ -130,7 +135,9 @@ class Run:
             name: (front, x, {"description": text, **units.get(name, {})})
             for (name, text), x in output_values(self.compiled, end)
         }
-        return xarray.Dataset(values, varied_coords(self.varied, values), attrs=self.attributes())
+        return xarray.Dataset(
+            values, varied_coords(self.varied, values, self.world.description), attrs=self.attributes()
+        )
 
     @property
     def varied(self) -> dict[str, Array]:
@@ -297,14 +304,14 @@ def outputs_of(run: Run) -> dict[str, Array]:
     return {name: value for (name, _), value in output_values(run.compiled, run.end)}
 
 
-def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:
+def varied_coords(varied: Mapping[str, Array], quantities: Container[str], description: Description) -> dict[str, Any]:
     """Varied numbers (n, ...) as coordinates of xarray: by their paths, "path.varied" where a quantity has the name."""
-    return {
-        f"{path}.varied" if path in quantities else path: (
-            ("batch", *(f"{path}.{k}" for k in range(values.ndim - 1))), values, {"description": "varied"},
-        )
-        for path, values in varied.items()
-    }  # fmt: skip
+    coords = {}
+    for path, values in varied.items():
+        about = {"description": "varied"} | ({"units": unit} if (unit := unit_at(path, description)) else {})
+        dims = ("batch", *(f"{path}.{k}" for k in range(values.ndim - 1)))
+        coords[f"{path}.varied" if path in quantities else path] = (dims, values, about)
+    return coords
 
 
 def writer(

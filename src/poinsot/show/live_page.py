@@ -29,7 +29,7 @@ SLOWEST, FASTEST = 1 / 64, 64.0  # times real time
 WAITING = 64  # messages of a page that wait to be heard; it is not read on before they are
 UNREAD = 1000  # texts for a page that it has not taken; then it gets no more
 WRONG = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)  # what a message may raise
-SCRIPTS = ("live", "controls", "gauges", "cockpit")  # of the page, beside those of a replay
+SCRIPTS = ("live_stage", "live_panel", "live", "controls", "gauges", "cockpit")  # of the page, beside those of a replay
 Told = Callable[[Mapping[str, Any]], None]
 Numbers = Callable[[float, Array, Array], Array]
 

@@ -19,6 +19,8 @@ from poinsot.run.result import Run
 from poinsot.spatial import motion, quaternion
 from poinsot.world import Description, Motion
 
+OFTEN = 16  # calls after which compiling pays
+
 
 class Measures:
     """Compiled functions that compute the quantities of a picture from flat states; each is made on first use."""
@@ -32,24 +34,24 @@ class Measures:
     def places(self) -> Measuring:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
         return measuring_scene(
-            self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places"
+            self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places", OFTEN
         )
 
     @cached_property
     def velocities(self) -> Measuring:
         """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
-        return measuring_scene(self.compiled, [_velocities], "velocities")
+        return measuring_scene(self.compiled, [_velocities], "velocities", OFTEN)
 
     @cached_property
     def forces(self) -> Measuring:
         """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
         of = lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])  # noqa: E731
-        return measuring(self.compiled, [of], "forces")
+        return measuring(self.compiled, [of], "forces", OFTEN)
 
     @cached_property
     def reactions(self) -> Measuring:
         """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
-        return measuring(self.compiled, [_reactions], "reactions")
+        return measuring(self.compiled, [_reactions], "reactions", OFTEN)
 
     @memo
     def shown(self, element: str, key: str) -> Measuring:
@@ -61,7 +63,7 @@ class Measures:
             own = None if follows else scene.effect(element).shown[key]
             return scene.dynamics.effects[element].shown[key] if own is None or callable(own) else own
 
-        return measuring_scene(self.compiled, [value], f"shown {(element, key)}")
+        return measuring_scene(self.compiled, [value], f"shown {(element, key)}", OFTEN)
 
     @memo
     def asked(self, element: str, key: str, entry: str = "") -> Measuring:
@@ -74,12 +76,12 @@ class Measures:
                 return scene.signal(value)
             return value_of(value, scene, (), key, repr(element))
 
-        return measuring_scene(self.compiled, [told], f"asked {(element, key, entry)}")
+        return measuring_scene(self.compiled, [told], f"asked {(element, key, entry)}", OFTEN)
 
     @memo
     def input(self, name: str) -> Measuring:
         """An input of the world."""
-        return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}")
+        return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}", OFTEN)
 
     @memo
     def touches(self, element: str) -> Measuring:
@@ -88,7 +90,7 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].meeting(scene).places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(3)], f"touches {element}")
+        return measuring_scene(self.compiled, [place(k) for k in range(3)], f"touches {element}", OFTEN)
 
     @memo
     def listed(self, element: str) -> Measuring:
@@ -97,14 +99,14 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(5)])
+        return measuring_scene(self.compiled, [place(k) for k in range(5)], often=OFTEN)
 
     @memo
     def flow(self, body: str, point: tuple[float, ...]) -> Measuring:
         """The velocity (3,) [m/s] of a point of a body through the air, in world axes."""
         at = np.array(point)
         of = lambda scene: scene[body].pose.R @ scene.air(body, at).velocity  # noqa: E731
-        return measuring_scene(self.compiled, [of], f"flow {(body, point)}")
+        return measuring_scene(self.compiled, [of], f"flow {(body, point)}", OFTEN)
 
 
 @dataclass(frozen=True, eq=False)

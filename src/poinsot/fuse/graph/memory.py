@@ -4,7 +4,7 @@
 changed (in place where the old array is dead: that is for the back end to decide).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -64,13 +64,34 @@ def table(numbers: tuple[float, ...] | Numbers) -> Node:
     return current().node("table", (), (common_type(numbers), len(numbers)), numbers)
 
 
+def is_whole(nodes: Sequence[Node]) -> bool:
+    """Whether an argument or result of a kernel is one array in memory, not a node for each of its elements."""
+    return len(nodes) == 1 and isinstance(nodes[0].type, tuple)
+
+
+def by_argument(nodes: Sequence[Node], sizes: Iterable[int]) -> list[list[Node]]:
+    """The parameters or outputs of a kernel's graph, argument by argument: one array in memory, or one node for each of
+    so many elements."""
+    groups, rest = [], list(reversed(nodes))
+    for size in sizes:
+        whole = bool(rest) and isinstance(rest[-1].type, tuple) and size > 0
+        groups.append([rest.pop() for _ in range(1 if whole else size)])
+    return groups
+
+
 def whole_of(values: Sequence[Value]) -> Node | None:
     """The array in memory of which these are all the elements, in order."""
+    row = row_of(values)
+    return row[0] if row is not None and row[0].size == len(values) else None
+
+
+def row_of(values: Sequence[Value]) -> tuple[Node, int] | None:
+    """The array in memory of which these are elements in a row, and where they begin."""
     first = values[0] if values else None
-    if type(first) is not Node or first.op != "get" or first.args[0].size != len(values):
+    if type(first) is not Node or first.op != "get" or first.args[1].op != "const":
         return None
-    whole = first.args[0]
-    return whole if all(_is_element(value, whole, k) for k, value in enumerate(values)) else None
+    array, start = first.args[0], first.args[1].data
+    return (array, start) if all(_is_element(x, array, start + k) for k, x in enumerate(values)) else None
 
 
 def _is_element(value: Value, array: Node, index: int) -> bool:

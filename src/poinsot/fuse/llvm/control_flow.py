@@ -9,25 +9,51 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from poinsot.fuse.graph.memory import is_unset
 from poinsot.fuse.graph.nodes import NUMBERS, Graph, Node
 from poinsot.fuse.llvm.emitter import LoopHead, literal_vector
-from poinsot.fuse.llvm.values import Ref, VectorEmitter, stored
+from poinsot.fuse.llvm.values import ArgumentElement, Ref, VectorEmitter, stored
 
 if TYPE_CHECKING:
     from poinsot.fuse.llvm.lowering import Function
 
+_LONG_RUN = 64  # elements in a row that are copied in a loop
 Refs = dict[Node, Ref]
 LastUses = dict[Node, float]  # the number of the node that uses an array last
 
 
 def _array(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
-    base = f.allocate(len(node.args))
-    for k, arg in enumerate(node.args):
-        f.write(base, k, f.value(arg, refs))
+    base, start = f.allocate(len(node.args)), 0
+    for run in _runs([f.homes.get(arg) for arg in node.args]):
+        home = f.homes.get(node.args[start])
+        if run >= _LONG_RUN and isinstance(home, ArgumentElement):
+            _copy_row(f, home, f.address(base, start), run)
+        else:
+            for k in range(start, start + run):
+                f.write(base, k, f.value(node.args[k], refs))
+        start += run
     refs[node] = Ref(base, node.type, False)
+
+
+def _runs(homes: Sequence[Callable[[], str] | None]) -> list[int]:
+    """How many elements of an argument follow each other, in one row after the other."""
+    starts = [
+        k
+        for k, home in enumerate(homes)
+        if not (k and isinstance(home, ArgumentElement) and home.follows(homes[k - 1]))
+    ]
+    return [end - start for start, end in pairwise([*starts, len(homes)])]
+
+
+def _copy_row(f: Function, first: ArgumentElement, sink: str, count: int) -> None:
+    """Copy elements of an argument in a row, from the first one on, to an array of vectors."""
+    t, source = f.target, first()
+    with f.repeat(count) as i:
+        value = f.load(t.vector("f"), f.gep(source, f.mul(first.steps[0], i)), t.itemsize)
+        f.store(t.vector("f"), value, f.address(sink, i, "i64"), t.itemsize)
 
 
 def _table(f: Function, node: Node, refs: Refs, last: LastUses) -> None:

@@ -3,6 +3,7 @@
 In memory, a value is a vector; truth values are stored as integers.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poinsot.fuse.graph.nodes import Node, Scalar, Type
@@ -24,6 +25,33 @@ class Ref:
         """The type of the elements of an array."""
         assert isinstance(self.type, tuple)
         return self.type[0]
+
+
+@dataclass(frozen=True)
+class ArgumentElement:
+    """Where one element of an argument is: from the address of the first one, by steps in bytes along each axis."""
+
+    f: Emitter
+    base: str
+    steps: Sequence[str]
+    index: Sequence[int]
+
+    def __call__(self) -> str:
+        """Its address."""
+        place = self.base
+        for i, step in zip(self.index, self.steps, strict=True):
+            if i:
+                place = self.f.gep(place, self.f.mul(step, i))
+        return place
+
+    def follows(self, other: object) -> bool:
+        """Whether it is the next one after another, in a row."""
+        return (
+            isinstance(other, ArgumentElement)
+            and len(self.index) == 1
+            and self.base == other.base
+            and self.index[0] == other.index[0] + 1
+        )
 
 
 def stored(type_: Type) -> Type:

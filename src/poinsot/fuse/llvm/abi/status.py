@@ -33,6 +33,19 @@ class NaNs:
         f.branch(f.icmp("ult", following, -(-count // 8)), head.label, f"checked{number}")
         f.label(f"checked{number}")
 
+    def check_row(self, place: str, step: str, count: int) -> None:
+        """Vectors that are `step` bytes from each other."""
+        self.mask()
+        f, number = self.f, self.f.number()
+        head = LoopHead(f, f"row{number}")
+        self._mask, i = head.carry(f.target.vector("b"), self._mask), head.carry("i64", 0)
+        value = f.load(f.target.vector("f"), f.gep(place, f.mul(i, step)), f.target.itemsize)
+        self._compare(value, value)
+        following = f.add(i, 1)
+        head.close(self._mask, following)
+        f.branch(f.icmp("ult", following, count), head.label, f"rows{number}")
+        f.label(f"rows{number}")
+
     def mask(self) -> str:
         if self._pending:
             self._compare(self._pending, self._pending)
