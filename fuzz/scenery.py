@@ -351,7 +351,7 @@ def pairs(s: Scenery) -> None:
     law = material(s) if s.happens(0.6) else None
     kinds = [type(part.shape) for body in s.world.description.bodies.values() for part in body.inertia.solids]
     if shapes.Cylinder in kinds and kinds.count(shapes.Cylinder) + kinds.count(shapes.Box) > 1:
-        s.found_to = 1e-8  # two such shapes meet by their supports
+        s.found_to = 1e-7  # two such shapes meet by their supports
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:
