@@ -131,7 +131,7 @@ def aloft(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
             torque = s.choice([None, 0.3])
             s.world.add(
                 pt.Rotor(
-                    f"rotor{k}", axis=s.unit(), inertia=0.02, speed=s.rng.uniform(-50, 50), torque=torque, body=name
+                    f"rotor{k}", axis=s.unit(), inertia=0.002, speed=s.rng.uniform(-50, 50), torque=torque, body=name
                 )
             )
     add_springs(s, 4)

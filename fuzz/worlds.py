@@ -87,8 +87,8 @@ def first_runs(draw: Callable[..., Scenery], rng: Rng) -> Tried | None:
     method = s.method or "rk4"
     try:
         s.world.start()
-    except ValueError as refusal:  # a loop that cannot be closed
-        require("cannot" in str(refusal), f"refused: {refusal}")
+    except ValueError as refusal:  # a loop that cannot be closed, a body that is lighter than its rotor
+        require("cannot" in str(refusal) or "that of its rotors" in str(refusal), f"refused: {refusal}")
         return None
     nudges = random_nudges(s, rng)
     duration, options = STEPS * s.step, {"every": 6 * s.step, "ledger_tolerance": np.inf, "free": list(nudges)}
@@ -153,7 +153,8 @@ def flat(known: dict[str, Array]) -> Array:
 def ledger_balances(t: Tried) -> None:
     if t.method.startswith("implicit") and t.method != "implicit midpoint":
         books_all = not any("tank" in type(e).__name__.lower() for e in t.s.world.description.elements.values())
-        bound = 1e-9 + 1e2 * t.s.found_to if books_all else np.inf
+        exactly = t.s.listed is not None  # where springs turn with several axes, only to the order of the step
+        bound = (1e-9 + 1e2 * t.s.found_to if exactly else 1e-3) if books_all else np.inf
     elif t.method in ADAPTIVE:
         bound = 1e-6
     else:
@@ -243,7 +244,9 @@ def interpreted_alike(t: Tried) -> None:
         found = compiled.advance.to("numpy")(x, p, *arguments)
     n = compiled.nx - len(compiled.inflow_indices)
     t.require_close(found[:n], wanted[:n], 1e-12, "three steps of the reference")
-    if t.s.found_to == 0.0 and t.method != "implicit midpoint" and t.rng.random() < 0.5:
+    system = t.s.world.system()
+    if t.s.found_to == 0.0 and not system.loops and t.method != "implicit midpoint" and t.rng.random() < 0.5:
+        n = system.nq + system.nv  # which patch is where in a list, the last digit may decide
         single = compiled.advance(x.astype(np.float32), p.astype(np.float32), *map(np.float32, arguments))
         require(single.dtype == np.float32, f"float32 gives {single.dtype}")
         t.require_close(single[:n], wanted[:n], 1e-6, "three steps in float32")
