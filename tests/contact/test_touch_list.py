@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot.contact.grid import near_by_grid
 from poinsot.contact.near_pairs import near_pairs
 from poinsot.environment import TouchList
 
 SOFT = pt.Material(2e4, 1.0, 0.5)
+FINDERS = near_by_grid, near_pairs
 INERTIAS = {
     "ball": pt.Inertia.sphere(1.0, 0.12),
     "capsule": pt.Inertia.capsule(1.0, 0.08, 0.1),
@@ -67,6 +69,33 @@ def test_near_pairs_are_those_whose_balls_overlap():
         assert list(pairs[: int(count)]) == list(np.flatnonzero(gaps < radii[first] + radii[second]))
 
 
+@pytest.mark.parametrize("spread", [0.4, 40.0])
+def test_a_grid_finds_the_pairs_that_a_loop_over_all_finds(spread):
+    """In the same order, of balls that differ, near and far from the origin, of pairs some of which never touch."""
+    rng = np.random.default_rng(0)
+    first, second = np.array(np.triu_indices(10, 1))[:, rng.random(45) < 0.8]
+    centres = spread * rng.uniform(-1, 1, size=(40, 10, 3))
+    centres[:, 5:] = centres[:, :5] + 0.2 * rng.normal(size=(40, 5, 3))
+    radii = rng.uniform(0.05, 0.3, size=10)
+    search = [pt.kernel("(10,3)->(),(30)")(lambda x, f=f: f((x, radii), first, second, 30)) for f in FINDERS]
+    (counts, lists), (wanted, pairs) = (find(centres) for find in search)
+    assert np.array_equal(counts, wanted)
+    assert np.array_equal(lists, pairs)
+    assert 2 < counts.mean() < 20
+    alone = search[0](centres[3])
+    assert np.array_equal(alone[0], counts[3])
+    assert np.array_equal(alone[1], lists[3])
+
+
+def test_a_heap_by_a_grid_is_that_by_all_pairs(monkeypatch):
+    """To the last bit."""
+    runs = []
+    for many in (1, 10**9):
+        monkeypatch.setattr("poinsot.contact.near_pairs.MANY", many)
+        runs.append(pile(("ball", "capsule", "ball")).simulate(0.24, 2e-3, every=0.08, ledger=False).y)
+    assert np.array_equal(*runs)
+
+
 def test_a_full_list_ends_the_run_and_names_the_pair():
     world = pile(("ball", "ball", "ball", "ball"), capacity=1)
     run = world.simulate(duration=1.0, step=2e-3, ledger=False)
@@ -112,7 +141,7 @@ def test_many_pairs_share_a_list():
     assert contacts.capacity == 24  # three for each shape
     world.ignore("b2", "b3")
     assert len(world.description.elements["contacts"].pairs) == 26
-    with pytest.raises(ValueError, match=r"capacity of a list of contacts must be a whole number above 0, not 0"):
+    with pytest.raises(ValueError, match=r"capacity of a list of contacts must be a whole number, 1 or more, not 0"):
         world.collide(["b0", "b1"], ["b2"], capacity=0)
 
 

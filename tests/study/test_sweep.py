@@ -141,6 +141,18 @@ def test_a_sweep_goes_on_where_it_was(tmp_path, monkeypatch):
     assert np.array_equal(whole.data.position.values, again.data.position.values)
 
 
+def test_a_sweep_of_which_nothing_is_done_is_not_drawn(tmp_path, monkeypatch):
+    def stopped(job: sweeps.Job, k: int) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweeps, "work", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=20, **OPTIONS)
+    for draw in (quantile_plot, sweep_page):
+        with pytest.raises(ValueError, match="none of the 90 instances is done"):
+            draw(load_sweep(tmp_path / "a.zarr"))
+
+
 def test_half_a_chunk_is_not_kept(tmp_path, monkeypatch):
     """Ctrl-C in the middle of a chunk: it is not done, and is done again."""
     want = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)

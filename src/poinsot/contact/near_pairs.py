@@ -1,22 +1,28 @@
 """Lists of pairs, made at run time: which of many shapes are near each other, and which touch.
 
-The pairs that may ever touch are known in advance, as tables. A loop over them compares balls that hold the shapes, and
-writes the numbers of those that are near to a list; a second loop, over that list alone, looks where they touch. The
-code of both is there once, whatever the number of pairs, and lists differ from instance to instance.
+The pairs that may ever touch are known in advance, as tables. A loop over them, or a grid if they are many
+(`contact.grid`), compares balls that hold the shapes, and writes the numbers of those that are near to a list; a second
+loop, over that list alone, looks where they touch. The code of both is there once, whatever the number of pairs, and
+lists differ from instance to instance.
 """
 
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.grid import is_ordered, near_by_grid
 from poinsot.contact.patches import ContactPatch
 from poinsot.fuse import fori_loop, in_memory, is_traced, when
 
-Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
+MANY = 30_000  # pairs, from which on a grid pays: those of some 250 shapes
+
+Nearby: TypeAlias = Sequence[tuple[Any, Callable[[], ContactPatch]]]  # whether each patch is near, and what makes it
+Meet: TypeAlias = Callable[[Any, Any], Nearby]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +47,11 @@ class TouchedPatches:
 def touching(
     balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
 ) -> TouchedPatches:
-    """The patches of pairs of shapes whose depth is above a limit, in order, in a list with room for `most`.
+    """The patches of pairs of shapes that are near, in order, in a list with room for `most`.
 
     balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are
-    the pairs. meet: from the numbers of two shapes to their patches and the limit [m]. sizes: how many points each of
-    these has; those of the list have as many as the largest.
+    the pairs. meet: from the numbers of two shapes to their patches. sizes: how many points each of these has; those of
+    the list have as many as the largest.
     """
 
     def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
@@ -59,7 +65,7 @@ def touching(
 
 
 def touching_one(
-    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Any], sizes: Sequence[int], most: int
+    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Nearby], sizes: Sequence[int], most: int
 ) -> TouchedPatches:
     """The same of shapes with something that all of them may touch; `pair`: their places among `shapes` (p,), the
     numbers of these."""
@@ -90,6 +96,8 @@ def touching_by_list(
 
 def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, most: int) -> tuple[Any, Array]:
     """How many of the pairs of balls overlap, and their numbers, in order; the list has room for `most`."""
+    if by_grid(first, second) and is_traced(*balls):
+        return near_by_grid(balls, first, second, most)
 
     def look(pair: Any, found: tuple[Any, Array]) -> tuple[Any, Array]:
         def keep(found: tuple[Any, Array]) -> tuple[Any, Array]:
@@ -104,6 +112,11 @@ def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray
         return functools.reduce(lambda found, pair: look(pair, found), near, start)
     found: tuple[Any, Array] = fori_loop(len(first), look, start)
     return found
+
+
+def by_grid(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether pairs are so many that a grid finds those that are near sooner than a loop over all."""
+    return len(first) >= MANY and is_ordered(first, second)
 
 
 def _known_near(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray) -> list[int] | None:
@@ -131,27 +144,31 @@ def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
     return TouchedPatches(np.array(0), *numbers, *places)
 
 
-def _added(
-    found: TouchedPatches, pair: Any, met: tuple[Sequence[ContactPatch], Any], sizes: Sequence[int]
-) -> TouchedPatches:
-    """The list with those patches of a pair that are deep enough."""
-    patches, limit = met
-    for j, patch in enumerate(patches):
-        keep = _kept(pair, pair * len(sizes) + j, patch, max(sizes))
-        found = when(np.max(patch.depths) > limit, keep, found)
+def deeper(patches: Sequence[ContactPatch], limit: Any) -> Nearby:
+    """Those that are near if their depth is above a limit [m]."""
+    return [(np.max(patch.depths) > limit, partial(_itself, patch)) for patch in patches]
+
+
+def _itself(patch: ContactPatch) -> ContactPatch:
+    return patch
+
+
+def _added(found: TouchedPatches, pair: Any, nearby: Nearby, sizes: Sequence[int]) -> TouchedPatches:
+    """The list with those patches of a pair that are near."""
+    for j, (is_near, made) in enumerate(nearby):
+        found = when(is_near, _keeping(pair, pair * len(sizes) + j, made, max(sizes)), found)
     return found
 
 
-def _kept(pair: Any, number: Any, patch: ContactPatch, points: int) -> Callable[[TouchedPatches], TouchedPatches]:
+def _keeping(pair: Any, number: Any, made: Callable[[], ContactPatch], points: int) -> Callable[..., TouchedPatches]:
     """Appends a patch to a list."""
-    spare = points - len(patch.depths)
-    at = np.concatenate([patch.points, np.zeros((spare, 3))])
-    depths = np.concatenate([patch.depths, np.full(spare, -np.inf)])
 
     def keep(found: TouchedPatches) -> TouchedPatches:
-        k = np.minimum(found.count, len(found.pair) - 1)
-        found.pair[k], found.patch[k] = pair, number
-        found.normal[k], found.points[k], found.depths[k] = patch.normal, at, depths
+        patch, k = made(), np.minimum(found.count, len(found.pair) - 1)
+        spare = points - len(patch.depths)
+        found.pair[k], found.patch[k], found.normal[k] = pair, number, patch.normal
+        found.points[k] = np.concatenate([patch.points, np.zeros((spare, 3))])
+        found.depths[k] = np.concatenate([patch.depths, np.full(spare, -np.inf)])
         return TouchedPatches(found.count + 1, found.pair, found.patch, found.normal, found.points, found.depths)
 
     return keep

@@ -8,30 +8,28 @@ import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from poinsot._memo import MEMORY, memo
 from poinsot.fuse import parallel, reference, signature
 from poinsot.fuse.cuda import launch
-from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.memory import by_argument, is_whole
-from poinsot.fuse.graph.nodes import Graph, Node, tracing, tracing_into
-from poinsot.fuse.graph.sharing import share_callees
+from poinsot.fuse.graph.nodes import Graph, tracing
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
-from poinsot.fuse.trace import purity, pytree
+from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.control import once
-from poinsot.fuse.trace.creation import traced_creation
-from poinsot.fuse.trace.traced import Traced, as_objects, objects
+from poinsot.fuse.trace.function_graph import nested_arguments, trace
+from poinsot.fuse.trace.traced import Traced
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
+MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
 class Program:
@@ -78,11 +76,21 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        code = self._machine_code(this_machine(dtype.itemsize), f"{dtype}, {self.operations} operations")
+        target = this_machine(dtype.itemsize)
+        if self._goes_own_ways:
+            target = dataclasses.replace(target, width=1)
+        code = self._machine_code(target, f"{dtype}, {self.operations} operations")
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
+
+    @property
+    def _goes_own_ways(self) -> bool:
+        """Whether instances go their own ways over much data: side by side, each would wait for all others, and read
+        memory from place to place."""
+        much = sum(math.prod(shape) for shape in self.inputs) > MUCH
+        return much and any(graph.goes_on is not None for graph in self.graph.subgraphs())
 
     def _uncompiled(self) -> "Program":
         """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""
@@ -122,7 +130,7 @@ class Program:
 
     def interpret(self, *args: Any, dtype: np.dtype[Any]) -> tuple[np.ndarray, ...]:
         """The results of the reference back end, a block of instances at a time: its numbers stay in the cache."""
-        arrays, graph = [np.asarray(arg, dtype=dtype) for arg in args], self.graph
+        arrays = [np.asarray(arg, dtype=dtype) for arg in args]
         batch = signature.batch_shape(arrays, self.inputs)
         n = math.prod(batch)
         full = [
@@ -130,101 +138,12 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        ends = by_argument(graph.outputs, map(math.prod, self.outputs))
-        columns = [c for result, end in zip(results, ends, strict=True) for c in _columns(result, end)]
-        params = by_argument(graph.params, map(math.prod, self.inputs))
-        size = max(1, n) if self.only_moves else INTERPRETED
-        for first in range(0, n, size):
-            block = slice(first, first + size)
-            inputs = [
-                x for a, own in zip(full, params, strict=True) for x in _columns(np.array(a[block], order="F"), own)
-            ]
-            with np.errstate(all="ignore"):
-                values = reference.run(graph, inputs)
-            for column, value in zip(columns, values, strict=True):
-                column[..., block] = value
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
-
-
-def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
-    """What the nodes of an argument stand for in an array (batch, elements): a column each, or all of it."""
-    return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:
     return program.f64 if float64 else program.f32
-
-
-def trace(
-    function: Callable[..., Any],
-    shapes: Sequence[Shape],
-    name: str = "kernel",
-    strict: bool = False,
-    whole: float = math.inf,
-) -> tuple[Graph, list[Shape], Any]:
-    """Run the function on traced arrays of these shapes: its graph, output shapes and output structure.
-
-    It runs once, or, if it may give other numbers each time (`purity`), twice to see whether it does. Arrays of `whole`
-    or more elements stay in memory.
-    """
-    traced = functools.partial(_traced_once, function, shapes, name, strict, whole)
-    graph, shapes_out, structure = traced()
-    if purity.may_vary(function) and not purity.same_graph(graph, traced()[0]):
-        raise TraceError(
-            f"{name} gives other numbers each time it is called: random numbers, clocks and counters would be frozen",
-            "compute them outside, and pass them as arguments",
-        )
-    return graph, shapes_out, structure
-
-
-def _traced_once(
-    function: Callable[..., Any], shapes: Sequence[Shape], name: str, strict: bool, whole: float
-) -> tuple[Graph, list[Shape], Any]:
-    graph = Graph(name=name)
-    graph.strict = strict
-    with traced_creation(), tracing_into(graph):
-        leaves = [_parameter(graph, tuple(shape), whole) for shape in shapes]
-        result = function(*nested_arguments(function, leaves))
-        arrays = [end if _stays_whole(end, whole) else as_objects(end) for end in pytree.flatten(result)[0]]
-        graph.outputs = [node for array in arrays for node in _ends(array)]
-    share_callees(graph)
-    for traced in (graph, *graph.subgraphs()):  # what tracing remembered keeps the user's functions alive
-        traced.__dict__.pop(MEMORY, None)
-    return graph, [array.shape for array in arrays], pytree.structure(result)
-
-
-def _parameter(graph: Graph, shape: Shape, whole: float) -> Traced:
-    """An argument of a kernel: in memory if it is large."""
-    if (size := math.prod(shape)) >= whole:
-        return Traced.in_memory(graph.param(("f", size)), shape)
-    return Traced(objects([graph.param("f") for _ in range(size)], shape))
-
-
-def _stays_whole(end: Any, whole: float) -> bool:
-    """Whether a result is one large array in memory, made by a loop."""
-    array = end._memory if isinstance(end, Traced) else None
-    return array is not None and array.element == "f" and array.op != "table" and array.size >= whole
-
-
-def _ends(array: Any) -> list[Node]:
-    """The nodes of a result."""
-    return [array._in_memory()] if isinstance(array, Traced) else [lift(value, "f") for value in array.ravel()]
-
-
-def nested_arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
-    """The flat arguments, with those of a parameter that is annotated as a dataclass combined into one."""
-    try:
-        hints = get_type_hints(function)
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError, NameError):
-        return list(leaves)
-    arguments, start = [], 0
-    for name in names:
-        if start >= len(leaves):
-            break
-        argument, start = pytree.assemble(hints.get(name), leaves, start)
-        arguments.append(argument)
-    return arguments + list(leaves[start:])
 
 
 class Kernel:

@@ -6,8 +6,28 @@ from typing import Any
 import numpy as np
 
 from poinsot._memo import memo
+from poinsot.fuse.graph.memory import by_argument, is_whole
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.ops import OPS
+
+
+def run_into(results: Sequence[np.ndarray], graph: Graph, arguments: Sequence[np.ndarray], size: int) -> None:
+    """The results (n, elements) of a kernel's graph for arguments (n, elements), `size` instances at a time."""
+    ends = by_argument(graph.outputs, [result.shape[1] for result in results])
+    columns = [c for result, end in zip(results, ends, strict=True) for c in _columns(result, end)]
+    params = by_argument(graph.params, [argument.shape[1] for argument in arguments])
+    for first in range(0, len(results[0]) if results else 0, size):
+        block = slice(first, first + size)
+        packed = [(np.array(argument[block], order="F"), own) for argument, own in zip(arguments, params, strict=True)]
+        with np.errstate(all="ignore"):
+            values = run(graph, [column for array, own in packed for column in _columns(array, own)])
+        for column, value in zip(columns, values, strict=True):
+            column[..., block] = value
+
+
+def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
+    """What the nodes of an argument stand for in an array (batch, elements): a column each, or all of it."""
+    return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 
 def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

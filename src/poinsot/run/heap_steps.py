@@ -32,8 +32,9 @@ def to_heap_state(y: LedgerState) -> HeapState:
     return HeapState(in_memory(np.concatenate([y.state.q, y.state.v, y.state.parts, y.inflow])))
 
 
-def from_heap_state(system: System, form: HeapState) -> LedgerState:
+def from_heap_state(context: StepContext, form: HeapState) -> LedgerState:
     """State and ledger."""
+    system = context.system
     q, v, parts, inflow = np.split(form.y, np.cumsum([system.nq, system.nv, system.ns]))
     return LedgerState(State(q, v, parts), inflow)
 

@@ -23,6 +23,7 @@ from poinsot.parts.scene import Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
 from poinsot.run.compiled import FEW_STATES, CompiledSystem
+from poinsot.run.net_records import recorded
 from poinsot.world import Motion, State, System
 
 T = TypeVar("T")
@@ -149,13 +150,15 @@ def of_world(system: System) -> dict[str, Observable]:
 
 
 def observables(system: System, names: Sequence[str] | None) -> dict[str, Observable]:
-    """The quantities with these names; by default the usual ones, and all states and outputs of the elements."""
-    own = _own(system)
+    """The quantities with these names; by default the usual ones, and all states and outputs of the elements, but not
+    those of the many springs of a net."""
+    own = _own(system) if system.net is None else _of_springs(system)
+    usual = (*DEFAULT, *own) if system.net is None else DEFAULT
     known = of_world(system) | own
     for name in names or ():
         if name not in known:
             raise ValueError(f"{name!r} cannot be recorded{hint(name, known)}; there are {', '.join(known)}.")
-    return {name: known[name] for name in (names or (*DEFAULT, *own))}
+    return {name: known[name] for name in (names or usual)}
 
 
 def _own(system: System) -> dict[str, Observable]:
@@ -175,6 +178,16 @@ def _own(system: System) -> dict[str, Observable]:
     return own
 
 
+@memo
+def _of_springs(system: System) -> dict[str, Observable]:
+    """The lengths and tensions of the springs of a net."""
+    units = {"length": "m", "tension": "N"}
+    names = system.description.elements
+    return {
+        f"{name}.{key}": Observable(_shown(name, key), (), unit, "") for name in names for key, unit in units.items()
+    }
+
+
 def _state(name: str) -> Callable[[Motion], Array]:
     return lambda m: m.scene.states[name]
 
@@ -192,11 +205,23 @@ def observe(
     compiled: CompiledSystem, names: Sequence[str] | None, time: Array, y: Array, p: Array
 ) -> dict[str, tuple[Observable, Array]]:
     """The quantities for every record: time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)."""
+    if compiled.net and (found := _of_net(compiled, names, y, p)) is not None:
+        return found
     chosen, measured = _observer(compiled.original, None if names is None else tuple(names))
     arrays = dict(zip(chosen, measured(time, y, p), strict=True))
     if "orientation" in arrays:
         arrays["orientation"] = continuous(arrays["orientation"])
     return {name: (chosen[name], array) for name, array in arrays.items()}
+
+
+def _of_net(
+    compiled: CompiledSystem, names: Sequence[str] | None, y: Array, p: Array
+) -> dict[str, tuple[Observable, Array]] | None:
+    """The same for a net; None if a quantity has to be found body by body."""
+    chosen = observables(compiled.system, names)
+    assert compiled.net is not None
+    arrays = recorded(compiled.net, tuple(chosen), y, p, compiled.free_numbers(p))
+    return None if arrays is None else dict(zip(chosen, zip(chosen.values(), arrays, strict=True), strict=True))
 
 
 @memo

@@ -28,6 +28,7 @@ def quantile_plot(
     path: where to write it, as .png, .pdf, .svg ... ax: axes of matplotlib to draw into, one per panel, row by row, or
     one per pair.
     """
+    require_some(sweep)
     plt = require("matplotlib.pyplot", "view", "plotting")
     if what and any(":" in name for name in what):
         return _dispersions(plt, sweep, what, path, ax)
@@ -47,6 +48,12 @@ def quantile_plot(
         if ax is None:
             _share_labels(axes[:, 1:] if any(name in sweep.outputs for name in chosen) else axes)
     return saved(axes[0, 0].figure, path)
+
+
+def require_some(sweep: Sweep) -> None:
+    """An error if there is nothing to be shown yet."""
+    if not sweep.done:
+        raise ValueError(f"'{sweep.path}': none of the {sweep.n:,} instances is done; give the same sweep again.")
 
 
 def _panels(plt: Any, rows: int, parameters: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot.show.plot_style import COLOURS, INK, STYLE
-from poinsot.show.quantiles import PANELS, quantile_plot
+from poinsot.show.quantiles import PANELS, quantile_plot, require_some
 from poinsot.study.quantities import names, pick, unit_of, with_unit
 from poinsot.study.swept import Sweep
 
@@ -22,8 +22,7 @@ svg { max-width: 100%; height: auto }"""
 def sweep_page(sweep: Sweep, what: Sequence[str] | None = None) -> str:
     """The page in HTML: one file that needs nothing else. what: quantities; by default those that `poinsot info` tells
     of."""
-    if not sweep.done:
-        raise ValueError(f"'{sweep.path}': none of the {sweep.n:,} instances is done; give the same sweep again.")
+    require_some(sweep)
     known = names(sweep.data)
     chosen = list(what or [name for name in known if ".position." in name or name.endswith(".q")] or known)[:PANELS]
     statistics = {with_unit(name, unit_of(pick(sweep.data, name), name)): sweep.statistics(name) for name in chosen}

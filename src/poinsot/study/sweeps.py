@@ -171,6 +171,8 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
             raise ValueError(
                 f"{path} has the shape {cores[path]}; it can vary over (n, *{cores[path]}), not {x.shape}."
             )
+        if not len(x):
+            raise ValueError(f"{path} varies over no values: give one at least.")
     random = {path: x for path, x in vary.items() if callable(x)}
     if samples is not None and samples < 1:
         raise ValueError(f"samples must be a positive whole number, not {samples!r}.")

@@ -75,12 +75,11 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
     for k, group in enumerate(groups):
         if k in plan.patterns:
             each(text, len(group), f"out{k}[k * out{k}_row] = {element(text, plan.patterns[k], refs)};")
-            continue
-        if is_whole(group):
+        elif is_whole(group):
             each(text, group[0].size, f"out{k}[k * out{k}_row] = {refs[group[0]].at('k')};")
-            continue
-        for e, node in enumerate(group):
-            text.line(f"out{k}[{e} * out{k}_row] = {refs[node]};")
+        else:
+            for e, node in enumerate(group):
+                text.line(f"out{k}[{e} * out{k}_row] = {refs[node]};")
     names = {f"in{k}": "const T*" for k in range(len(inputs))} | {f"out{k}": "T*" for k in range(len(outputs))}
     arguments = ", ".join(
         f"{type_} __restrict__ {name}, const long long {name}_row, const long long {name}_lane"

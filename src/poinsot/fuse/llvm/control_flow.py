@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from poinsot.fuse.graph.memory import is_unset
 from poinsot.fuse.graph.nodes import NUMBERS, Graph, Node
 from poinsot.fuse.llvm.emitter import LoopHead, literal_vector
-from poinsot.fuse.llvm.values import Element, Ref, VectorEmitter, stored
+from poinsot.fuse.llvm.values import ArgumentElement, Ref, VectorEmitter, stored
 
 if TYPE_CHECKING:
     from poinsot.fuse.llvm.lowering import Function
@@ -29,7 +29,7 @@ def _array(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
     base, start = f.allocate(len(node.args)), 0
     for run in _runs([f.homes.get(arg) for arg in node.args]):
         home = f.homes.get(node.args[start])
-        if run >= _LONG_RUN and isinstance(home, Element):
+        if run >= _LONG_RUN and isinstance(home, ArgumentElement):
             _copy_row(f, home, f.address(base, start), run)
         else:
             for k in range(start, start + run):
@@ -40,11 +40,15 @@ def _array(f: Function, node: Node, refs: Refs, last: LastUses) -> None:
 
 def _runs(homes: Sequence[Callable[[], str] | None]) -> list[int]:
     """How many elements of an argument follow each other, in one row after the other."""
-    starts = [k for k, home in enumerate(homes) if not (k and isinstance(home, Element) and home.follows(homes[k - 1]))]
+    starts = [
+        k
+        for k, home in enumerate(homes)
+        if not (k and isinstance(home, ArgumentElement) and home.follows(homes[k - 1]))
+    ]
     return [end - start for start, end in pairwise([*starts, len(homes)])]
 
 
-def _copy_row(f: Function, first: Element, sink: str, count: int) -> None:
+def _copy_row(f: Function, first: ArgumentElement, sink: str, count: int) -> None:
     """Copy elements of an argument in a row, from the first one on, to an array of vectors."""
     t, source = f.target, first()
     with f.repeat(count) as i:

@@ -28,7 +28,7 @@ class Ref:
 
 
 @dataclass(frozen=True)
-class Element:
+class ArgumentElement:
     """Where one element of an argument is: from the address of the first one, by steps in bytes along each axis."""
 
     f: Emitter
@@ -47,7 +47,7 @@ class Element:
     def follows(self, other: object) -> bool:
         """Whether it is the next one after another, in a row."""
         return (
-            isinstance(other, Element)
+            isinstance(other, ArgumentElement)
             and len(self.index) == 1
             and self.base == other.base
             and self.index[0] == other.index[0] + 1

@@ -107,7 +107,13 @@ def in_memory(x: Any) -> Any:
     A loop finds out by itself which of the arrays that it carries are indexed, but is traced twice for that, and loops
     in loops many times.
     """
-    return Traced.in_memory(Traced(x)._in_memory(), np.shape(x)) if tracing() and np.size(x) else x
+    if not tracing() or not np.size(x):
+        return x
+    if _is_in_memory(x):
+        return Traced.in_memory(x._memory, x.shape)
+    if isinstance(x, np.ndarray) and x.dtype == np.float64 and np.any(x) and not np.any(np.isnan(x)):
+        return Traced.in_memory(memory.table(memory.Numbers(x)), x.shape)
+    return Traced.in_memory(Traced(x)._in_memory(), np.shape(x))
 
 
 def _is_in_memory(x: Any) -> bool:

@@ -30,7 +30,7 @@ from poinsot.fuse.llvm.emitter import LoopHead
 from poinsot.fuse.llvm.lowering import Function
 from poinsot.fuse.llvm.module import Module
 from poinsot.fuse.llvm.target import Target
-from poinsot.fuse.llvm.values import Element, Ref
+from poinsot.fuse.llvm.values import ArgumentElement, Ref
 
 _LONG = 512  # elements of an input: those of longer ones are not written out
 _MANY = 16  # inputs that are not read in place
@@ -182,7 +182,7 @@ def _compute(
             refs[nodes[0]] = Ref(base, nodes[0].type, False)
             continue
         for node, index in zip(nodes, np.ndindex(*transfer.shape), strict=True):
-            f.homes[node] = Element(f, base, steps, index)
+            f.homes[node] = ArgumentElement(f, base, steps, index)
     scattered = [t for nodes, t in zip(params, transfers, strict=False) if not is_whole(nodes)]
     prefetch = _prefetching(f, scattered, len(graph.live(results.nodes)))
     results.begin(transfers[len(places) :])

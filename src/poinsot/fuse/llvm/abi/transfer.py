@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot.fuse.llvm.abi.packing import columns_at, columns_of, load_row, rows_of, store_row
 from poinsot.fuse.llvm.emitter import Operand
-from poinsot.fuse.llvm.values import Element, VectorEmitter
+from poinsot.fuse.llvm.values import ArgumentElement, VectorEmitter
 
 _UNROLLED = 4  # pieces; more of them stay a loop
 
@@ -156,4 +156,4 @@ def is_in_c_order(f: VectorEmitter, steps: Sequence[str], shape: Sequence[int], 
 
 def addresses(f: VectorEmitter, base: str, steps: Sequence[str], shape: Shape) -> list[str]:
     """The addresses of all elements, in C order."""
-    return [Element(f, base, steps, index)() for index in np.ndindex(*shape)]
+    return [ArgumentElement(f, base, steps, index)() for index in np.ndindex(*shape)]
