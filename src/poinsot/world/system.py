@@ -58,8 +58,8 @@ class System:
         self.bodies = description.mechanism(parts=False) if description.held(self.states) else self.mechanism
         if self.letting_go:
             require_mass_apart(self.letting_go, self.states, description)
-        self.independent = self._are_independent()
         self.net = net_of(description, self.free)
+        self.independent = self._are_independent()
         self.sampled: tuple[str, ...] = ()
         self.latching: tuple[str, ...] = ()
         if self.net is not None:
