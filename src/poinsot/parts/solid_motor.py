@@ -22,6 +22,7 @@ from poinsot.parts.element import (
     require_not_negative,
     require_points,
     value_of,
+    whole_number,
     within_range,
 )
 from poinsot.parts.flow import FlowTerms

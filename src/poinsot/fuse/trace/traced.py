@@ -384,7 +384,7 @@ def _is_basic(index: Any) -> bool:
 def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """An object array of these values, taken as they are."""
     if shape == ():
-        array = _empty((), dtype=object)
+        array: np.ndarray = _empty((), dtype=object)
         array[()] = values[0]
         return array
     array = _empty(len(values), dtype=object)
