@@ -16,7 +16,8 @@ author = "The Poinsot developers"
 project_copyright = "the Poinsot developers, Apache-2.0"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphinx_copybutton", "mathml", "reference"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphinx_copybutton"]
+extensions += ["mathml", "reference", "tables"]  # in _ext
 exclude_patterns = ["_ext", "_static", "make", "pictures"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
@@ -30,7 +31,7 @@ suppress_warnings = ["myst.xref_missing"]  # links to files of the source; tests
 html_theme = "furo"
 html_title = f"Poinsot {version}"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["math-font.css", "site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

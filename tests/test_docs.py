@@ -1,6 +1,9 @@
 """The documents: their examples run, their links lead somewhere."""
 
+import base64
+import io
 import re
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -84,3 +87,30 @@ def test_modules_named_in_documents_exist():
             if not (source / name).exists():
                 missing.append(f"{page.name}: {name}")
     assert missing == []
+
+
+def test_the_font_of_equations_has_their_characters():
+    """docs/_static/math-font.css holds every character of every equation of the pages, bold and italic ones too."""
+    convert = pytest.importorskip("latex2mathml.converter").convert
+    TTFont = pytest.importorskip("fontTools.ttLib").TTFont
+    data = re.search(r"base64,([\w+/=]+)", (ROOT / "docs/_static/math-font.css").read_text())
+    assert data
+    font = TTFont(io.BytesIO(base64.b64decode(data[1])))
+    assert "MATH" in font
+    known = font.getBestCmap()
+    for page in PAGES:
+        text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.DOTALL)
+        for block, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$\n]+)\$", text, re.DOTALL):
+            shown = unescape(re.sub(r"<[^>]+>", "", convert(block or inline)))
+            characters = {*shown, *map(italic, shown)} - set("\n\u2061\u2062\u2063\u2064")
+            assert {c for c in characters if ord(c) not in known} == set(), (page.name, block or inline)
+
+
+def italic(letter):
+    """The italic letter that a browser shows for a variable of one letter."""
+    if letter == "h":
+        return "\u210e"
+    for first, last, start in (("a", "z", 0x1D44E), ("A", "Z", 0x1D434), ("α", "ω", 0x1D6FC), ("Α", "Ω", 0x1D6E2)):  # noqa: RUF001
+        if first <= letter <= last:
+            return chr(start + ord(letter) - ord(first))
+    return letter

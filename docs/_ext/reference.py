@@ -25,7 +25,11 @@ ROOMS = {
     "show": "Pictures",
     "learn": "Learning",
 }
-INTRODUCTION = "# {title}\n\nPublic names of `poinsot.{room}`, reached as `poinsot.name` (`import poinsot as pt`).\n"
+INTRODUCTION = """\
+# Reference: {title}
+
+Public names of `poinsot.{room}`, reached as `poinsot.name` (`import poinsot as pt`).
+"""
 
 
 def names_of_rooms() -> dict[str, list[str]]:
@@ -57,7 +61,7 @@ def write_pages(app: Any) -> None:
     for room, names in rooms.items():
         text = INTRODUCTION.format(title=ROOMS[room], room=room) + "\n" + "\n".join(map(entry, names))
         _write(folder / f"{room}.md", text)
-    listed = "\n".join(rooms)
+    listed = "\n".join(f"{ROOMS[room]} <{room}>" for room in rooms)
     listing = {room: ", ".join(_link(name, room) for name in names) for room, names in rooms.items()}
     table = "\n".join(f"- [{ROOMS[room]}]({room}.md): {links}" for room, links in listing.items())
     _write(folder / "index.md", f"# Reference\n\n{table}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n")

@@ -67,7 +67,7 @@ def points(name: str, many: bool) -> dict[str, list[tuple[float, float]]]:
     problem, works = PROBLEMS[name], list[tuple[str, float, int, Work]]()
     exact = smooth.expected(name, FEW)
     costly = problem.stiff or name.startswith("Panda")
-    tolerances = TOLERANCES[: 4 : 1 if problem.stiff else 3] if costly else TOLERANCES
+    tolerances = TOLERANCES[:5] if problem.stiff else TOLERANCES[:4:3] if costly else TOLERANCES
     for label, way in WAYS.items():
         count = way.many if many else 1
         count = min(count, 256) if costly else count

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from poinsot.cli import doctor, hardware, main
-from poinsot.cli.options import scenario_names
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,19 +111,3 @@ def test_a_shell_completes_commands_options_and_examples():
     assert completed("poinsot do", 1) == ["doctor"]
     assert completed("poinsot run --cam", 2) == ["--camera"]
     assert completed("poinsot run t-h", 2) == ["t-handle"]
-
-
-def test_a_shell_completes_scenario_files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("t-mine.toml", "t-notes.txt", "t-folder/deep.toml"):
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).touch()
-    assert scenario_names("t-") == ["t-handle", "t-folder/", "t-mine.toml"]
-    assert scenario_names("t-folder/") == ["t-folder/deep.toml"]
-    assert scenario_names("nowhere/") == []
-
-
-def test_the_script_for_a_shell_is_printed(capsys, monkeypatch):
-    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # the tests may run under no shell
-    assert main(["--show-completion", "bash"]) == 0
-    assert "_POINSOT_COMPLETE=complete_bash" in capsys.readouterr().out

@@ -35,8 +35,8 @@ def pressed(depth, xi, turn=None, points=((0.0, 0.0, 0.0),)):
 def test_friction_stays_in_the_cone_and_opposes_its_pull(depth, u, xi, h, mu):
     law, W = Material(1e4, 0.5, mu), np.concatenate([np.zeros(3), u])
     patch = pressed(depth, 1e-3 * xi)
-    found = patch.forces(law, h, W)
-    f = found.F[3:]
+    found = patch.grip(law, h, W)
+    f = patch.wrench(found, patch.speeds(W))[3:]
     along = f - f[2] * UP
     assert np.linalg.norm(along) <= mu * f[2] * (1 + 1e-12) + 1e-12
     assert 0 <= found.holds <= 1
@@ -49,8 +49,9 @@ def test_friction_stays_in_the_cone_and_opposes_its_pull(depth, u, xi, h, mu):
 
 def test_at_rest_the_springs_carry_what_they_are_given():
     law, xi = Material(1e4, 0.5, 0.8), np.array([1e-4, -2e-4, 0.0])
-    found = pressed(1e-3, xi).forces(law, 0.0, np.zeros(6))
-    assert np.allclose(found.F[3:], [-SHEAR * 1.0, SHEAR * 2.0, 10.0], rtol=1e-12)
+    patch = pressed(1e-3, xi)
+    F = patch.wrench(patch.grip(law, 0.0, np.zeros(6)), patch.speeds(np.zeros(6)))
+    assert np.allclose(F[3:], [-SHEAR * 1.0, SHEAR * 2.0, 10.0], rtol=1e-12)
 
 
 TWISTS = st.tuples(*[NUMBERS] * 6).map(np.array)
@@ -63,10 +64,10 @@ def test_moments_stay_within_their_limits_and_the_resistance_is_never_negative(W
     points = data.draw(st.lists(VECTORS, min_size=1, max_size=5))
     flat = [p - p[2] * UP for p in points]
     patch = pressed(1e-3, np.zeros(3), turn, flat)
-    found = patch.forces(law, h, W)
-    centre = patch.found.centre
-    moment, f_n = found.F[:3] - np.cross(centre, found.F[3:]), found.F[5]
-    pushed = [push(law.stiffness * patch.found.share, 0.5, h, 1e-3, u)[0] for u in patch.speeds(W)[0]]
+    found = patch.grip(law, h, W)
+    centre, F = patch.found.centre, patch.wrench(found, patch.speeds(W))
+    moment, f_n = F[:3] - np.cross(centre, F[3:]), F[5]
+    pushed = [push(law.stiffness * patch.found.share, 0.5, h, 1e-3, u)[0] for u in patch.speeds(W).apart]
     arms = [p - centre for p in flat]
     pushing = sum(f * np.cross(r, UP) for f, r in zip(pushed, arms, strict=True))
     radius = np.sqrt(sum(f * (r @ r) for f, r in zip(pushed, arms, strict=True)) / (f_n + 1e-15))
@@ -76,6 +77,14 @@ def test_moments_stay_within_their_limits_and_the_resistance_is_never_negative(W
     K = resistance([patch], [found])
     assert np.allclose(K, K.T, rtol=0, atol=1e-9 * np.abs(K).max())
     assert np.linalg.eigvalsh(K).min() >= -1e-9 * np.abs(K).max()
+
+
+def test_rounding_leaves_no_negative_resistance():
+    """A patch that slides has nothing left for its swing: what remains of its limit is zero but for rounding."""
+    law, W = Material(1e4, 0.5, 0.6, torsion=0.02, rolling=0.01), np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0625])
+    patch = pressed(1e-3, np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    for h in np.linspace(1e-5, 1e-2, 200):
+        assert patch.grip(law, h, W).turning.about >= 0
 
 
 @pytest.mark.parametrize("numbers", [{"stiffness": -1.0}, {"damping": np.nan}, {"friction": np.inf}])

@@ -135,8 +135,8 @@ def test_what_a_tilted_box_touches_does_not_jump_as_it_turns():
     def patch(tilt):
         R = yaw @ Rotation.from_euler("xy", [0.3 * tilt, tilt]).as_matrix()
         n, points, depths = box_on_box(np.array([0.13, 0.0, 0.1598]), R, np.zeros(3), np.eye(3), half, half)
-        found = Pressed(n, points, depths, np.zeros(3), np.zeros(3), np.zeros(3)).forces(WOOD, 0.0, np.zeros(6))
-        return n, found.F
+        found, W = Pressed(n, points, depths, np.zeros(3), np.zeros(3), np.zeros(3)), np.zeros(6)
+        return n, found.wrench(found.grip(WOOD, 0.0, W), found.speeds(W))
 
     tilts = np.linspace(-4e-3, 4e-3, 801)
     normals, wrenches = (np.array(x) for x in zip(*map(patch, tilts), strict=True))

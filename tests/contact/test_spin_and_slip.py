@@ -40,14 +40,16 @@ def test_the_limit_holds_and_resistances_are_never_negative(seed):
     points, depths = rng.normal(size=(4, 3)) * 0.1, rng.uniform(-1e-3, 3e-3, 4)
     n = np.array([0.0, 0.0, 1.0])
     patch = Pressed(n, points * (1, 1, 0), depths, np.zeros(3), rng.normal(size=3) * 1e-3, rng.normal(size=3) * 0.1)
-    grip = patch.forces(law, 1e-3, rng.normal(size=6) * rng.choice([1e-3, 0.1, 10.0]))
-    f_n = grip.F[5]
-    at_centre = grip.F[:3] - np.cross(patch.found.centre, grip.F[3:])
+    W = rng.normal(size=6) * rng.choice([1e-3, 0.1, 10.0])
+    grip = patch.grip(law, 1e-3, W)
+    F = patch.wrench(grip, patch.speeds(W))
+    f_n = F[5]
+    at_centre = F[:3] - np.cross(patch.found.centre, F[3:])
     spread = [np.sum((p[:2] - patch.found.centre[:2]) ** 2) for p in points]
     radius = np.sqrt(max(spread)) + law.torsion / law.friction  # at most
     assert f_n >= 0
-    assert np.hypot(np.linalg.norm(grip.F[3:5]), at_centre[2] / radius) <= law.friction * f_n * (1 + 1e-9)
-    assert min(grip.along, grip.about, grip.across, *grip.apart) >= 0
+    assert np.hypot(np.linalg.norm(F[3:5]), at_centre[2] / radius) <= law.friction * f_n * (1 + 1e-9)
+    assert min(grip.along, grip.turning.about, grip.turning.across, *grip.apart) >= 0
 
 
 # The tippe top: a ball of radius R whose centre of mass is alpha R below its centre, A and C its moments of inertia

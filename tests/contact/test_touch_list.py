@@ -153,7 +153,7 @@ def test_many_pairs_share_a_list():
     assert contacts.capacity == 24  # three for each shape
     world.ignore("b2", "b3")
     assert len(world.description.elements["contacts"].pairs) == 26
-    with pytest.raises(ValueError, match=r"capacity of a list of contacts must be a whole number above 0, not 0"):
+    with pytest.raises(ValueError, match=r"capacity of a list of contacts must be a whole number, 1 or more, not 0"):
         world.collide(["b0", "b1"], ["b2"], capacity=0)
 
 

@@ -116,6 +116,19 @@ def pendulum_on_a_cart():
     return world
 
 
+@pytest.mark.parametrize(
+    ("linear", "error", "told"),
+    [
+        (np.eye(2), TypeError, r"not ndarray; write the pair in brackets: pt.lqr\(\(A, B\), Q, R\)"),
+        ((np.eye(2),), TypeError, "a pair"),
+        ((np.eye(2), np.ones(2)), ValueError, r"of shapes \(2, 2\) and \(2,\)"),
+    ],
+)
+def test_lqr_says_what_it_takes(linear, error, told):
+    with pytest.raises(error, match=told):
+        pt.lqr(linear, np.eye(2), [[1.0]])
+
+
 @pytest.mark.parametrize("sample", [None, 0.05])
 def test_lqr_balances_a_pole_at_the_cost_that_it_promises(sample):
     """From `linearise`: no other gain nearby has a smaller cost, and the pole on the cart stands up."""

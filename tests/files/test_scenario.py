@@ -12,7 +12,7 @@ import poinsot as pt
 from poinsot._fields import units_of
 from poinsot.files import kinds
 from poinsot.files.building import Scenario
-from poinsot.files.dimensions import table_name, units_at
+from poinsot.files.described import table_name
 from poinsot.files.element_tables import elements
 from poinsot.files.problems import ScenarioError
 from poinsot.files.scenario import parse_changes, read_scenario
@@ -21,6 +21,7 @@ from poinsot.files.varied import varied
 from poinsot.files.written import scenario_text
 from poinsot.mechanism.joints import TYPES
 from poinsot.run.fingerprints import hash_of
+from poinsot.world.dimensions import unit_at, units_at
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUN = "[run]\nduration = 1\nstep = 0.01\n"
@@ -182,6 +183,30 @@ def test_units_of_numbers_of_worlds():
     assert found["box.wheel.speed"] == ("rad/s",)
     assert found["s.stiffness"] == ("N/m",)
     assert found["gravity"] == ("m/s^2",)
+    assert [unit_at(path, world.description) for path in ("box.mass", "gravity[2]", "box.com[0]")] == [
+        "kg",
+        "m/s^2",
+        "m",
+    ]
+
+
+def test_units_of_joints_are_those_of_how_they_move():
+    world = pt.World()
+    for kind, joint in {
+        "turns": pt.revolute((0, 0, 1)),
+        "slides": pt.prismatic((0, 0, 1)),
+        "ball": pt.spherical(),
+    }.items():
+        world.add_body(kind, pt.Inertia.box(1.0, (1, 1, 1)), joint=joint)
+    world.add_input("thrust", 1.0)
+    units = {
+        kind: [unit_at(f"{kind}.{key}", world.description) for key in ("q", "v[0]", "joint.stiffness", "joint.damping")]
+        for kind in ("turns", "slides", "ball")
+    }
+    assert units["turns"] == ["rad", "rad/s", "N m/rad", "N m s/rad"]
+    assert units["slides"] == ["m", "m/s", "N/m", "N s/m"]
+    assert units["ball"] == ["", "rad/s", "N m/rad", "N m s/rad"]
+    assert unit_at("thrust", world.description) == ""
 
 
 def test_changes_by_path():

@@ -99,6 +99,8 @@ def test_grounds_by_formulas_pairs_of_all_and_shapes_that_do_not_touch(tmp_path)
         ('a = "top"\nb = "bottom"', 'bodies = ["tp"]', "there is no body 'tp'"),
         ('height = "1 cm"', 'distance = "q + 1"', "'q' is not defined here"),
         ('b = "bottom"', 'b = "bottom"\ncapacity = 5', "two bodies have no list whose capacity could be given"),
+        ('a = "top"\nb = "bottom"', 'bodies = ["top"]', "collide needs two bodies, or a list of them"),
+        ('b = "bottom"', 'b = "botom"', r'b = "botom": there is no body or ground'),
         ('a = "top"\nb = "bottom"', "capacity = 0", "must be at least 1|from 1|not 0|above 0"),
         ('height = "1 cm"', "capacity = 2.5", "whole number"),
         ("friction = 0.6", "friction = -1", "friction of a material must be zero or more"),
@@ -107,3 +109,9 @@ def test_grounds_by_formulas_pairs_of_all_and_shapes_that_do_not_touch(tmp_path)
 def test_what_is_told_of_wrong_grounds_and_pairs(tmp_path, old, new, told):
     with pytest.raises(ValueError, match=told):
         scenario(tmp_path, TEXT.replace(old, new))
+
+
+def test_grounds_and_pairs_do_not_complain_of_a_surface_that_is_wrong_itself(tmp_path):
+    with pytest.raises(ValueError, match="stiffness of a material must be zero or more") as told:
+        scenario(tmp_path, TEXT.replace('stiffness = "100 N/mm"', "stiffness = -5"))
+    assert "there is no surface" not in str(told.value)

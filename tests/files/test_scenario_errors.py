@@ -104,6 +104,7 @@ def test_a_missing_file_is_named():
         ("run.duration=3 kg", 'x.toml:2: run.duration = "3 kg": that is a mass; expected a time [s], such as "20 ms".'),
         ("run.durration=3", "x.toml:1: run.durration: there is no such key; did you mean 'duration'?"),
         ("box.mas=3", "x.toml: box.mas = 3: there is no such number; did you mean 'box.mass'?"),
+        ("box.mas='3 kg'", "x.toml: box.mas = \"3 kg\": there is no such number; did you mean 'box.mass'?"),
         ("box.mass=3 m", 'x.toml: box.mass = "3 m": that is a length; expected a mass [kg], such as "5 lb".'),
         ("box.velocity=[1, 2]", "x.toml:3: body[0].velocity = [1, 2]: expected a list of three numbers [m/s]."),
     ],

@@ -254,6 +254,23 @@ def test_long_blocks_are_assembled_in_order():
     assert options(10, True) == options(10, False, True) == ()
 
 
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_a_function_that_is_called_in_one_place_is_written_there(tmp_path):
+    """Also in a loop, with an array that it takes from outside; those that are called in two places are functions."""
+
+    def program(x, y):
+        alone, often = pt.once(lambda a, i: np.sin(a) + x[i]), pt.once(lambda a: 0.5 * a + y)
+        return pt.fori_loop(5, lambda i, c: often(alone(c, i)), y) + often(y)
+
+    kernel = pt.kernel("(5),()->()")(program)
+    args = np.random.default_rng(0).standard_normal((20, 5)), np.random.default_rng(1).standard_normal(20)
+    (result,) = run_on_host(kernel.program(), tmp_path, *args)
+    np.testing.assert_allclose(result, kernel.to("numpy")(*args), rtol=1e-13, atol=1e-13)
+    text = source_of(kernel.program())
+    assert text.count("void function") == 1
+    assert text.count("turn(") == source_of(pt.kernel("()->()")(np.sin).program()).count("turn(")
+
+
 def test_only_what_was_never_set_is_not_copied():
     """An array full of NaN is a value, `np.empty` is not."""
 

@@ -12,7 +12,7 @@ import pytest
 from fuse_models import articulated_body, random_chain
 
 from poinsot.fuse import fori_loop, kernel
-from poinsot.fuse.llvm import jit, target
+from poinsot.fuse.llvm import emission, target
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Host
 
@@ -67,7 +67,7 @@ def processor(request, monkeypatch):
 
 @cache
 def compiled(name: str, processor: str, itemsize: int) -> tuple[str, str, bytes]:
-    """LLVM's text, assembly and object file of a kernel, made as `jit` makes them."""
+    """LLVM's text, assembly and object file of a kernel, made as `emission` makes them."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     triple, host = PROCESSORS[processor][:2]
@@ -83,7 +83,7 @@ def compiled(name: str, processor: str, itemsize: int) -> tuple[str, str, bytes]
     with (
         contextlib.closing(llvm.context.create_context()) as context,
         contextlib.closing(llvm.parse_assembly(text, context)) as module,
-        jit._as_written(),
+        emission.as_written(),
     ):
         module.verify()
         return text, machine.emit_assembly(module), machine.emit_object(module)

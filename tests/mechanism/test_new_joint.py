@@ -13,7 +13,6 @@ from trees import along, random_inertia, random_motion, random_placement, rate, 
 
 import poinsot as pt
 from poinsot._types import Array, ArrayLike
-from poinsot.files.dimensions import units_at
 from poinsot.files.scenario import read_scenario
 from poinsot.files.written import scenario_text
 from poinsot.mechanism import book, derivatives, dynamics, kinematics
@@ -22,6 +21,7 @@ from poinsot.mechanism.joints import TYPES, Joint
 from poinsot.run import ledger
 from poinsot.spatial import rotation
 from poinsot.world import State, System
+from poinsot.world.dimensions import units_at
 from sparing import few
 
 DIFFERENCES = 1e-8  # what difference quotients of second order in time leave

@@ -5,7 +5,7 @@ import pytest
 
 import poinsot as pt
 from poinsot.mechanism import floating, kinematics
-from poinsot.mechanism.stiff import StiffTree
+from poinsot.mechanism.stiff import StiffForces, StiffTree
 
 JOINTS = {"free": pt.free(), "hinge": pt.revolute((0, 1, 0)), "ball": pt.spherical()}
 
@@ -30,13 +30,13 @@ def test_a_resisted_tree_solves_the_dense_equations(root):
     tau, more, d = rng.normal(size=(3, mech.nv))
     known = rng.normal(size=(4, 6))
     stiff = StiffTree(mech, q, v, tau, known)
-    a_free, _ = stiff.solve(h, {}, {})
+    a_free, _ = stiff.solve(StiffForces(h))
     assert np.allclose(stiff.rates(a_free), floating.accelerations(mech, q, v, tau, known), rtol=0, atol=1e-13)
     F, K = {1: rng.normal(size=6), 3: rng.normal(size=6)}, {}
     for k in F:
         L = rng.normal(size=(6, 6))
         K[k] = 30 * L @ L.T
-    a, added = stiff.solve(h, F, K, more, np.abs(d))
+    a, added = stiff.solve(StiffForces(h, F, K, more, np.abs(d)))
     frames = [X for _, X in stiff.T.carriers]
     twists = [np.stack([kinematics.twists(mech, q, e)[k] for e in np.eye(mech.nv)], axis=1) for k in range(4)]
     J = {k: X.adjoint() @ twists[k] for k, X in enumerate(frames)}
@@ -45,7 +45,7 @@ def test_a_resisted_tree_solves_the_dense_equations(root):
     wanted = np.linalg.solve(H, M @ a_free + more + sum(J[k].T @ F[k] for k in F))
     assert np.allclose(a, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
     both = rng.normal(size=(6, 6))  # couplings, small enough that the whole stays positive
-    coupled, there = stiff.solve(h, F, K, more, np.abs(d), {(1, 3): both})
+    coupled, there = stiff.solve(StiffForces(h, F, K, more, np.abs(d), {(1, 3): both}))
     H = H + h * (J[1].T @ both @ J[3] + J[3].T @ both.T @ J[1])
     wanted = np.linalg.solve(H, M @ a_free + more + sum(J[k].T @ F[k] for k in F))
     assert np.allclose(coupled, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())

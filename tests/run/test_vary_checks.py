@@ -37,6 +37,14 @@ def test_impossible_values_are_refused(world, path, values, told):
         world.simulate(0.01, vary={path: values})
 
 
+def test_starts_that_vary_make_no_description(world, monkeypatch):
+    monkeypatch.setattr(instances, "_refusal", lambda *_: pytest.fail("a description was made"))
+    many = np.random.default_rng(0).normal(size=(1000, 3))
+    starts = {"s.position": many, "s.angular_velocity": many, "s.velocity[1]": many[:, 0], "arm.v": many[:, 0]}
+    run = world.simulate(0.01, vary=starts, method="rk4")
+    assert np.array_equal(run.y[0][:, 4:7], many)
+
+
 def test_numbers_that_are_impossible_together(world):
     radius, inner = np.linspace(0.2, 0.4, 1000), np.linspace(0.1, 0.3, 1000)
     inner[700] = radius[700] + 1e-3

@@ -84,3 +84,21 @@ def test_two_line_elements(tmp_path):
     for words, (source, epoch) in wrong.items():
         with pytest.raises(ValueError, match=words):
             pt.load_tle(source, epoch=epoch)
+
+
+def test_from_a_standstill_the_least_speed_is_named():
+    with pytest.raises(pt.TrimError, match=r"The least airspeed found is \d\d\.\d+ m/s"):
+        fighter().trim("level", hold={"airspeed": 0.0}, free=("alpha", "elevator", "throttle"), zero=("u", "w", "q"))
+
+
+def test_the_sun_of_another_age():
+    earth = pt.Earth(epoch="1700-01-01T00:00:00Z")
+    with pytest.raises(ValueError, match="from 1900 to 2100"):
+        earth.sun(0.0)
+
+
+def test_sweeps_over_nothing(tmp_path):
+    world = pt.World()
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1))
+    with pytest.raises(ValueError, match=r"ball\.mass varies over no values"):
+        pt.sweep(world, {"ball.mass": []}, 0.1, 0.01, save=tmp_path / "a.zarr", progress=False)

@@ -45,13 +45,30 @@ def test_a_gaussian_tail():
     assert max(f.error for f in found) < 0.02 * true
 
 
+AROUND_5 = stats.norm(5, 1)
+
+
+def rare(event, proposal=AROUND_5, **options):
+    return pt.rare_event(lambda x: event(x["a"]), {"a": stats.norm(0, 1)}, {"a": proposal}, **options)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: pt.sobol_indices(lambda x: x["a"], {"a": (0, 1)}, samples=1000), "power of two"),
+        (lambda: pt.sobol_indices(lambda x: x["a"], {"a": (0, 1)}, samples=1), "16 or more"),
+        (lambda: pt.sobol_indices(lambda x: x["a"], {"a": (0, 1)}, samples=64.5), "64.5 must be a power of two"),
         (lambda: pt.sobol_indices(lambda x: x["a"], {"a": (1, 0)}), "give a pair"),
-        (lambda: pt.sobol_indices(lambda x: 1.0, {"a": (0, 1)}), "must give 1024 finite outcomes"),
+        (lambda: pt.sobol_indices(lambda x: 1j * x["a"], {"a": (0, 1)}), "finite real outcomes"),
+        (lambda: pt.sobol_indices(lambda x: 3 + 1e-16 * x["a"], {"a": (0, 1)}), "3 whatever a are"),
+        (lambda: pt.sobol_indices(lambda x: 1.0, {"a": (0, 1)}), "must give 1024 finite real outcomes"),
         (lambda: pt.rare_event(lambda x: x["a"] > 1, {"a": stats.norm()}, {"b": stats.norm()}), "must be the same"),
+        (lambda: rare(lambda a: a > 1e9), r"none of 10000 draws .* move the proposal \(a about"),
+        (lambda: rare(lambda a: a), "whether it happened"),
+        (lambda: rare(lambda a: np.where(a > 0, np.nan, 1.0)), "whether it happened"),
+        (lambda: rare(lambda a: True), "must give 10000 answers"),
+        (lambda: rare(lambda a: a > 0, samples=2.5), "whole number"),
+        (lambda: rare(lambda a: a > 0, proposal=(0, 1)), "give a distribution of scipy.stats"),
     ],
 )
 def test_what_cannot_be(call, words):

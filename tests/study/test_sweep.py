@@ -18,6 +18,8 @@ from scipy.stats import spearmanr
 import poinsot as pt
 from poinsot.fuse import Kernel
 from poinsot.run import kept_kernels, simulation
+from poinsot.show.quantiles import quantile_plot
+from poinsot.show.sweep_page import sweep_page
 from poinsot.study import sweeps
 from poinsot.study.quantities import names, pick
 from poinsot.study.sweeps import points, sweep
@@ -139,6 +141,18 @@ def test_a_sweep_goes_on_where_it_was(tmp_path, monkeypatch):
     assert np.array_equal(whole.data.position.values, again.data.position.values)
 
 
+def test_a_sweep_of_which_nothing_is_done_is_not_drawn(tmp_path, monkeypatch):
+    def stopped(job: sweeps.Job, k: int) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweeps, "work", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=20, **OPTIONS)
+    for draw in (quantile_plot, sweep_page):
+        with pytest.raises(ValueError, match="none of the 90 instances is done"):
+            draw(load_sweep(tmp_path / "a.zarr"))
+
+
 def test_half_a_chunk_is_not_kept(tmp_path, monkeypatch):
     """Ctrl-C in the middle of a chunk: it is not done, and is done again."""
     want = sweep(world(), VARY, save=tmp_path / "a.zarr", chunk=32, **OPTIONS)
@@ -221,6 +235,17 @@ def test_bad_sweeps_are_told(change, message, tmp_path):
     options = {"vary": VARY, "save": tmp_path / "a.zarr", **OPTIONS, **change}
     with pytest.raises((ValueError, KeyError), match=message):
         sweep(world(), **options)
+
+
+def test_plots_name_units_of_varied_numbers(tmp_path):
+    vary = {"box.mass": [1.0, 2.0], "gravity": np.array([[0, 0, -9.0], [0, 0, -10.0]])}
+    swept = sweep(world(), vary, save=tmp_path / "a.zarr", **OPTIONS)
+    assert [swept.unit_of_varied(x) for x in ("box.mass", "gravity", "gravity[2]")] == ["kg", "m/s^2", "m/s^2"]
+    figure = quantile_plot(swept, ["box.position.z"])
+    assert [ax.get_xlabel() for ax in figure.axes] == ["time [s]", "box.mass [kg]", "gravity[0] [m/s^2]"]
+    assert "box.position.z [m]" in sweep_page(swept)
+    run = world().simulate(0.1, 0.05, vary={"box.mass": [1.0, 2.0]})
+    assert run.data["box.mass"].attrs["units"] == "kg"
 
 
 def test_names_of_quantities(tmp_path):

@@ -112,8 +112,8 @@ def _given(name: str, text: str, description: "Description") -> Any:
 
 def _units(name: str, description: "Description") -> tuple[str, ...]:
     """The SI units of a condition of flight, of a number of the design, or of a number of the world."""
-    from poinsot.files.dimensions import units_at
     from poinsot.world import Start
+    from poinsot.world.dimensions import units_at
 
     if name in description.inputs:
         return ()

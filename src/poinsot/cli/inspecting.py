@@ -9,21 +9,24 @@ from poinsot._alone import not_alone
 from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.charts import CHARTS, question
+from poinsot.cli.completion import drawn_names, result_names
 from poinsot.cli.looking import Camera, checked_camera
-from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet, Set, scenario_names
+from poinsot.cli.options import AllowCode, Json, Out, Overwrite, Quiet, Set
 from poinsot.cli.screen import Screen, complain, seconds, short
 
 if TYPE_CHECKING:
     from poinsot.run import Run
     from poinsot.study.swept import Sweep
 
-Result = Annotated[Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.")]
+Result = Annotated[
+    Path, typer.Argument(metavar="RESULT", help="A result: x.nc or x.zarr.", autocompletion=result_names)
+]
 Plotted = Annotated[
     Path,
     typer.Argument(
         metavar="RESULT",
         help="A result: x.nc or x.zarr; for a chart also a scenario, x.toml, or the name of an example.",
-        autocompletion=scenario_names,
+        autocompletion=drawn_names,
     ),
 ]
 Over = Annotated[

@@ -5,20 +5,7 @@ from typing import Annotated
 
 import typer
 
-from poinsot.cli.finding import examples
-
-
-def scenario_names(incomplete: str) -> list[str]:
-    """What a shell may complete the name of a scenario to: examples, scenario files, and folders with a slash."""
-    begun = Path(incomplete)
-    folder = begun if incomplete.endswith("/") else begun.parent
-    try:
-        here = sorted(path for path in folder.iterdir() if path.suffix == ".toml" or path.is_dir())
-    except OSError:
-        here = []
-    files = [f"{path}/" if path.is_dir() else str(path) for path in here if not path.name.startswith(".")]
-    return [name for name in (*examples(), *files) if name.startswith(incomplete)]
-
+from poinsot.cli.completion import scenario_names
 
 Scenario = Annotated[
     Path | None,

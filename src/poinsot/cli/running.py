@@ -124,14 +124,14 @@ def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
 
 def _draw(screen: Screen, scenario: "Loaded", done: "Run") -> None:
     """Draw the curve that the scenario asks for, and say how often it crosses zero."""
-    from poinsot.study.quantities import crossings, pick, unit_of
+    from poinsot.study.quantities import crossings, pick, unit_of, with_unit
 
     name = scenario.show.get("draw")
     if name is None:
         return
     curve = pick(done.columns, name)
     unit = unit_of(curve, name, done.world.description)
-    screen.draw(done.time, curve.values, f"{name} [{unit}]" if unit else name)
+    screen.draw(done.time, curve.values, with_unit(name, unit))
     times = crossings(done.time, curve.values)
     if "crossing" in scenario.show and len(times) > 1:
         every = (times[-1] - times[0]) / (len(times) - 1)

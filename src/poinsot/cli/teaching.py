@@ -7,17 +7,25 @@ from typing import Annotated
 import typer
 
 from poinsot.cli import finding
+from poinsot.cli.completion import course_names
 from poinsot.cli.options import Json, Out, Overwrite, Quiet
 from poinsot.cli.screen import Screen
 
 # What the notebooks use beyond a plain installation.
 NEEDED = {"matplotlib": "'poinsot[view,fit]'", "jupyterlab": "jupyterlab"}
+Course = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="The course to write as a notebook.",
+        show_default=False,
+        autocompletion=course_names,
+    ),
+]
 
 
 def course(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The course to write as a notebook.", show_default=False)
-    ] = None,
+    name: Course = None,
     out: Out = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from poinsot.cli import finding, running
+from poinsot.cli.completion import example_names, template_names
 from poinsot.cli.options import Json, Out, Overwrite, Quiet
 from poinsot.cli.screen import Screen
 from poinsot.cli.templates import TEMPLATES
@@ -14,7 +15,12 @@ from poinsot.cli.templates import TEMPLATES
 
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the scenario; NAME.toml is written.")],
-    kind: Annotated[str, typer.Option("--kind", "-k", help=f"What to start from: {', '.join(TEMPLATES)}.")] = "body",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind", "-k", help=f"What to start from: {', '.join(TEMPLATES)}.", autocompletion=template_names
+        ),
+    ] = "body",
     quiet: Quiet = False,
 ) -> int:
     """Write a new scenario, with comments that explain it.
@@ -38,7 +44,10 @@ def new(
 
 
 def examples(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The example to run.", show_default=False)] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The example to run.", show_default=False, autocompletion=example_names),
+    ] = None,
     copy: Annotated[bool, typer.Option("--copy", help="Copy it here instead of running it.")] = False,
     quiet: Quiet = False,
     json: Json = False,

@@ -21,6 +21,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.fuse import is_traced
+from poinsot.spatial.arrays import number_in
 
 SHEAR = 0.8  # the stiffness along the surface over that across it; 2 (1 - nu)/(2 - nu) is 0.82 for nu = 0.3 (Mindlin)
 TINY = 1e-15  # N: below any force that matters, so that nothing is divided by zero
@@ -46,7 +47,7 @@ class Material:
     def __post_init__(self) -> None:
         for name in NUMBERS:
             value = getattr(self, name)
-            if not is_traced(value) and not (np.ndim(value) == 0 and 0 <= value < np.inf):
+            if not is_traced(value) and not 0 <= number_in(value) < np.inf:
                 raise FieldError(f"{name} of a material must be zero or more, not {value!r}.", name)
 
     @classmethod

@@ -123,10 +123,10 @@ class ListedContacts:
         """The force at a place over a step h, linearised about a guess of the accelerations; law: the material of a
         pair."""
         patch, change = self.patch(k), h * self.relative(k, guess)
-        grip = patch.forces(law(self.found.pair[k]), h, self.twist(k, change))
-        kept = slice(6 - len(change), 6)
-        K = resistance([patch], [grip])[kept, kept]
-        return ListedRow(grip.F[kept] + K @ change, K, None if self.J is None else self.J[k], (patch, grip))
+        grip = patch.grip(law(self.found.pair[k]), h, self.twist(k, change))
+        F, K = patch.wrench(grip, patch.speeds(self.twist(k))), resistance([patch], [grip])
+        kept, J = slice(6 - len(change), 6), None if self.J is None else self.J[k]
+        return ListedRow(F[kept], K[kept, kept], J, (patch, grip))
 
     def rows(self, law: Callable[[Any], Any], h: Scalar, guess: Array) -> RowList:
         """All of these."""
@@ -182,15 +182,15 @@ def listed_contacts(
     tree, if Jacobians are asked for.
     """
     most, r = len(found.pair), 3 if memory.turn is None else 6
-    reached = () if branches is None else branches.reached
-    jacobian, (first, second) = None if branches is None else branches.jacobians(), ends
+    (reached, jacobian), (first, second) = branches.jacobians() if branches else ((), None), ends
 
     def enter(k: Any, filled: tuple[Any, ...]) -> tuple[Any, ...]:
         J, W, centres, stretch, turn, old, late = filled
         centre, Q, pair = _middle(found.points[k], found.depths[k]), frame(found.normal[k]), found.pair[k]
         if jacobian is not None:
-            J[k] = jacobian(pair, Q, centre, r == 6)
-        W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
+            J[k], W[k] = jacobian(pair, Q, centre, r == 6)
+        else:
+            W[k] = basis(Q, centre, r) @ (twists[np.asarray(first)[pair]] - twists[np.asarray(second)[pair]])
         old, centres[k] = _sought(memory, old, found.patch[k]), centre
         same = memory.number(old) == found.patch[k]
         stretch[k] = np.where(same, memory.stretch[old], 0.0)
@@ -251,7 +251,13 @@ def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end:
 def gripped(contacts: ListedContacts, law: Callable[[Any], Any], k: Any) -> tuple[Pressed, Grip]:
     """A contact at an instant, by its place."""
     patch = contacts.patch(k)
-    return patch, patch.forces(law(contacts.found.pair[k]), 0.0, contacts.twist(k))
+    return patch, patch.grip(law(contacts.found.pair[k]), 0.0, contacts.twist(k))
+
+
+def force_now(contacts: ListedContacts, law: Callable[[Any], Any], k: Any) -> Array:
+    """The force (r,) at a place at an instant, in its frame."""
+    patch, grip = gripped(contacts, law, k)
+    return patch.wrench(grip, patch.speeds(contacts.twist(k)))[6 - np.shape(contacts.W)[1] :]
 
 
 def frame(n: Array) -> Array:

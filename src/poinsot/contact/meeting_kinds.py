@@ -8,6 +8,7 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.contact.distances import DistanceShape
 from poinsot.contact.hulls import ConvexMesh
+from poinsot.contact.near_pairs import Nearby, deeper
 from poinsot.contact.patches import ContactPatch, between, meeting, nearest, points_of
 from poinsot.contact.spots import spots_of
 from poinsot.spatial import Pose
@@ -53,11 +54,21 @@ class MeetingKind:
     def met(self, x: Array, at_x: Array, y: Array, at_y: Array) -> list[ContactPatch]:
         """The patches of two shapes by their numbers and those of their poses."""
         if self.is_round:
-            return [_round_on_round(x, at_x, y, at_y)]
+            p, q = _nearest_on_axes(x, at_x, y, at_y)
+            return [between(p, x[0], q, y[0], at_x[:3] - at_y[:3])]
         one, other = _made(self.a, x), _made(self.b, y)
         meet = meeting(one, other)
         assert meet is not None
         return meet(one, _pose(at_x), other, _pose(at_y))
+
+    def nearby(self, x: Array, at_x: Array, y: Array, at_y: Array, ahead: Any) -> Nearby:
+        """The patches of `met`, and whether they are less than this [m] apart; of balls and capsules, each is made only
+        if it is near."""
+        if not self.is_round:
+            return deeper(self.met(x, at_x, y, at_y), -ahead)
+        p, q = _nearest_on_axes(x, at_x, y, at_y)
+        gap, reach = p - q, x[0] + y[0] + ahead
+        return [(gap @ gap < reach * reach, lambda: between(p, x[0], q, y[0], at_x[:3] - at_y[:3]))]
 
     def placed(self, x: Array, at_x: Array) -> tuple[Any, Pose]:
         """A shape like a, and its pose, by its numbers and those of its pose."""
@@ -97,11 +108,10 @@ def _made(like: Any, numbers: Array) -> Any:
     return like(*values)
 
 
-def _round_on_round(x: Array, at_x: Array, y: Array, at_y: Array) -> ContactPatch:
+def _nearest_on_axes(x: Array, at_x: Array, y: Array, at_y: Array) -> tuple[Array, Array]:
     """Of two capsules with the numbers (radius, height), of which the second is zero for a ball."""
     d, e = 0.5 * x[1] * at_x[3:], 0.5 * y[1] * at_y[3:]
-    p, q = nearest(at_x[:3] - d, at_x[:3] + d, at_y[:3] - e, at_y[:3] + e)
-    return between(p, x[0], q, y[0], at_x[:3] - at_y[:3])
+    return nearest(at_x[:3] - d, at_x[:3] + d, at_y[:3] - e, at_y[:3] + e)
 
 
 THREE = {("Box", "size"): 3, ("Ellipsoid", "semi_axes"): 3}  # fields of more than one number

@@ -9,6 +9,7 @@ lists differ from instance to instance.
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,8 @@ from poinsot.fuse import fori_loop, in_memory, is_traced, when
 
 MANY = 30_000  # pairs, from which on a grid pays: those of some 250 shapes
 
-Meet: TypeAlias = Callable[[Any, Any], tuple[Sequence[ContactPatch], Any]]
+Nearby: TypeAlias = Sequence[tuple[Any, Callable[[], ContactPatch]]]  # whether each patch is near, and what makes it
+Meet: TypeAlias = Callable[[Any, Any], Nearby]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,11 @@ class TouchedPatches:
 def touching(
     balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
 ) -> TouchedPatches:
-    """The patches of pairs of shapes whose depth is above a limit, in order, in a list with room for `most`.
+    """The patches of pairs of shapes that are near, in order, in a list with room for `most`.
 
     balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are
-    the pairs. meet: from the numbers of two shapes to their patches and the limit [m]. sizes: how many points each of
-    these has; those of the list have as many as the largest.
+    the pairs. meet: from the numbers of two shapes to their patches. sizes: how many points each of these has; those of
+    the list have as many as the largest.
     """
 
     def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
@@ -63,7 +65,7 @@ def touching(
 
 
 def touching_one(
-    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Any], sizes: Sequence[int], most: int
+    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Nearby], sizes: Sequence[int], most: int
 ) -> TouchedPatches:
     """The same of shapes with something that all of them may touch; `pair`: their places among `shapes` (p,), the
     numbers of these."""
@@ -147,27 +149,31 @@ def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
     return TouchedPatches(np.array(0), *numbers, *places)
 
 
-def _added(
-    found: TouchedPatches, pair: Any, met: tuple[Sequence[ContactPatch], Any], sizes: Sequence[int]
-) -> TouchedPatches:
-    """The list with those patches of a pair that are deep enough."""
-    patches, limit = met
-    for j, patch in enumerate(patches):
-        keep = _kept(pair, pair * len(sizes) + j, patch, max(sizes))
-        found = when(np.max(patch.depths) > limit, keep, found)
+def deeper(patches: Sequence[ContactPatch], limit: Any) -> Nearby:
+    """Those that are near if their depth is above a limit [m]."""
+    return [(np.max(patch.depths) > limit, partial(_itself, patch)) for patch in patches]
+
+
+def _itself(patch: ContactPatch) -> ContactPatch:
+    return patch
+
+
+def _added(found: TouchedPatches, pair: Any, nearby: Nearby, sizes: Sequence[int]) -> TouchedPatches:
+    """The list with those patches of a pair that are near."""
+    for j, (is_near, made) in enumerate(nearby):
+        found = when(is_near, _keeping(pair, pair * len(sizes) + j, made, max(sizes)), found)
     return found
 
 
-def _kept(pair: Any, number: Any, patch: ContactPatch, points: int) -> Callable[[TouchedPatches], TouchedPatches]:
+def _keeping(pair: Any, number: Any, made: Callable[[], ContactPatch], points: int) -> Callable[..., TouchedPatches]:
     """Appends a patch to a list."""
-    spare = points - len(patch.depths)
-    at = np.concatenate([patch.points, np.zeros((spare, 3))])
-    depths = np.concatenate([patch.depths, np.full(spare, -np.inf)])
 
     def keep(found: TouchedPatches) -> TouchedPatches:
-        k = np.minimum(found.count, len(found.pair) - 1)
-        found.pair[k], found.patch[k] = pair, number
-        found.normal[k], found.points[k], found.depths[k] = patch.normal, at, depths
+        patch, k = made(), np.minimum(found.count, len(found.pair) - 1)
+        spare = points - len(patch.depths)
+        found.pair[k], found.patch[k], found.normal[k] = pair, number, patch.normal
+        found.points[k] = np.concatenate([patch.points, np.zeros((spare, 3))])
+        found.depths[k] = np.concatenate([patch.depths, np.full(spare, -np.inf)])
         return TouchedPatches(found.count + 1, found.pair, found.patch, found.normal, found.points, found.depths)
 
     return keep

@@ -147,10 +147,10 @@ def nearest(p0: Array, p1: Array, q0: Array, q1: Array) -> tuple[Array, Array]:
     """The points of two segments that are nearest to each other. Ericson, section 5.1.9."""
     d, e, r = p1 - p0, q1 - q0, p0 - q0
     dd, ee, de, dr, er = d @ d, e @ e, d @ e, d @ r, e @ r
-    area = dd * ee - de * de
+    area, per_dd, per_ee = dd * ee - de * de, 1 / np.maximum(dd, TINY**2), 1 / np.maximum(ee, TINY**2)
     s = np.where(area > 1e-12 * dd * ee, (de * er - dr * ee) / np.maximum(area, TINY**4), 0.5)
-    t = np.clip((de * np.clip(s, 0.0, 1.0) + er) / np.maximum(ee, TINY**2), 0.0, 1.0)
-    s = np.clip((de * t - dr) / np.maximum(dd, TINY**2), 0.0, 1.0)
+    t = np.clip((de * np.clip(s, 0.0, 1.0) + er) * per_ee, 0.0, 1.0)
+    s = np.clip((de * t - dr) * per_dd, 0.0, 1.0)
     return p0 + s * d, q0 + t * e
 
 

@@ -62,66 +62,78 @@ class Pressed:
         """How many numbers say what its springs hold: along it and about its normal, and across that."""
         return 1 if self.turn is None else 2
 
-    def speeds(self, W: Array) -> tuple[list[Array], Array]:
-        """The speeds [m/s] at which its points part, and the velocity (3,) of its centre along it."""
+    def speeds(self, W: Array) -> "Speeds":
+        """At the relative twist W."""
         away = self.n @ W[3:] - self.found.belt
         apart = [away + c @ W[:3] for c in self.found.arms]
-        return apart, self.along(W[3:] + np.cross(W[:3], self.found.centre) - self.belt)
+        moving = W[3:] + np.cross(W[:3], self.found.centre) - self.belt
+        return Speeds(apart, moving - apart[0] * self.n if len(apart) == 1 else self.along(moving), W[:3])
 
     def along(self, x: Array) -> Array:
         """The part of a vector (3,) along the patch."""
         return x - (self.n @ x) * self.n
 
-    def forces(self, law: Any, h: Scalar, W: Array) -> "Grip":
-        """What it does at the relative twist W."""
-        apart, u = self.speeds(W)
-        moment, f_n, elastic, spread, slopes = np.zeros(3), np.zeros(()), np.zeros(()), np.zeros(()), []
-        for j, u_n in enumerate(apart):
+    def grip(self, law: Any, h: Scalar, W: Array) -> "Grip":
+        """Its forces over a step h, linearised about the relative twist W."""
+        now = self.speeds(W)
+        f_n, elastic, spread, at_rest, slopes = np.zeros(()), np.zeros(()), np.zeros(()), [], []
+        for j, u_n in enumerate(now.apart):
             f, g, e = push(law.stiffness * self.found.share, law.damping, h, self.depths[j], u_n)
-            f_n, elastic, moment = f_n + f, elastic + e, moment + f * self.found.arms[j]
-            spread = spread + f * self.found.spread[j]
+            f_n, elastic, spread = f_n + f, elastic + e, spread + f * self.found.spread[j]
+            at_rest.append(f + g * u_n)
             slopes.append(g)
         k, most = SHEAR * law.stiffness, law.friction * f_n
         slope = k * h + law.damping * elastic
-        pull = k * self.xi + slope * u
+        stretched = k * self.xi
+        pull = stretched + slope * now.along
         if self.turn is None:
             s = held(pull, most)
-            return Grip(
-                self._wrench(f_n, moment, s * pull), slopes, s * slope, np.zeros(()), np.zeros(()), np.stack([s])
-            )
+            return Grip(at_rest, slopes, s * stretched, s * slope, np.stack([s]))
         radius = np.sqrt(spread / (f_n + TINY) + TINY**2) + law.torsion / np.maximum(law.friction, LEAST)
-        twist = radius * (self.n @ (k * self.turn + slope * W[:3]))
+        twist = radius * (self.n @ (k * self.turn + slope * now.spin))
         both = np.concatenate([pull, np.stack([twist])])
         s = held(both, most)
-        eased = radius * RELAXING * k * (self.n @ W[:3])  # while it holds, its swing about the normal dies out
-        s_e = held(eased, most - s * np.sqrt(np.sum(both * both) + TINY**2))
+        eased = radius * RELAXING * k * (self.n @ now.spin)  # while it holds, its swing about the normal dies out
+        s_e = held(eased, np.maximum(most - s * np.sqrt(np.sum(both * both) + TINY**2), 0.0))  # but for rounding
         arm, resisted = TURNING / SHEAR * law.rolling**2, slope + RELAXING * k
-        across = arm * self.along(k * self.turn + resisted * W[:3])
-        s_t = held(across, law.rolling * f_n)
-        moment = moment - radius * (s * twist + s_e * eased) * self.n - s_t * across
+        s_t = held(arm * self.along(k * self.turn + resisted * now.spin), law.rolling * f_n)
         square, springs = radius * radius, k * np.stack([s * radius * radius, s_t * arm])
-        about = square * (s * slope + s_e * RELAXING * k)
-        F, holds = self._wrench(f_n, moment, s * pull), np.stack([s, s_t])
-        return Grip(F, slopes, s * slope, about, s_t * arm * resisted, holds, springs)
+        turning = Turning(springs, square * (s * slope + s_e * RELAXING * k), s_t * arm * resisted)
+        return Grip(at_rest, slopes, s * stretched, s * slope, np.stack([s, s_t]), turning)
 
-    def _wrench(self, f_n: Array, moment: Array, pull: Array) -> Array:
-        """F (6,) of the forces across the patch, with their moment (3,), and of a pull (3,) at its centre."""
-        return np.concatenate([moment - np.cross(self.found.centre, pull), f_n * self.n - pull])
+    def wrench(self, grip: "Grip", at: "Speeds") -> Array:
+        """F (6,) on a by the linear forces of a grip."""
+        pushes = [f - g * u_n for f, g, u_n in zip(grip.at_rest, grip.apart, at.apart, strict=True)]
+        pull = grip.pull + grip.along * at.along
+        force = sum(pushes, np.zeros(())) * self.n - pull
+        if len(pushes) == 1:
+            moment = np.cross(self.found.centre, force)
+        else:
+            pushing = sum((f * c for f, c in zip(pushes, self.found.arms, strict=True)), np.zeros(3))
+            moment = pushing - np.cross(self.found.centre, pull)
+        if grip.turning is not None:
+            about, across = self._moments(grip.turning, at.spin)
+            moment = moment - about * self.n - across
+        return np.concatenate([moment, force])
 
-    def _turning(self, grip: "Grip", W: Array) -> Array:
-        """The power [W] of the moments that resist turning, linearised as in a grip, at the twist W. What their springs
-        store is taken for lost until it comes back."""
-        if self.turn is None or grip.springs is None:
+    def _moments(self, turning: "Turning", w: Array) -> tuple[Array, Array]:
+        """The moments [N m] that resist turning at the angular velocity w: about the normal, and across it (3,)."""
+        assert self.turn is not None
+        about = turning.springs[0] * (self.n @ self.turn) + turning.about * (self.n @ w)
+        return about, turning.springs[1] * self.along(self.turn) + turning.across * self.along(w)
+
+    def _turning(self, grip: "Grip", w: Array) -> Array:
+        """The power [W] of the moments that resist turning, linearised as in a grip, at the angular velocity w. What
+        their springs store is taken for lost until it comes back."""
+        if grip.turning is None:
             return np.zeros(())
-        spin, tilt = self.n @ W[:3], self.along(W[:3])
-        about = grip.springs[0] * (self.n @ self.turn) + grip.about * spin
-        across = grip.springs[1] * self.along(self.turn) + grip.across * tilt
-        power: Array = -about * spin - across @ tilt
+        about, across = self._moments(grip.turning, w)
+        power: Array = -about * (self.n @ w) - across @ self.along(w)
         return power
 
     def stretched(self, h: Scalar, W: Array, kept: Array) -> tuple[Array, Array]:
         """The stretch (3,) and turn (3,) at the end of the step: s (xi + h u_t)."""
-        xi = kept[0] * (self.xi + h * self.speeds(W)[1])
+        xi = kept[0] * (self.xi + h * self.speeds(W).along)
         if self.turn is None:
             return xi, np.zeros(3)
         s, s_t = kept
@@ -131,7 +143,7 @@ class Pressed:
     def stored(self, law: Any, h: Scalar, W: Array, xi: Array) -> Array:
         """The energy [J] in its springs across and along, a time h after the start. What the springs that resist
         turning store is taken for lost until it comes back."""
-        deep = [np.maximum(d - h * u, 0.0) for d, u in zip(self.depths, self.speeds(W)[0], strict=True)]
+        deep = [np.maximum(d - h * u, 0.0) for d, u in zip(self.depths, self.speeds(W).apart, strict=True)]
         across = sum((d * d for d in deep), np.zeros(()))
         energy: Array = 0.5 * law.stiffness * (self.found.share * across + SHEAR * (xi @ xi))
         return energy
@@ -139,10 +151,11 @@ class Pressed:
     def booked(self, law: Any, h: Scalar, W: Array, guess: Array, xi: Array) -> "Books":
         """What its forces do to the energy over a step that ends at the twist W, per second: the forces were linearised
         about a guess of it, and left the stretch xi. By the law, all but the work of the belt is lost."""
-        grip, (apart, u), (guessed, _) = self.forces(law, h, guess), self.speeds(W), self.speeds(guess)
+        grip, end, guessed = self.grip(law, h, guess), self.speeds(W), self.speeds(guess).apart
+        u = end.along
         damping, by_guess, over, f_n = np.zeros(()), np.zeros(()), np.zeros(()), np.zeros(())
         k_n = law.stiffness * self.found.share
-        for j, u_n in enumerate(apart):
+        for j, u_n in enumerate(end.apart):
             f, _, elastic = push(k_n, law.damping, h, self.depths[j], u_n)
             about, slope, _ = push(k_n, law.damping, h, self.depths[j], guessed[j])
             used = about - slope * (u_n - guessed[j])
@@ -155,21 +168,32 @@ class Pressed:
         moved = f_n * self.found.belt - pull @ self.belt
         sticks = s > STICKS
         damping, sliding = damping + np.where(sticks, viscous, 0.0), sliding + np.where(sticks, 0.0, viscous)
-        return Books(damping, sliding, self._turning(grip, W), moved, by_guess + over / h)
+        return Books(damping, sliding, self._turning(grip, end.spin), moved, by_guess + over / h)
 
     def books_now(self, law: Any, W: Array, grip: "Grip") -> "Books":
         """The same at an instant, without a step."""
-        (apart, u), k = self.speeds(W), SHEAR * law.stiffness
+        now, k = self.speeds(W), SHEAR * law.stiffness
+        u = now.along
         pushes = [
             push(law.stiffness * self.found.share, law.damping, 0.0, d, a)
-            for d, a in zip(self.depths, apart, strict=True)
+            for d, a in zip(self.depths, now.apart, strict=True)
         ]
-        damping = sum(((f - e) * a for (f, _, e), a in zip(pushes, apart, strict=True)), np.zeros(()))
+        damping = sum(((f - e) * a for (f, _, e), a in zip(pushes, now.apart, strict=True)), np.zeros(()))
         s, f_n = grip.holds[0], sum((f for f, _, _ in pushes), np.zeros(()))
         pull, sticks = s * k * self.xi + grip.along * u, s > STICKS
         damping = damping - np.where(sticks, grip.along * (u @ u), 0.0)
         sliding = np.where(sticks, 0.0, -(pull @ u))
-        return Books(damping, sliding, self._turning(grip, W), f_n * self.found.belt - pull @ self.belt)
+        return Books(damping, sliding, self._turning(grip, now.spin), f_n * self.found.belt - pull @ self.belt)
+
+
+@dataclass(frozen=True, eq=False)
+class Speeds:
+    """A relative twist as a patch has it: the speeds [m/s] at which its points part, the velocity (3,) [m/s] of its
+    centre along it, and the angular velocity (3,)."""
+
+    apart: Sequence[Array]
+    along: Array
+    spin: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +230,8 @@ class Found:
     """What a patch has, whatever its velocity; found before the iterations of a step.
 
     centre (3,) [m] as of `centre_of`. share: of the stiffness that every point has. arms c = r x n of the points r, and
-    of the centre; squares: c c^T of these and r r^T of the centre; spread: the squares [m^2] of the distances of the
-    points from the axis of the patch. belt [m/s]: along n.
+    of the centre; squares: c c^T of these; inertia: |r|^2 - r r^T of the centre. spread: the squares [m^2] of the
+    distances of the points from the axis of the patch. belt [m/s]: along n.
     """
 
     centre: Array
@@ -216,17 +240,19 @@ class Found:
     arm: Array
     squares: list[Array]
     arm_square: Array
-    centre_square: Array
+    inertia: Array
     spread: list[Array]
     belt: Array
 
     @classmethod
     def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
         """Of a patch with this normal."""
-        centre, share = (points[0], 1.0) if len(points) == 1 else (centre_of(points, depths), _share(depths))
+        single = len(points) == 1
+        centre, share = (points[0], 1.0) if single else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
-        return cls(centre, share, arms, arm, squares, np.outer(arm, arm), np.outer(centre, centre), spread, n @ belt)
+        inertia = (centre @ centre) * np.eye(3) - np.outer(centre, centre)
+        return cls(centre, share, arms, arm, squares, np.outer(arm, arm), inertia, spread, n @ belt)
 
 
 def centre_of(points: Array, depths: Array) -> Array:
@@ -249,31 +275,40 @@ def _share(depths: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """A patch at a guess of the relative twist: its wrench F (6,) on a, and how it resists: -df_n/du_n [N s/m] of its
-    points, -df_t/du_t [N s/m] of its centre, and the same about and across the normal [N m s]; what `holds` of
-    the springs; and the stiffness (2,) [N m] of what holds of those that resist turning."""
+    """The forces of a patch, as linear functions of the relative twist: those `at_rest` [N] of its points, which fall
+    with the speeds at which these part by `apart` [N s/m]; the `pull` (3,) [N] at its centre, which grows with the
+    velocity there by `along` [N s/m]; and moments that resist turning. `holds`: what share of the springs holds."""
 
-    F: Array
+    at_rest: Sequence[Array]
     apart: Sequence[Array]
+    pull: Array
     along: Array
+    holds: Array
+    turning: "Turning | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """How a patch resists turning about its normal and across it: the stiffness (2,) [N m] of what holds of its
+    springs, and by how much the moments grow with the angular velocity [N m s]."""
+
+    springs: Array
     about: Array
     across: Array
-    holds: Array
-    springs: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Lumps:
     """The sum of the resistances of patches with one normal n, about the origin of a, as moments of lumps: `mass`
-    [N s/m] at points r, and `along` at points that are felt along n alone, with c = r x n."""
+    [N s/m] at points r, with `first` moments and `inertia`, and `along` at points that are felt along n alone, with
+    c = r x n."""
 
     n: Array
     mass: Any = 0.0
     first: Any = field(default_factory=lambda: np.zeros(3))
-    second: Any = field(default_factory=lambda: np.zeros((3, 3)))
+    inertia: Any = field(default_factory=lambda: np.zeros((3, 3)))
     along: Any = 0.0
     across: Any = field(default_factory=lambda: np.zeros(3))
-    both: Any = field(default_factory=lambda: np.zeros((3, 3)))
 
     def with_patch(self, patch: Pressed, grip: Grip) -> "Lumps":
         """With one patch more."""
@@ -283,20 +318,18 @@ class Lumps:
             lumps = [(grip.apart[0] - g_t, found.arm, found.arm_square)]
         else:
             lumps.append((-g_t, found.arm, found.arm_square))
-        along, across, both = self.along, self.across, self.both
+        along, across, inertia = self.along, self.across, self.inertia + g_t * found.inertia
         for g, c, square in lumps:
-            along, across, both = along + g, across + g * c, both + g * square
-        if patch.turn is not None:
-            both = both + (grip.about - grip.across) * np.outer(n, n) + grip.across * np.eye(3)
-        first, second = self.first + g_t * found.centre, self.second + g_t * found.centre_square
-        return Lumps(n, self.mass + g_t, first, second, along, across, both)
+            along, across, inertia = along + g, across + g * c, inertia + g * square
+        if (turning := grip.turning) is not None:
+            inertia = inertia + (turning.about - turning.across) * np.outer(n, n) + turning.across * np.eye(3)
+        return Lumps(n, self.mass + g_t, self.first + g_t * found.centre, inertia, along, across)
 
     def matrix(self) -> Array:
         """K (6, 6)."""
         n, (x, y, z) = self.n, self.first
-        E = np.trace(self.second) * np.eye(3) - self.second + self.both
         C = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) + np.outer(self.across, n)
-        return np.block([[E, C], [C.T, self.mass * np.eye(3) + self.along * np.outer(n, n)]])
+        return np.block([[self.inertia, C], [C.T, self.mass * np.eye(3) + self.along * np.outer(n, n)]])
 
 
 def resistance(patches: Sequence[Pressed], grips: Sequence[Grip]) -> Array:

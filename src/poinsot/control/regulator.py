@@ -59,10 +59,10 @@ class StateFeedback(Block):
 def lqr(linear: Any, Q: ArrayLike, R: ArrayLike, sample: float | None = None) -> Array:
     """K (nu, n) of u = -K x with the least integral of x^T Q x + u^T R u, for x' = A x + B u.
 
-    `linear`: what `world.linearise()` gives, or a pair (A, B). With `sample` [s], u is held in between: the same
-    integral, as an exact sum over samples (Van Loan, IEEE Trans. Automatic Control 23 (1978) 395).
+    `linear`: what `world.linearise()` gives, or a pair of matrices (A, B). With `sample` [s], u is held in between: the
+    same integral, as an exact sum over samples (Van Loan, IEEE Trans. Automatic Control 23 (1978) 395).
     """
-    A, B = (np.asarray(x, dtype=float) for x in (linear if isinstance(linear, tuple) else (linear.A, linear.B)))
+    A, B = _pair(linear)
     (n, m), Q, R = B.shape, np.asarray(Q, dtype=float), np.atleast_2d(np.asarray(R, dtype=float))
     if A.shape != (n, n) or Q.shape != (n, n) or R.shape != (m, m):
         raise ValueError(
@@ -78,6 +78,20 @@ def lqr(linear: Any, Q: ArrayLike, R: ArrayLike, sample: float | None = None) ->
     P = solvers.solve_discrete_are(F, G, W[:n, :n], W[n:, n:], s=N)
     K = np.linalg.solve(W[n:, n:] + G.T @ P @ G, G.T @ P @ F + N.T)
     return K
+
+
+def _pair(linear: Any) -> tuple[Array, Array]:
+    """The matrices A and B of a linear model, or of a pair."""
+    given = (linear.A, linear.B) if hasattr(linear, "A") and hasattr(linear, "B") else linear
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise TypeError(
+            f"linear must be what world.linearise() gives, or a pair (A, B), not {type(linear).__name__}; write the "
+            "pair in brackets: pt.lqr((A, B), Q, R)."
+        )
+    A, B = (np.asarray(x, dtype=float) for x in given)
+    if A.ndim != 2 or B.ndim != 2:
+        raise ValueError(f"A and B must be matrices (n, n) and (n, m), not of shapes {A.shape} and {B.shape}.")
+    return A, B
 
 
 def _sampled(A: Array, B: Array, Q: Array, R: Array, h: float, expm: Any) -> tuple[Array, Array]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.environment.epochs import CENTURY, DAY, TT_LESS_UTC
+from poinsot.environment.epochs import CENTURY, DAY, TT_LESS_UTC, days
 from poinsot.spatial.arrays import vector
 
 AU = 1.495978707e11  # [m]
@@ -32,6 +33,17 @@ DISTANCE = (  # [km]
     (-20905, 1, 0, 0, 0), (-3699, -1, 0, 0, 2), (-2956, 0, 0, 0, 2), (-570, 2, 0, 0, 0), (246, 2, 0, 0, -2),
     (-205, 0, 1, 0, -2), (-171, 1, 0, 0, 2), (-152, 1, 1, 0, -2),
 )  # fmt: skip
+
+
+def require_epoch(epoch: str) -> float:
+    """Days of UTC since J2000; an error for an epoch that the series are not made for."""
+    d = days(epoch)
+    if not abs(d) <= CENTURY:
+        raise FieldError(
+            f"epoch={epoch!r} is too far from 2000 for the series of the Sun and Moon; choose one from 1900 to 2100.",
+            "epoch",
+        )
+    return d
 
 
 def sun(d: Any) -> Array:

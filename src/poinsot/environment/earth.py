@@ -109,7 +109,7 @@ class Earth:
         """Days of UTC since J2000 at t [s]; an error without an epoch."""
         if self.epoch is None:
             raise FieldError('the Sun and Moon need an epoch: pt.Earth(epoch="2026-03-20T12:00:00Z").', "epoch")
-        return epochs.days(self.epoch) + t / epochs.DAY
+        return almanac.require_epoch(self.epoch) + t / epochs.DAY
 
     def sun(self, t: Scalar) -> Array:
         """The position (..., 3) [m] of the Sun at t [s], inertial axes."""

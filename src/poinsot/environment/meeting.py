@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.contact.law import numbers_of
-from poinsot.contact.pressing import Books, Grip, Pressed, resistance
+from poinsot.contact.pressing import Books, Grip, Pressed, Speeds, resistance
 from poinsot.fuse import is_traced
 from poinsot.parts.element import Effect, Element, require_not_negative
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
@@ -70,8 +70,10 @@ class ContactElement(Element):
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         there = self.meeting(scene)
+        start = there.at_start(scene)
+        speeds = [patch.speeds(start) for patch in there.patches]
         kept = sum(patch.kept for patch in there.patches)
-        return Resisting(lambda later: there.resistance(scene, h, later), there.taken, kept)
+        return Resisting(lambda later: there.resistance(start, speeds, h, later), there.taken, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +109,17 @@ class Meeting:
         """The wrenches on the bodies, from that on a."""
         return {self.a: F} if self.b is None or self.Ad is None else {self.a: F, self.b: -(self.Ad.T @ F)}
 
-    def resistance(self, scene: Scene, h: Scalar, later: Later) -> Resistance:
-        """The forces over a step h, linearised."""
-        change = self.relative(later.carried)
-        W = self.at_start(scene) + change
-        grips = [patch.forces(self.law, h, W) for patch in self.patches]
+    def _wrench(self, grips: Sequence[Grip], speeds: Sequence[Speeds]) -> Array:
+        """F (6,) on a, at the speeds of the patches."""
+        each = (patch.wrench(grip, at) for patch, grip, at in zip(self.patches, grips, speeds, strict=True))
+        return sum(each, np.zeros(6))
+
+    def resistance(self, start: Array, speeds: Sequence[Speeds], h: Scalar, later: Later) -> Resistance:
+        """The forces over a step h, linearised; start: the relative twist (6,) at its start, and `speeds`."""
+        W = start + self.relative(later.carried)
+        grips = [patch.grip(self.law, h, W) for patch in self.patches]
         K, kept = resistance(self.patches, grips), np.concatenate([grip.holds for grip in grips])
-        F = sum((grip.F for grip in grips), K @ change)
+        F = self._wrench(grips, speeds)
         if self.b is None or self.Ad is None:
             return Resistance({self.a: F}, {self.a: K}, kept=kept)
         across = K @ self.Ad
@@ -152,8 +158,8 @@ class Meeting:
     def at_an_instant(self, scene: Scene) -> Effect:
         """The effect without a step."""
         W = self.at_start(scene)
-        grips: list[Grip] = [patch.forces(self.law, 0.0, W) for patch in self.patches]
-        F = sum((grip.F for grip in grips), np.zeros(6))
+        grips = [patch.grip(self.law, 0.0, W) for patch in self.patches]
+        F = self._wrench(grips, [patch.speeds(W) for patch in self.patches])
         stored = sum((patch.stored(self.law, 0.0, W, patch.xi) for patch in self.patches), np.zeros(()))
         books = [patch.books_now(self.law, W, grip) for patch, grip in zip(self.patches, grips, strict=True)]
         now = sum(books, Books())
@@ -166,7 +172,7 @@ class Meeting:
         [m/s], how many points touch, and the energy [J] that is stored."""
         W, depth, slip, count = self.at_start(scene), -np.inf, np.zeros(()), np.zeros(())
         for patch in self.patches:
-            u = patch.speeds(W)[1]
+            u = patch.speeds(W).along
             depth, touches = np.maximum(depth, np.max(patch.depths)), np.any(patch.depths > 0)
             count = count + np.sum(np.where(patch.depths > 0, 1.0, 0.0))
             slip = np.maximum(slip, np.where(touches, np.sqrt(u @ u), 0.0))

@@ -108,7 +108,7 @@ class SpotLoop:
         deep = []
         for k, meeting in enumerate(self.meetings):
             W = self.twists[k] + changes[k]
-            deep += [patch.depths[0] - self.h * patch.speeds(W)[0][0] for patch in meeting.patches]
+            deep += [patch.depths[0] - self.h * patch.speeds(W).apart[0] for patch in meeting.patches]
         return np.stack(deep)
 
     @property
@@ -125,10 +125,10 @@ class SpotLoop:
             def press(sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
                 F, K, kept = sums
                 body, patch = np.asarray(self.owner)[k], self._patch(k)
-                change = np.asarray(changes)[body]
-                grip = patch.forces(self._law(k), self.h, np.asarray(self.twists)[body] + change)
-                more = resistance([patch], [grip])
-                F[body], K[body] = F[body] + grip.F + more @ change, K[body] + more[UPPER]
+                start = np.asarray(self.twists)[body]
+                grip = patch.grip(self._law(k), self.h, start + np.asarray(changes)[body])
+                F[body] = F[body] + patch.wrench(grip, patch.speeds(start))
+                K[body] = K[body] + resistance([patch], [grip])[UPPER]
                 kept[k] = grip.holds[0]
                 return F, K, kept
 

@@ -16,7 +16,7 @@ from poinsot.contact.spots import SPOTS, Spot, spots_of
 from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.environment.terrain import Terrain
 from poinsot.fuse import is_traced
-from poinsot.parts.element import Effect, Element, require_finite
+from poinsot.parts.element import Effect, Element, require_finite, whole_number
 from poinsot.parts.scene import Footing, Scene
 from poinsot.spatial.arrays import as_array
 from poinsot.spatial.inertia import Solid
@@ -53,10 +53,8 @@ class Ground(Element):
             raise FieldError(f"terrain of {owner} must be a pt.Terrain, not {self.terrain!r}.", "terrain")
         if self.distance is not None and not callable(self.distance):
             raise FieldError(f"distance of {owner} must be a function of a point (3,) [m].", "distance")
-        if self.capacity is not None and (
-            isinstance(self.capacity, bool) or not isinstance(self.capacity, int) or self.capacity < 1
-        ):
-            raise FieldError(f"capacity of {owner} must be a whole number above 0, not {self.capacity!r}.", "capacity")
+        if self.capacity is not None:
+            object.__setattr__(self, "capacity", whole_number(owner, "capacity", self.capacity))
         require_finite(owner, height=self.height, normal=self.normal, velocity=self.velocity)
         for name in ("normal", "velocity"):
             if np.shape(as_array(getattr(self, name))) != (3,):

@@ -17,6 +17,7 @@ from poinsot.contact.listed_contacts import (
     ListedContacts,
     ListOutcome,
     SpringMemory,
+    force_now,
     frame,
     gripped,
     listed_contacts,
@@ -24,8 +25,10 @@ from poinsot.contact.listed_contacts import (
 )
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
 from poinsot.contact.near_pairs import (
+    Nearby,
     TouchedPatches,
     by_grid,
+    deeper,
     near_pairs,
     near_room,
     touching,
@@ -202,7 +205,7 @@ class TouchList(ContactElement):
         if jacobians:
             of = [*(T.carriers[scene.mechanism.index(name)][0] for name in frames.names), -1]
             ends = tuple((of[a], of[b]) for a, b in zip(first, second, strict=True))
-            branches = Branches(T, scene.q, [state.pose for state in scene._carriers], frames.about, ends)
+            branches = Branches(T, scene.q, scene.v, [state.pose for state in scene._carriers], frames.about, ends)
         if self.ground:
             belt = lambda k: self._under(scene, found.points[k, 0] + frames.about).velocity  # noqa: E731
         fault = np.where(found.is_full | near_full, np.nan, 0.0)
@@ -219,10 +222,9 @@ class TouchList(ContactElement):
         first, second = np.array(self.pairs).T
         balls = places.centres, places.radii
 
-        def meet(a: Any, b: Any) -> tuple[list[ContactPatch], Any]:
+        def meet(a: Any, b: Any) -> Nearby:
             table = np.asarray(numbers)
-            patches = self.kind.met(table[a], places.at[a], table[b], places.at[b])
-            return patches, -(places.ahead[a] + places.ahead[b])
+            return self.kind.nearby(table[a], places.at[a], table[b], places.at[b], places.ahead[a] + places.ahead[b])
 
         if self.kind.is_round and not by_grid(first, second):
             return touching(balls, first, second, meet, self.sizes, self.capacity), False
@@ -238,14 +240,14 @@ class TouchList(ContactElement):
     def _on_ground(self, scene: Scene, frames: BodyFrames, places: ShapePlaces, numbers: Array) -> TouchedPatches:
         """The spots of shapes that may touch the ground."""
 
-        def meet(a: Any) -> tuple[list[ContactPatch], Any]:
+        def meet(a: Any) -> Nearby:
             shape, X = self.kind.placed(np.asarray(numbers)[a], places.at[a])
             up, patches = X.R.T @ self._under(scene, X.p + frames.about).normal, []
             for spot in spots_of(shape):
                 r = X @ spot(up)
                 there = self._under(scene, r + frames.about)
                 patches.append(ContactPatch(there.normal, r[None, :], np.stack([-there.clearance])))
-            return patches, -places.ahead[a]
+            return deeper(patches, -places.ahead[a])
 
         def is_near(a: Any) -> Any:
             return self._under(scene, places.centres[a] + frames.about).clearance < places.radii[a]
@@ -311,10 +313,9 @@ class TouchList(ContactElement):
 
     def effect(self, scene: Scene) -> Effect:
         contacts = self.contacts(scene, self.frames(scene), 0.0)
-        r = np.shape(contacts.W)[1]
 
         def force(k: Any) -> Array:
-            return gripped(contacts, self.law, k)[1].F[6 - r :]
+            return force_now(contacts, self.law, k)
 
         stored, now = self.at_instant(contacts)
         wrenches, shown = self._wrenches(scene, contacts, force), self._shown(contacts, force, stored)
@@ -353,7 +354,7 @@ class TouchList(ContactElement):
 
         def add(k: Any, filled: tuple[Array, ...]) -> tuple[Array, ...]:
             points, depths, normals, forces, friction = filled
-            F = gripped(contacts, self.law, k)[1].F[3:]
+            F = force_now(contacts, self.law, k)[-3:]
             points[k], depths[k] = contacts.found.points[k] + frames.about, contacts.found.depths[k]
             normals[k] = contacts.found.normal[k]
             forces[k] = frame(contacts.found.normal[k]) @ F
@@ -380,7 +381,7 @@ class TouchList(ContactElement):
         def add(k: Any, carry: tuple[Array, ...]) -> tuple[Array, ...]:
             count, depth, slip, total = carry
             patch = contacts.patch(k)
-            u, deepest = patch.speeds(contacts.twist(k))[1], np.max(patch.depths)
+            u, deepest = patch.speeds(contacts.twist(k)).along, np.max(patch.depths)
             return (
                 count + np.where(deepest > 0, 1.0, 0.0),
                 np.maximum(depth, deepest),

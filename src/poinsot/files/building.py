@@ -319,8 +319,8 @@ class Builder:
                     self.places.setdefault(table.name, ("drive", k))
 
     def _contacts(self) -> None:
-        failed = bool(self.problems)
         for kind in contact_tables.MODELS:
+            failed = bool(self.problems)  # what a ground or a pair would say of a surface that failed follows from that
             for k, item in self.file.items(kind):
                 found = self.file.read(kinds.lists()[kind], item, (kind, k), self.context)
                 if found is not None and not failed:

@@ -8,7 +8,6 @@ import numpy as np
 from poinsot._hints import hint
 from poinsot.files import readers
 from poinsot.files.checked import FAILURES, message
-from poinsot.files.dimensions import units_at
 from poinsot.files.kinds import PICTURES
 from poinsot.files.problems import Problem
 from poinsot.files.size_limits import MOST_STEPS, SHORTEST
@@ -19,12 +18,14 @@ from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.quantities import expand, names
 from poinsot.world import World
+from poinsot.world.dimensions import units_at
 
 
 def set_numbers(world: World, later: Mapping[str, Any]) -> Iterator[Problem]:
     """Set numbers of a world by their paths; the problems with it."""
     for path, value in later.items():
         try:
+            _ = world[path]  # the path first: its end alone would tell a unit, rightly or not
             world[path] = readers.array_of(value, units_at(path, world.description))
         except KeyError:
             yield Problem((path,), f"there is no such number{hint(path, world.paths())}", value)

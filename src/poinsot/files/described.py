@@ -15,6 +15,7 @@ changed, become `Missing`.
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass
@@ -267,3 +268,8 @@ def imported(reference: str) -> Any:
             raise AttributeError(f"{module!r} has no attribute {name!r}")
         found = getattr(found, part)
     return found
+
+
+def table_name(cls: type) -> str:
+    """JointStop is written as joint_stop, PD as pd."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()

@@ -15,8 +15,7 @@ from poinsot.control import Block, Controller, When
 from poinsot.control.blocks import LinearBlock
 from poinsot.environment import AirMass, CentralGravity, EarthGravity, Ground, PairTouch, Terrain, Touch, TouchList
 from poinsot.files import computed, control_tables, readers, vehicle_tables
-from poinsot.files.described import subclasses
-from poinsot.files.dimensions import table_name
+from poinsot.files.described import subclasses, table_name
 from poinsot.files.readers import KeyType, ScenarioTable
 from poinsot.files.shape_tables import Piece
 from poinsot.files.size_limits import COUNT

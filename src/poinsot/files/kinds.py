@@ -11,7 +11,6 @@ from pydantic import Field as Key
 from pydantic import create_model
 
 from poinsot.files import computed, contact_tables, control_tables, flight_tables, readers
-from poinsot.files.dimensions import OF_JOINTS
 from poinsot.files.element_tables import elements, first_line, model_of, owner_of
 from poinsot.files.fly_tables import FlyOptions
 from poinsot.files.readers import ScenarioTable
@@ -20,6 +19,7 @@ from poinsot.mechanism.joint_types import JointType
 from poinsot.mechanism.joints import TYPES
 from poinsot.parts import Beam
 from poinsot.run import METHODS
+from poinsot.world.dimensions import OF_JOINTS
 
 A_BODY = readers.text("the name of a body")
 

@@ -13,7 +13,7 @@ from poinsot._atomic import replacing
 from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.mechanism import Joint
-from poinsot.study.quantities import names, pick, unit_of
+from poinsot.study.quantities import names, pick, unit_of, with_unit
 from poinsot.study.swept import Sweep, columns
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def sweep_frames(sweep: Sweep) -> Iterator[Any]:
         for name in known:
             array = pick(piece, name)
             unit = unit_of(array, name)
-            head = f"{name} [{unit}]" if unit else name
+            head = with_unit(name, unit)
             table[head if head not in table else f"{head} recorded"] = array.values[:, here].T.ravel()
         yield pandas.DataFrame(table)
 

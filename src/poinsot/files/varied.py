@@ -11,7 +11,6 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
-from poinsot.files.dimensions import units_at
 from poinsot.files.size_limits import SWEEP_VALUES
 from poinsot.files.units import to_si
 from poinsot.run.distributions import (
@@ -26,6 +25,7 @@ from poinsot.run.distributions import (
     Uniform,
 )
 from poinsot.world import Description, paths
+from poinsot.world.dimensions import units_at
 
 # Each with the parameters that are plain numbers; the others have the unit of the number that is varied.
 DISTRIBUTIONS: dict[str, tuple[Callable[..., Distribution], tuple[str, ...]]] = {

@@ -11,7 +11,7 @@ from poinsot._hints import hint
 from poinsot.files import computed, readers
 from poinsot.files.computed import constants_in, tables_in
 from poinsot.files.daveml import load_daveml
-from poinsot.files.dimensions import table_name
+from poinsot.files.described import table_name
 from poinsot.files.expressions import CONSTANTS, FUNCTIONS, Law, parse
 from poinsot.files.readers import Context, KeyType, array_of, typed
 from poinsot.files.shape_tables import table

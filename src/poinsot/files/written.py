@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from poinsot.files.dimensions import OF_JOINTS
 from poinsot.mechanism import Joint, Link, Mechanism
 from poinsot.world.description import check_name
+from poinsot.world.dimensions import OF_JOINTS
 from poinsot.world.model_stops import stops_of, within_limits
 
 

@@ -8,29 +8,31 @@ import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from poinsot._memo import MEMORY, memo
 from poinsot.fuse import parallel, reference, signature
 from poinsot.fuse.cuda import launch
-from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Graph, tracing, tracing_into
-from poinsot.fuse.graph.sharing import share_callees
+from poinsot.fuse.graph.nodes import Graph, tracing
 from poinsot.fuse.llvm import gufunc, jit
 from poinsot.fuse.llvm.abi.inner_loop import kernel_module
 from poinsot.fuse.llvm.target import Target, this_machine
 from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
-from poinsot.fuse.trace import purity, pytree
+from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.control import once
-from poinsot.fuse.trace.creation import traced_creation
-from poinsot.fuse.trace.traced import Traced, as_objects, objects
+from poinsot.fuse.trace.function_graph import nested_arguments, trace
+from poinsot.fuse.trace.traced import Traced
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-INTERPRETED = 2**13  # instances that the reference back end takes together
+INTERPRETED = 2**10  # instances that the reference back end takes together
+ELEMENTARY = (  # of one number, and of two: what NumPy rounds in another way
+    "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh",
+    "arctan2 power hypot logaddexp",
+)
 MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
@@ -59,10 +61,10 @@ class Program:
             self._graph = self._graph()
         return self._graph
 
-    @functools.cached_property
-    def is_constant(self) -> bool:
-        """Whether all results are known without arguments."""
-        return all(node.op == "const" for node in self.graph.outputs)
+    @property
+    def only_moves(self) -> bool:
+        """Whether all results are arguments or constants."""
+        return self.operations == 0
 
     @property
     def signature(self) -> str:
@@ -140,77 +142,35 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        columns = [column for result in results for column in result.T]
-        for first in range(0, n, INTERPRETED):
-            block = slice(first, first + INTERPRETED)
-            with np.errstate(all="ignore"):
-                values = reference.run(self.graph, [x for array in full for x in np.ascontiguousarray(array[block].T)])
-            for column, value in zip(columns, values, strict=True):
-                column[block] = value
+        functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
+
+
+@functools.cache
+def _elementary() -> dict[str, "Kernel"]:
+    """Elementary functions, compiled each on its own when it is first called: the bits that they have in kernels."""
+    one, two = ((names, f"{'(),' * n}".rstrip(",") + "->()") for n, names in enumerate(ELEMENTARY, start=1))
+    return {name: kernel(signature)(getattr(np, name)) for names, signature in (one, two) for name in names.split()}
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:
     return program.f64 if float64 else program.f32
 
 
-def trace(
-    function: Callable[..., Any], shapes: Sequence[Shape], name: str = "kernel", strict: bool = False
-) -> tuple[Graph, list[Shape], Any]:
-    """Run the function on traced arrays of these shapes: its graph, output shapes and output structure.
-
-    It runs once, or, if it may give other numbers each time (`purity`), twice to see whether it does.
-    """
-    graph, shapes_out, structure = _traced_once(function, shapes, name, strict)
-    if purity.may_vary(function) and not purity.same_graph(graph, _traced_once(function, shapes, name, strict)[0]):
-        raise TraceError(
-            f"{name} gives other numbers each time it is called: random numbers, clocks and counters would be frozen",
-            "compute them outside, and pass them as arguments",
-        )
-    return graph, shapes_out, structure
-
-
-def _traced_once(
-    function: Callable[..., Any], shapes: Sequence[Shape], name: str, strict: bool
-) -> tuple[Graph, list[Shape], Any]:
-    graph = Graph(name=name)
-    graph.strict = strict
-    with traced_creation(), tracing_into(graph):
-        leaves = [
-            Traced(objects([graph.param("f") for _ in range(math.prod(shape))], tuple(shape))) for shape in shapes
-        ]
-        result = function(*nested_arguments(function, leaves))
-        arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
-        graph.outputs = [lift(value, "f") for array in arrays for value in array.ravel()]
-    share_callees(graph)
-    for traced in (graph, *graph.subgraphs()):  # what tracing remembered keeps the user's functions alive
-        traced.__dict__.pop(MEMORY, None)
-    return graph, [array.shape for array in arrays], pytree.structure(result)
-
-
-def nested_arguments(function: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
-    """The flat arguments, with those of a parameter that is annotated as a dataclass combined into one."""
-    try:
-        hints = get_type_hints(function)
-        names = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError, NameError):
-        return list(leaves)
-    arguments, start = [], 0
-    for name in names:
-        if start >= len(leaves):
-            break
-        argument, start = pytree.assemble(hints.get(name), leaves, start)
-        arguments.append(argument)
-    return arguments + list(leaves[start:])
-
-
 class Kernel:
     """A function of one instance, compiled for batches of any shape. Made by `pt.kernel`."""
 
     def __init__(
-        self, function: Callable[..., Any] | None, text: str, backend: str = "llvm", strict: bool = False
+        self,
+        function: Callable[..., Any] | None,
+        text: str,
+        backend: str = "llvm",
+        strict: bool = False,
+        whole: float = math.inf,
     ) -> None:
         self.function, self.signature, self.backend, self.strict = function, text, backend, strict
+        self.whole = whole  # arguments and results of so many elements stay in memory, for loops
         self._in, self._out = signature.parse(text)
         self.__name__ = getattr(function, "__name__", "kernel").strip("<>")
         self.__doc__ = getattr(function, "__doc__", None)
@@ -315,7 +275,7 @@ class Kernel:
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:
             raise TypeError(f"{self!r} was unpickled with programs for {list(self._programs)} only")
-        graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict)
+        graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict, self.whole)
         if len(outputs) != len(self._out):
             raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
         for k, (core, shape) in enumerate(zip(self._out, outputs, strict=True)):
@@ -368,7 +328,7 @@ class Kernel:
         """
         if backend not in ("llvm", "cuda", "numpy"):
             raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
-        other = Kernel(self.function, self.signature, backend, self.strict)
+        other = Kernel(self.function, self.signature, backend, self.strict, self.whole)
         other._programs, other._fast = self._programs, fast
         if backend == "cuda":
             launch.cupy()
@@ -383,7 +343,7 @@ class Kernel:
             return self.specialise(*shapes)
         size = np.dtype(dtype).itemsize
         if size not in self._gpu_kernels:
-            self._gpu_kernels[size] = Kernel(self.function, self.signature, strict=self.strict)
+            self._gpu_kernels[size] = Kernel(self.function, self.signature, strict=self.strict, whole=self.whole)
         with tracing_for(GPU[size]):
             return self._gpu_kernels[size].specialise(*shapes)
 

@@ -69,7 +69,7 @@ def read(place: str | None) -> tuple[Program, Any] | None:
             kept["doc"],
             kept["operations"],
         )
-        program.is_constant, program.place = kept["constant"], place
+        program.place = place
     except Exception:  # whatever is wrong with the entry, the function is traced
         return None
     return program, kept["beside"]
@@ -99,7 +99,6 @@ def write(place: str | None, program: Program, beside: Any = None) -> None:
     kept = {
         "graph": pickle.dumps(program.graph),
         **{key: getattr(program, key) for key in ("inputs", "outputs", "name", "doc", "operations")},
-        "constant": program.is_constant,
         "beside": beside,
     }
     object_cache.write(_file("program", place), pickle.dumps(kept))

@@ -11,7 +11,7 @@ import numpy as np
 from poinsot import _optional
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, Node
-from poinsot.fuse.kernels import trace
+from poinsot.fuse.trace.function_graph import trace
 
 PURPOSE = "Equations in symbols"
 LARGEST = 10**5  # denominator of a fraction that a number is taken for

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from poinsot._types import Scalar
 from poinsot.fuse import fori_loop
 from poinsot.fuse.trace.pytree import flatten
@@ -29,6 +31,14 @@ class Tableau:
     def c(self) -> tuple[float, ...]:
         """When each stage is evaluated, in steps: the sums of the rows."""
         return tuple(sum(row) for row in self.a)
+
+    @property
+    def reach(self) -> tuple[float, ...] | None:
+        """How far, in steps, each stage leads on to the next one, the last one nowhere; None if a stage starts from
+        others than the one before."""
+        if any(any(row[:-1]) for row in self.a):
+            return None
+        return (*(row[-1] for row in self.a[1:]), 0.0)
 
 
 EULER = Tableau(1, ((),), (1.0,))
@@ -56,6 +66,18 @@ def runge_kutta(tableau: Tableau, f: Derivative, t: Scalar, y: Any, h: Scalar) -
     for row, c in zip(tableau.a, tableau.c, strict=True):
         k.append(f(t + c * h, combine(y, [(a * h, kj) for a, kj in zip(row, k, strict=True) if a])))
     return combine(y, [(b * h, ki) for b, ki in zip(tableau.b, k, strict=True) if b])
+
+
+def runge_kutta_in_a_loop(tableau: Tableau, f: Derivative, t: Scalar, y: Any, h: Scalar) -> Any:
+    """The same with the stages as turns of one loop, of a method with a `reach`: f is written out once."""
+    c, reach, b = np.array(tableau.c), np.array(tableau.reach), np.array(tableau.b)
+
+    def stage(i: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:
+        there, end = now
+        k = f(t + c[i] * h, there)
+        return combine(y, [(reach[i] * h, k)]), combine(end, [(b[i] * h, k)])
+
+    return fori_loop(len(b), stage, (y, y))[1]
 
 
 def lie_runge_kutta(

@@ -34,7 +34,8 @@ def order_of(tolerance: float) -> int:
 @dataclass(frozen=True, eq=False)
 class Piece:
     """A piece of the solution: y (n,) as polynomials with coefficients (n, order + 1), from the time `begin` [s] on,
-    good for `length` [s], which is NaN if there is none. `singular`: there is no series at `begin`."""
+    good for `length` [s], which is NaN if there is none. `singular`: there is no series at `begin`, but a straight
+    line."""
 
     begin: Array
     length: Array
@@ -43,7 +44,8 @@ class Piece:
 
     def after(self, s: Scalar) -> Array:
         """y (n,) at the time begin + s."""
-        return polynomial(self.coefficients, s)
+        line = self.coefficients[:, 0] + s * self.coefficients[:, 1]
+        return np.where(self.singular, line, polynomial(self.coefficients, s))
 
 
 def polynomial(c: Array, s: Scalar) -> Array:
@@ -68,7 +70,7 @@ def step_length(c: Array, groups: Sequence[Any], tolerance: float) -> Array:
         size = FLOOR + np.max(np.abs(c[group, 0]))
         grown = [np.maximum(m, np.max(np.abs(c[group, k])) / size) for m, k in zip(grown, last, strict=True)]
     near = (tolerance * math.exp(-0.7)) ** (1.0 / (order - 1))
-    return near * np.minimum(*(np.maximum(m, 1e-300) ** (-1.0 / k) for m, k in zip(grown, last, strict=True)))
+    return near * np.exp(-np.maximum(*(np.log(np.maximum(m, 1e-300)) / k for m, k in zip(grown, last, strict=True))))
 
 
 def expand(
@@ -95,11 +97,10 @@ def expand(
         length = unswitched(there, length)
     own = there.y[: len(y) - observers]
     exists = np.asarray(np.all(np.isfinite(own[:, -1])) & np.all(np.isfinite(own[:, -2])))
-    line = np.arange(there.y.shape[1]) < 2
     away = np.where(singular, np.nan, np.minimum(_away(there.y, groups, tolerance), end - t))
     length = np.where(exists, length, away)
     length = np.where(length > LEAST * np.abs(t) + 1e-300, length, np.nan)
-    return Piece(t + np.zeros(()), length, np.where(exists | line, there.y, 0.0), ~exists)
+    return Piece(t + np.zeros(()), length, there.y, ~exists)
 
 
 def _away(c: Array, groups: Sequence[Any], tolerance: float) -> Array:

@@ -15,16 +15,19 @@ from poinsot._types import Array
 from poinsot.mechanism.form.tree import Tree
 from poinsot.spatial import Pose
 
+DIGITS = 15  # signs in a word: two bits each
+
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """A tree at q (nq,), with the poses X_WC of its bodies, taken about a point `about` (3,) [m] of the world.
+    """A tree at q (nq,), v (nv,), with the poses X_WC of its bodies, taken about a point `about` (3,) [m] of the world.
 
     ends: for each pair that may be asked for, the numbers of two of its bodies; -1 is the world.
     """
 
     T: Tree
     q: Array
+    v: Array
     poses: list[Pose]
     about: Array
     ends: tuple[tuple[int, int], ...]
@@ -45,6 +48,20 @@ class Branches:
         return np.stack(between)[:, self.reached]
 
     @cached_property
+    def _words(self) -> np.ndarray:
+        """The signs as digits 0, 1 and 2 of whole numbers (pairs, words): to look up one of these is one memory access,
+        to take it apart is fast."""
+        words = np.zeros((len(self.ends), -(-len(self.reached) // DIGITS)), dtype=int)
+        for k, column in enumerate(self.signs.T):
+            words[:, k // DIGITS] |= (column + 1).astype(int) << 2 * (k % DIGITS)
+        return words
+
+    def _signs_of(self, pair: Any) -> Array:
+        """(n,): of a pair that is chosen at run time."""
+        words = np.asarray(self._words)[pair]
+        return np.stack([1.0 * ((words[k // DIGITS] >> 2 * (k % DIGITS)) & 3) - 1.0 for k in range(len(self.reached))])
+
+    @cached_property
     def reached(self) -> list[int]:
         """The entries of v that any of the pairs depends on: not those of joints that always carry both."""
         moved = [self._paths[a] != self._paths[b] for a, b in self.ends]
@@ -60,15 +77,17 @@ class Branches:
                 found[k] = np.concatenate([w, X.R @ S[3:, c] + np.cross(r, w)])
         return np.stack([found[k] for k in self.reached])
 
-    def jacobians(self) -> Callable[[Any, Array, Array, bool], Array]:
-        """J (3, n) of the velocity of a point r (3,) of a relative to b, in the axes Q (3, 3), for a pair by its
-        number; or (6, n), with the relative angular velocity before it."""
-        S, signs = self.screws(), self.signs
+    def jacobians(self) -> tuple[list[int], Callable[[Any, Array, Array, bool], tuple[Array, Array]]]:
+        """The entries of v that are reached, and a function: J (3, n) of the velocity of a point r (3,) of a relative
+        to b, in the axes Q (3, 3), for a pair by its number; or (6, n), with the relative angular velocity before it;
+        and that velocity J v."""
+        S, _, moving = self.screws(), self._words, self.v[np.array(self.reached)]  # found before any loop
 
-        def jacobian(pair: Any, Q: Array, r: Array, both: bool) -> Array:
-            on = np.asarray(signs)[pair]
+        def jacobian(pair: Any, Q: Array, r: Array, both: bool) -> tuple[Array, Array]:
+            on = self._signs_of(pair)
             w = on[:, None] * S[:, :3]
             u = (on[:, None] * S[:, 3:] + np.cross(w, r)) @ Q
-            return np.concatenate([(w @ Q).T, u.T]) if both else u.T
+            J = np.concatenate([(w @ Q).T, u.T]) if both else u.T
+            return J, J @ moving
 
-        return jacobian
+        return self.reached, jacobian

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._errors import FieldError, about
+from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.fuse import is_traced
 from poinsot.mechanism.joints import TYPES, Joint
@@ -38,8 +39,19 @@ def check_link(link: Any) -> None:
         raise FieldError(
             f"{owner} has the parameters {', '.join(joint.parameters) or 'none'}; it needs {needs}.", "joint", link.name
         )
-    with about(link.name, "joint"):
-        _check_numbers(joint, owner)
+    if not _is_in_order(joint):
+        with about(link.name, "joint"):
+            _check_numbers(joint, owner)
+
+
+@memo
+def _is_in_order(joint: Joint) -> bool:
+    """Whether its numbers are what they should be: checked once for the many links that may share a joint."""
+    try:
+        _check_numbers(joint, "")
+    except FieldError:
+        return False
+    return True
 
 
 def _check_numbers(joint: Joint, owner: str) -> None:

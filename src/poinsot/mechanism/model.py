@@ -144,10 +144,10 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
     for link in links:
         if not isinstance(link, Link):
             raise TypeError(f"a mechanism is made of pt.Link(...), not of {link!r}.")
-    names = [link.name for link in links]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two links are called {name!r}; every link needs a name of its own.")
+    names = {link.name: k for k, link in enumerate(links)}
+    if len(names) < len(links):
+        name = next(link.name for k, link in enumerate(links) if names[link.name] != k)
+        raise ValueError(f"two links are called {name!r}; every link needs a name of its own.")
     for link in links:
         if link.parent is not None and link.parent not in names:
             raise ValueError(f"parent {link.parent!r} of link {link.name!r} does not exist{hint(link.parent, names)}.")
@@ -160,7 +160,7 @@ def _sorted(links: tuple[Link, ...]) -> tuple[Link, ...]:
             raise ValueError(f"the links {loop} hang on each other in a circle; one of them needs the parent None.")
         done.update((link.name, link) for link in ready)
         waiting = [link for link in waiting if link.name not in done]
-    if all(link.parent is None or names.index(link.parent) < names.index(link.name) for link in links):
+    if all(link.parent is None or names[link.parent] < names[link.name] for link in links):
         return links
     return tuple(done.values())
 
@@ -187,7 +187,7 @@ def _check_masses(mech: Mechanism) -> None:
             )
         if carried[i] and mech.parents[i] >= 0:
             carried[mech.parents[i]] = True
-    if mech.is_traced():
+    if all(_is_point(mech, i) for i in range(len(mech))) or mech.is_traced():
         return
     # A generic configuration, so that no alignment by chance hides or fakes a singularity.
     rng = np.random.default_rng(0)
@@ -204,6 +204,12 @@ def _check_masses(mech: Mechanism) -> None:
             "inertia",
             worst,
         )
+
+
+def _is_point(mech: Mechanism, i: int) -> bool:
+    """Whether a link is shifted alone: any mass resists that."""
+    link, kind = mech.links[i], mech.links[i].joint.type
+    return mech.parents[i] < 0 and kind.position and not kind.attitude and link.inertia is not None
 
 
 def _checked(closures: Any) -> tuple["Closure", ...]:

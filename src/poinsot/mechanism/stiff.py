@@ -14,8 +14,9 @@ formed, with zeros known in advance, and factorised.
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from poinsot.mechanism.form import canonical, composite, screws, visits
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.form.tree import still
 from poinsot.mechanism.model import Mechanism, sized
+
+if TYPE_CHECKING:
+    from poinsot.mechanism.stiff_rows import RowList
 
 
 class StiffTree:
@@ -46,33 +50,21 @@ class StiffTree:
             K[i], F = visits.outward(self.here[i], resting[body.v], K[body.parent], wrenches[i])
             self.needed.append(F)
 
-    def solve(
-        self,
-        h: Scalar,
-        wrenches: Mapping[int, Array],
-        resistances: Mapping[int, Array],
-        joint_forces: Array | None = None,
-        joint_resistances: Array | None = None,
-        couplings: Mapping[tuple[int, int], Array] | None = None,
-    ) -> tuple[Array, "Added"]:
-        """The accelerations a (nv,) under further forces, and what they add to the acceleration of any link.
-
-        By the number of a link: wrenches F_0 (6,) and resistances K (6, 6), symmetric, not negative, in the frame of
-        the body that carries it, `T.carriers`. In joints: forces (nv,) and resistances (nv,). couplings: by two links
-        i, j, the K (6, 6) by which the velocity of j resists i; its transpose is how that of i resists j. Of a free
-        root, a has the acceleration of its origin, in its axes.
-        """
-        if couplings:
-            return self._solve_coupled(h, wrenches, resistances, joint_forces, joint_resistances, couplings)
+    def solve(self, on: "StiffForces") -> tuple[Array, "Added"]:
+        """The accelerations a (nv,) under further forces, but for those of lists, and what they add to the acceleration
+        of any link. Of a free root, a has the acceleration of its origin, in its axes."""
+        if on.couplings:
+            return self._solve_coupled(on)
         bodies, here, pA = self.T.bodies, list(self.here), list(self.needed)
-        IA, tau = [body.G for body in bodies], self.tau if joint_forces is None else self.tau + joint_forces
-        for link in wrenches:
+        IA, tau = [body.G for body in bodies], self.tau if on.joint_forces is None else self.tau + on.joint_forces
+        for link in on.wrenches:
             k, _ = self.T.carriers[link]
             if k >= 0:
-                pA[k], IA[k] = pA[k] - wrenches[link], IA[k] + h * resistances[link]
+                pA[k], IA[k] = pA[k] - on.wrenches[link], IA[k] + on.h * on.resistances[link]
         for i, body in enumerate(bodies):
-            if joint_resistances is not None and body.joint.nv:
-                here[i] = replace(here[i], armature=here[i].armature + h * joint_resistances[body.v], bare=False)
+            if on.joint_resistances is not None and body.joint.nv:
+                armature = here[i].armature + on.h * on.joint_resistances[body.v]
+                here[i] = replace(here[i], armature=armature, bare=False)
         W, u = [np.zeros(0)] * len(bodies), [np.zeros(0)] * len(bodies)
         for i, body in reversed(list(enumerate(bodies))):
             W[i], u[i], Ia, pa = visits.inward(here[i], tau[body.v], IA[i], pA[i])
@@ -85,27 +77,14 @@ class StiffTree:
             a.append(ai)
         return np.concatenate(a), Added(self, A)
 
-    def _solve_coupled(
-        self,
-        h: Scalar,
-        wrenches: Mapping[int, Array],
-        resistances: Mapping[int, Array],
-        joint_forces: Array | None,
-        joint_resistances: Array | None,
-        couplings: Mapping[tuple[int, int], Array],
-    ) -> tuple[Array, "Added"]:
+    def _solve_coupled(self, on: "StiffForces") -> tuple[Array, "Added"]:
         """`solve` in joint space: (M + h sum J_i^T K_ij J_j) a = tau + J^T F - bias."""
-        J = {link: self.jacobian(link) for link in wrenches}
-        H, b = self.mass_matrix, self.left if joint_forces is None else self.left + joint_forces
-        if joint_resistances is not None:
-            H = H + h * np.diag(joint_resistances)
-        for link, F in wrenches.items():
-            H = H + mirrored(J[link].T @ (h * resistances[link]) @ J[link])
+        J = {link: self.jacobian(link) for link in on.wrenches}
+        H, b = on.in_joints(self.mass_matrix, self.left)
+        for link, F in on.wrenches.items():
+            H = H + mirrored(J[link].T @ (on.h * on.resistances[link]) @ J[link])
             b = b + J[link].T @ F
-        for (i, j), K in couplings.items():
-            both = J[i].T @ (h * K) @ J[j]
-            H = H + both + both.T
-        a = solve_spd(H, b)
+        a = solve_spd(on.coupled(H, J), b)
         return a, Added(self, {-1: np.zeros(6)}, {link: J[link] @ a for link in J})
 
     @cached_property
@@ -161,6 +140,37 @@ class StiffTree:
     def rates(self, a: Array) -> tuple[Array, Array]:
         """vdot and wdot (nv,), as `floating.accelerations` gives them, from the accelerations of `solve`."""
         return floating.from_roots_at_rest(self.mech, self.q, self.v, a)
+
+
+@dataclass(frozen=True, eq=False)
+class StiffForces:
+    """Further forces on a tree over a step h [s], which fall with the velocities.
+
+    By the number of a link: wrenches F_0 (6,) and resistances K (6, 6), symmetric, not negative, in the frame of the
+    body that carries it, `T.carriers`. In joints, or None: forces (nv,) and resistances (nv,). couplings: by two links
+    i, j, the K (6, 6) by which the velocity of j resists i; its transpose is how that of i resists j. lists: forces in
+    places that are only known at run time.
+    """
+
+    h: Scalar
+    wrenches: Mapping[int, Array] = field(default_factory=dict)
+    resistances: Mapping[int, Array] = field(default_factory=dict)
+    joint_forces: Array | None = None
+    joint_resistances: Array | None = None
+    couplings: Mapping[tuple[int, int], Array] = field(default_factory=dict)
+    lists: "Sequence[RowList]" = ()
+
+    def in_joints(self, H: Array, b: Array) -> tuple[Array, Array]:
+        """H (nv, nv) and b (nv,) with the forces in joints."""
+        b = b if self.joint_forces is None else b + self.joint_forces
+        return H if self.joint_resistances is None else H + self.h * np.diag(self.joint_resistances), b
+
+    def coupled(self, H: Array, J: Mapping[int, Array]) -> Array:
+        """H (nv, nv) with the couplings, given the Jacobians (6, nv) of their links."""
+        for (i, j), K in self.couplings.items():
+            both = J[i].T @ (self.h * K) @ J[j]
+            H = H + both + both.T
+        return H
 
 
 class Added:

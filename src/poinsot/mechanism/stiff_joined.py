@@ -8,16 +8,16 @@ and the cost of an iteration is in proportion to the bodies and contacts.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from poinsot._types import Array, Scalar
+from poinsot._types import Array
 from poinsot.fuse import in_memory
 from poinsot.mechanism.conjugate_gradients import conjugate_gradients
 from poinsot.mechanism.free_bodies import Resistances
-from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
 from poinsot.mechanism.stiff_rows import accelerations
 
 
@@ -52,43 +52,33 @@ class ListedForces:
         return self.on(self.resistances.times(W, in_memory(np.zeros((n + 1, 6)))))
 
 
-def solve(
-    tree: StiffTree,
-    h: Scalar,
-    wrenches: Mapping[int, Array],
-    resistances: Mapping[int, Array],
-    joint_forces: Array | None,
-    joint_resistances: Array | None,
-    couplings: Mapping[tuple[int, int], Array],
-    lists: Sequence[ListedForces],
-    start: Array,
-) -> tuple[Array, Added]:
+def solve(tree: StiffTree, on: StiffForces, lists: Sequence[ListedForces], start: Array) -> tuple[Array, Added]:
     """As `StiffTree.solve`, with lists; start (nv,): a guess of the accelerations."""
-    still, resisting = tree.still(), dict(resistances)
-    forces, armature = dict(wrenches), np.zeros(tree.mech.nv) if joint_resistances is None else h * joint_resistances
+    still, wrenches, resistances = tree.still(), on.wrenches, on.resistances
+    inert = np.concatenate([np.zeros(0), *(here.armature for here in tree.here)])
+    inert = inert if on.joint_resistances is None else inert + on.h * on.joint_resistances
     fault: Any = sum((rows.fault for rows in lists), np.zeros(()))
     for rows in lists:
-        forces = _summed(forces, rows.on(rows.F))
-        resisting = _summed(resisting, {link: K / h for link, K in rows.resisting().items()})
-    none = dict.fromkeys(resisting, np.zeros(6))
+        wrenches = _summed(wrenches, rows.on(rows.F))
+        resistances = _summed(resistances, {link: K / on.h for link, K in rows.resisting().items()})
+    known = replace(on, wrenches=dict.fromkeys(resistances, np.zeros(6)), resistances=resistances, couplings={})
 
     def alone(r: Array) -> Array:
-        return still.solve(h, none, resisting, r, joint_resistances)[0]
+        return still.solve(replace(known, joint_forces=r))[0]
 
     def times(x: Array) -> Array:
         A = Added(tree, accelerations(tree, x))
         needed = [body.G @ A.A[i] for i, body in enumerate(tree.T.bodies)]
-        on = {link: h * K @ A[link] for link, K in resistances.items()}
+        F = {link: on.h * K @ A[link] for link, K in on.resistances.items()}
         for rows in lists:
-            on = _summed(on, rows.against({link: A[link] for link in rows.links}))
-        for (i, j), K in couplings.items():
-            on = _summed(on, {i: h * K @ A[j]})
-            on = _summed(on, {j: h * K.T @ A[i]})
-        inert = np.concatenate([np.zeros(0), *(here.armature for here in tree.here)])
-        return tree.in_joints(tree.with_wrenches(needed, on)) + (inert + armature) * x
+            F = _summed(F, rows.against({link: A[link] for link in rows.links}))
+        for (i, j), K in on.couplings.items():
+            F = _summed(F, {i: on.h * K @ A[j]})
+            F = _summed(F, {j: on.h * K.T @ A[i]})
+        return tree.in_joints(tree.with_wrenches(needed, F)) + inert * x
 
-    b = tree.tau - tree.in_joints(tree.with_wrenches(tree.needed, {k: -F for k, F in forces.items()})) + fault
-    a, unsolved = conjugate_gradients(times, alone, b if joint_forces is None else b + joint_forces, start)
+    b = tree.tau - tree.in_joints(tree.with_wrenches(tree.needed, {k: -F for k, F in wrenches.items()})) + fault
+    a, unsolved = conjugate_gradients(times, alone, b if on.joint_forces is None else b + on.joint_forces, start)
     a = a + unsolved
     return a, Added(tree, accelerations(tree, a))
 

@@ -5,48 +5,34 @@ With H = M + h J_K^T K J_K of a `StiffTree` in place of M, the closing forces f 
 articulated bodies, whose inertias are computed once; with row lists, from the factors of H.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from poinsot._types import Array, Scalar
+from poinsot._types import Array
 from poinsot.mechanism.constrained import proximal
 from poinsot.mechanism.form import sparse
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.loop_frames import Rows
-from poinsot.mechanism.stiff import Added, StiffTree
-from poinsot.mechanism.stiff_rows import RowList, accelerations, factorised
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
+from poinsot.mechanism.stiff_rows import accelerations, factorised
 
 
-def solve(
-    tree: StiffTree,
-    rows: Rows,
-    iterations: int,
-    h: Scalar,
-    wrenches: Mapping[int, Array],
-    resistances: Mapping[int, Array],
-    joint_forces: Array | None = None,
-    joint_resistances: Array | None = None,
-    couplings: Mapping[tuple[int, int], Array] | None = None,
-    lists: Sequence[RowList] = (),
-) -> tuple[Array, Added, Array]:
+def solve(tree: StiffTree, rows: Rows, iterations: int, on: StiffForces) -> tuple[Array, Added, Array]:
     """As `StiffTree.solve`, with the rows of closures held; and the closing forces f (m,)."""
-    if lists:
-        on = (joint_forces, joint_resistances, couplings or {}, lists)
-        under_forces, b = factorised(tree, h, wrenches, resistances, *on)
+    if on.lists:
+        under_forces, b = factorised(tree, on)
         f = _closing(tree, rows, iterations, under_forces(b), [under_forces(row) for row in rows.J])
         a = under_forces(b + f @ rows.J)
         return a, Added(tree, accelerations(tree, a)), f
-    forces = np.zeros(tree.mech.nv) if joint_forces is None else joint_forces
-
-    def under(tree: StiffTree, wrenches: Mapping[int, Array], forces: Array) -> tuple[Array, Added]:
-        return tree.solve(h, wrenches, resistances, forces, joint_resistances, couplings)
-
     still = tree.still()  # under no forces but those of a row
-    none = {link: np.zeros(6) for link in wrenches}
-    free, _ = under(tree, wrenches, forces)
-    f = _closing(tree, rows, iterations, free, [under(still, none, row)[0] for row in rows.J])
-    return *under(tree, wrenches, forces + f @ rows.J), f
+    none = {link: np.zeros(6) for link in on.wrenches}
+    free, _ = tree.solve(on)
+    columns = [still.solve(replace(on, wrenches=none, joint_forces=row))[0] for row in rows.J]
+    f = _closing(tree, rows, iterations, free, columns)
+    forces = f @ rows.J if on.joint_forces is None else on.joint_forces + f @ rows.J
+    return *tree.solve(replace(on, joint_forces=forces)), f
 
 
 def _closing(tree: StiffTree, rows: Rows, iterations: int, free: Array, columns: Sequence[Array]) -> Array:

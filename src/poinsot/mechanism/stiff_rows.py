@@ -10,7 +10,7 @@ factorised as if it were full: where rows may join all branches, it is.
 Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 6.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, solve_spd
 from poinsot.mechanism.form import screws, sparse
 from poinsot.mechanism.form.screws import mirrored
-from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
 
 STRAIGHT = 40  # unknowns, up to which the factorisation is straight-line code
 
@@ -51,43 +51,19 @@ class RowList:
     fault: Any = 0.0
 
 
-def solve(
-    tree: StiffTree,
-    h: Scalar,
-    wrenches: Mapping[int, Array],
-    resistances: Mapping[int, Array],
-    joint_forces: Array | None,
-    joint_resistances: Array | None,
-    couplings: Mapping[tuple[int, int], Array],
-    lists: Sequence[RowList],
-) -> tuple[Array, Added]:
+def solve(tree: StiffTree, on: StiffForces) -> tuple[Array, Added]:
     """As `StiffTree.solve`, with row lists."""
-    under, b = factorised(tree, h, wrenches, resistances, joint_forces, joint_resistances, couplings, lists)
+    under, b = factorised(tree, on)
     a = under(b)
     return a, Added(tree, accelerations(tree, a))
 
 
-def factorised(
-    tree: StiffTree,
-    h: Scalar,
-    wrenches: Mapping[int, Array],
-    resistances: Mapping[int, Array],
-    joint_forces: Array | None,
-    joint_resistances: Array | None,
-    couplings: Mapping[tuple[int, int], Array],
-    lists: Sequence[RowList],
-) -> tuple[sparse.Solver, Array]:
+def factorised(tree: StiffTree, on: StiffForces) -> tuple[sparse.Solver, Array]:
     """The accelerations H^-1 b (nv,) under any joint forces b, and those b (nv,) that act."""
-    H, b = joint_space(tree, h, wrenches, resistances)
-    if joint_forces is not None:
-        b = b + joint_forces
-    if joint_resistances is not None:
-        H = H + h * np.diag(joint_resistances)
-    for (i, j), K in couplings.items():
-        both = tree.jacobian(i).T @ (h * K) @ tree.jacobian(j)
-        H = H + both + both.T
-    for rows in lists:
-        H, b = _with_rows(H, b, h, rows)
+    H, b = on.in_joints(*joint_space(tree, on))
+    H = on.coupled(H, {link: tree.jacobian(link) for link in {k for pair in on.couplings for k in pair}})
+    for rows in on.lists:
+        H, b = _with_rows(H, b, on.h, rows)
     return (partial(solve_spd, H) if len(b) <= STRAIGHT else sparse.in_memory(H)), b
 
 
@@ -99,9 +75,9 @@ def _with_rows(H: Array, b: Array, h: Scalar, rows: RowList) -> tuple[Array, Arr
     def add(k: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         block, right = carry
         row = rows.row(k)
-        KJ = (h * row.K) @ row.J
-        more = [sum((row.J[r, i] * KJ[r, j] for r in range(len(KJ))), np.zeros(())) for i, j in upper]
-        return block + np.stack(more), right + row.f @ row.J
+        J, KJ = row.J, (h * row.K) @ row.J
+        more = [sum((J[r, i] * KJ[r, j] for r in range(len(J))), x) for x, (i, j) in zip(block, upper, strict=True)]
+        return np.stack(more), right + row.f @ J
 
     start = np.stack([H[reached[i], reached[j]] for i, j in upper]), b[np.array(reached)] + rows.fault
     block, right = fori_loop(rows.count, add, start, most=rows.most)
@@ -112,17 +88,15 @@ def _with_rows(H: Array, b: Array, h: Scalar, rows: RowList) -> tuple[Array, Arr
     return H, b
 
 
-def joint_space(
-    tree: StiffTree, h: Scalar, wrenches: Mapping[int, Array], resistances: Mapping[int, Array]
-) -> tuple[Array, Array]:
+def joint_space(tree: StiffTree, on: StiffForces) -> tuple[Array, Array]:
     """H (nv, nv) and the right-hand side (nv,) of a tree with wrenches and resistances on links, by composite bodies
     with the inertias G + h K. Table 6.2."""
     bodies, here = tree.T.bodies, tree.here
     I, F = [body.G for body in bodies], [-needed for needed in tree.needed]
-    for link, wrench in wrenches.items():
+    for link, wrench in on.wrenches.items():
         k, _ = tree.T.carriers[link]
         if k >= 0:
-            I[k], F[k] = I[k] + h * resistances[link], F[k] + wrench
+            I[k], F[k] = I[k] + on.h * on.resistances[link], F[k] + wrench
     H, b = np.zeros((tree.mech.nv, tree.mech.nv)), [np.zeros(0)] * len(bodies)
     for i, body in reversed(list(enumerate(bodies))):
         b[i] = tree.tau[body.v] + here[i].S.T @ F[i]

@@ -21,7 +21,7 @@ class Network:
 
     def __init__(self, springs: Springs, n: int) -> None:
         pairs = np.sort(check_pairs(springs.pairs, n), axis=1)
-        order = _order(pairs)
+        order = interleaved(pairs)
         self.n = n
         self.damped = springs.tension is not None or bool(springs.damping.any())  # if not, velocities are not read
         parameters = springs.parameters if self.damped else springs.parameters[:2]
@@ -45,7 +45,7 @@ class Network:
         return self.assembly.bind(F, *((x, v) if self.damped else (x,)), self.parameters)
 
 
-def _order(pairs: Array) -> Array:
+def interleaved(pairs: Array) -> Array:
     """The order of the springs: block by block of particles, the first spring of each, then the second of each, ...
 
     Particles are then read in the order of memory, and no addition to a particle has to wait for the one before it.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from inspect import signature
 from types import MethodType
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from poinsot.fuse.trace.purity import steady
 from poinsot.parts.resisting import Resisting
 from poinsot.parts.scene import Scene
 from poinsot.spatial import Inertia
-from poinsot.spatial.arrays import as_array
+from poinsot.spatial.arrays import as_array, number_in
 
 Value: TypeAlias = ArrayLike | Callable[[Array, Scene], ArrayLike]
 """A constant, or a function of the time [s] and the scene."""
@@ -269,6 +269,16 @@ def read_only(array: Array) -> Array:
     return array
 
 
+E = TypeVar("E", bound=Element)
+
+
+def alike(element: E, **changes: Any) -> E:
+    """A copy with other values of some fields, which are known to be in order: they are not checked again."""
+    made = object.__new__(type(element))
+    made.__dict__.update({f.name: getattr(element, f.name) for f in fields(element)} | changes)
+    return made
+
+
 def units_of_outputs(element: Element) -> dict[str, str]:
     """The units of the fields, states and outputs of an element, by name; "N m, N" where the joint decides."""
     return {name: ", ".join(units) for name, units in units_of(type(element)).items()} | dict(element.units())
@@ -336,7 +346,13 @@ def require_single(owner: str, **numbers: Any) -> None:
 
 def require_limit(owner: str, limit: Any) -> None:
     """An error if a limit is negative or NaN; it may be infinite."""
-    if not is_traced(limit) and not np.all(np.asarray(limit, dtype=float) >= 0):
+    if is_traced(limit):
+        return
+    try:
+        array = np.asarray(limit, dtype=float)
+    except (TypeError, ValueError):
+        raise FieldError(f"limit of {owner} must be numbers, not {limit!r}.", "limit") from None
+    if not np.all(array >= 0):
         raise FieldError(f"limit of {owner} must be zero or more, not {limit!r}.", "limit")
 
 
@@ -363,8 +379,15 @@ def require_above_zero(owner: str, infinite: bool = False, **numbers: Any) -> No
     for name, value in numbers.items():
         if callable(value) or is_traced(value):
             continue
-        if isinstance(value, str) or not (np.ndim(value) == 0 and value > 0 and (infinite or value < np.inf)):
+        if not (number_in(value) > 0 and (infinite or number_in(value) < np.inf)):
             raise FieldError(f"{name} of {owner} must be a number above zero, not {value!r}.", name)
+
+
+def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """A count as a Python integer; an error that names it if it is not a whole number, or too small."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < least:
+        raise FieldError(f"{name} of {owner} must be a whole number, {least} or more, not {value!r}.", name)
+    return int(value)
 
 
 def require_share(owner: str, **numbers: Any) -> None:
@@ -372,5 +395,5 @@ def require_share(owner: str, **numbers: Any) -> None:
     for name, value in numbers.items():
         if callable(value) or is_traced(value):
             continue
-        if isinstance(value, str) or not (np.ndim(value) == 0 and 0 <= value <= 1):
+        if not 0 <= number_in(value) <= 1:
             raise FieldError(f"{name} of {owner} must be between 0 and 1, not {value!r}.", name)

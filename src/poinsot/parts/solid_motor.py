@@ -22,6 +22,7 @@ from poinsot.parts.element import (
     require_not_negative,
     require_points,
     value_of,
+    whole_number,
     within_range,
 )
 from poinsot.parts.flow import FlowTerms
@@ -97,8 +98,7 @@ class SolidMotor(Element):
             self._unit_moment(self._volume(np.zeros(())))
 
     def _require_grains(self, owner: str) -> None:
-        if not isinstance(self.grains, (int, np.integer)) or isinstance(self.grains, bool) or self.grains < 1:
-            raise FieldError(f"grains of {owner} must be a whole number, 1 or more, not {self.grains!r}.", "grains")
+        object.__setattr__(self, "grains", whole_number(owner, "grains", self.grains))
         require_above_zero(owner, mass=self.mass, radius=self.radius, length=self.length)
         require_above_zero(owner, infinite=True, case_radius=self.case_radius, case_length=self.case_length)
         for name, value, limit, why in (

@@ -11,7 +11,16 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.parts.beam import Beam
-from poinsot.parts.element import Effect, Element, Value, require_finite, require_points, require_single, value_of
+from poinsot.parts.element import (
+    Effect,
+    Element,
+    Value,
+    require_finite,
+    require_points,
+    require_single,
+    value_of,
+    whole_number,
+)
 from poinsot.parts.scene import Scene
 from poinsot.parts.strip import Panel, Section, Unsteady, chord_axes, oriented, panel_effect, require_foil
 from poinsot.spatial.arrays import as_array
@@ -71,8 +80,7 @@ class Wing(Element):
         require_finite(owner, aileron=self.aileron)
         sizes = ("chord", "mass_lag", *(["half_span"] if self.half_span is not None else []))
         require_foil(self, owner, self._forward, sizes)
-        if isinstance(self.strips, bool) or not isinstance(self.strips, int) or self.strips < 1:
-            raise FieldError(f"strips of {owner} must be a whole number, 1 or more, not {self.strips!r}.", "strips")
+        object.__setattr__(self, "strips", whole_number(owner, "strips", self.strips))
         if self.side not in get_args(Side):
             raise FieldError(f"side of {owner} must be one of {', '.join(get_args(Side))}, not {self.side!r}.", "side")
         shares = np.asarray(self.aileron, dtype=float)

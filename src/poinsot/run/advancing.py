@@ -8,7 +8,9 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.environment import TouchList
 from poinsot.environment.spot_loop import looped
-from poinsot.fuse import fori_loop, in_memory, once
+from poinsot.fuse import Kernel, fori_loop, in_memory, once
+from poinsot.fuse.scan import scan
+from poinsot.fuse.trace.purity import steady
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism.stiff_rows import STRAIGHT
 from poinsot.run.heap_steps import HeapState
@@ -26,6 +28,17 @@ def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, 
     step = c._make_step(p)
     start = _with_lists_in_memory(c, c._unflatten(x))
     return flat(fori_loop(n, lambda i, form: step(t + (first + i) * h, form, h), start))
+
+
+def scanned(advance: Any, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
+    """x of a single world after each of `count` times `stride` steps, (count, nx)."""
+    firsts = first + stride * np.arange(count)
+    if isinstance(advance, Kernel):
+        return scan(advance, x, p, t, firsts, h, stride, count=count)
+    records = [x]
+    for k in firsts:
+        records.append(advance(records[-1], p, t, k, h, stride))
+    return np.stack(records[1:])
 
 
 def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
@@ -51,26 +64,36 @@ def advanced_until(
 ) -> tuple[Array, Array, Array]:
     """x before the condition becomes true, the time [s] there, and the length [s] of the step in which it does, 0 if it
     does not."""
-    is_met = once(lambda t, x: c._is_met(t, c._from_stepped(x, p), p))  # apart: it changes no bit of the step
+    met = once(lambda t, x: is_met(c, t, c._from_stepped(x, p), p))  # apart: it changes no bit of the step
     if c.is_adaptive:
-        return _marched(c, x, p, t + first * h, t + (first + n) * h, h, lambda t, form: is_met(t, flat(form)))
+        return _marched(c, x, p, t + first * h, t + (first + n) * h, h, lambda t, form: met(t, flat(form)))
     step = c._make_step(p)
 
     def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         x, made = carry
         new = flat(step(t + (first + i) * h, c._unflatten(x), h))
-        goes_on = (made == i) & ~is_met(t + (first + i + 1) * h, new)
+        goes_on = (made == i) & ~met(t + (first + i + 1) * h, new)
         return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
 
     before, made = fori_loop(n, body, (x, np.zeros(())))
     return before, t + (first + made) * h, np.where(made < n, h, 0.0)
 
 
+def is_met(c: "CompiledSystem", t: Scalar, y: Array, p: Array) -> Any:
+    """Whether the condition is true; a number counts as true if it is positive."""
+    assert c.until is not None
+    context = c.context(p)
+    scene, _ = c.system.scene(t, c.unpack(y).state, context.parameters, context.inputs_at(t))
+    value = steady(c.until, t, scene, role="until")
+    is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
+    return value if is_bool else value > 0
+
+
 def met_within(c: "CompiledSystem", x: Array, p: Array, t: Scalar, h: Scalar) -> tuple[Array, Array]:
     """x at the instant at which the condition becomes true in a step of h [s] from the time t [s], and how long [s]
     after t that is, by bisection."""
     step = None if c.is_adaptive else c._make_step(p)
-    is_met = once(lambda t, x: c._is_met(t, c._from_stepped(x, p), p))
+    met = once(lambda t, x: is_met(c, t, c._from_stepped(x, p), p))
 
     def there(share: Scalar) -> Array:
         length = share * h
@@ -81,7 +104,7 @@ def met_within(c: "CompiledSystem", x: Array, p: Array, t: Scalar, h: Scalar) ->
     def halved(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = bounds
         middle = 0.5 * (low + high)
-        true = is_met(t + middle * h, there(middle))
+        true = met(t + middle * h, there(middle))
         return np.where(true, low, middle), np.where(true, middle, high)
 
     _, share = fori_loop(HALVINGS, halved, (np.zeros(()), np.ones(())))

@@ -4,9 +4,8 @@ The flat state y holds q, v, the states of the parts and, if a ledger is kept, t
 the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -14,15 +13,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, once, program_cache
+from poinsot.fuse import once, program_cache
 from poinsot.fuse.kernels import Program, restored
-from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.purity import steady
 from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import advancing, heap_ledger, heaps, ledger, output_kinds
+from poinsot.run import advancing, heap_ledger, heaps, ledger, net_runs, output_kinds
+from poinsot.run.few_looks import FEW_LOOKS, few_looks
 from poinsot.run.kept_kernels import Compiled, compiled_kernel, first_output
 from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
@@ -33,8 +32,6 @@ from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
-FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
-FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
 
 
@@ -84,8 +81,15 @@ class CompiledSystem:
         return self.system.nq + self.system.nv + self.system.ns
 
     @Shared
+    def net(self) -> net_runs.NetRun | None:
+        """The run of a net, of which masses and springs are not written out; None of any other world."""
+        if self.until is not None or self.outputs:
+            return None
+        return net_runs.NetRun.of(self.system, self.method, self.keeps_ledger)
+
+    @Shared
     def nx(self) -> int:
-        return sum(int(np.prod(shape)) for shape in self._stepped_form[0])
+        return self.ny if self.net else sum(int(np.prod(shape)) for shape in self._stepped_form[0])
 
     @Shared
     def inflow_indices(self) -> Array:
@@ -93,6 +97,8 @@ class CompiledSystem:
 
         A spring between two bodies, say, brings in no momentum: inflow that is zero for any state is not kept.
         """
+        if self.net:
+            return self.net.inflow.indices
         own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
         keeps = self.keeps_ledger
         return np.flatnonzero(np.concatenate([self._inflow_possible, own])) if keeps else np.zeros(0, int)
@@ -105,6 +111,8 @@ class CompiledSystem:
     @Shared
     def _inflow_possible(self) -> Array:
         s = self.system
+        if self.net:
+            return self.net.possible(len(ledger.sources(s)))
         if self._ledger_trace is None:
             return np.ones(ledger.WIDTH * len(ledger.sources(s)), dtype=bool)
         possible = self._ledger_trace[1].copy()
@@ -262,15 +270,6 @@ class CompiledSystem:
     def _advance_state(self, y: Array, p: Array, t: Scalar, h: Scalar, n: Scalar) -> Array:
         return self._from_stepped(self._advance(self._to_stepped(y, p), p, t, 0, h, n), p)
 
-    def _is_met(self, t: Scalar, y: Array, p: Array) -> Any:
-        """Whether the condition is true; a number counts as true if it is positive."""
-        assert self.until is not None
-        context = self.context(p)
-        scene, _ = self.system.scene(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        value = steady(self.until, t, scene, role="until")
-        is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
-        return value if is_bool else value > 0
-
     def _derivative(self, t: Scalar, y: Array, p: Array) -> Array:
         return self.pack(self.context(p).rate(t, self.unpack(y)))
 
@@ -280,7 +279,7 @@ class CompiledSystem:
         return self.pack(self.context(p).closed(t, LedgerState(State(q, at.state.v, at.state.parts), at.inflow)))
 
     def _condition(self, t: Scalar, y: Array, p: Array) -> Array:
-        return np.where(self._is_met(t, y, p), 1.0, 0.0)
+        return np.where(advancing.is_met(self, t, y, p), 1.0, 0.0)
 
     def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         context = self.context(p, np.zeros(0, int))
@@ -291,17 +290,13 @@ class CompiledSystem:
 
     def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
         """x of a single world after each of `count` times `stride` steps, (count, nx)."""
-        firsts = first + stride * np.arange(count)
-        if isinstance(self.advance, Kernel):
-            return scan(self.advance, x, p, t, firsts, h, stride, count=count)
-        records = [x]
-        for k in firsts:
-            records.append(self.advance(records[-1], p, t, k, h, stride))
-        return np.stack(records[1:])
+        return advancing.scanned(self.advance, x, p, t, first, h, stride, count)
 
     @Shared
     def start(self) -> Compiled:
         """p -> y at the start."""
+        if net := self.net:
+            return lambda p: net.start(p, self.free_numbers(p))
         return self.compile(self._start, f"({self.np})->({self.ny})", observers=self._inflows(self.ny))
 
     @Shared
@@ -314,18 +309,20 @@ class CompiledSystem:
     @Shared
     def to_stepped(self) -> Compiled:
         """(y, p) -> x, whose numbers stay the same to the bit from step to step, wherever records are taken."""
-        converts = self._scheme.converts(self.system) or self.outputs
+        converts = not self.net and (self._scheme.converts(self.system) or self.outputs)
         return self.compile(self._to_stepped, f"({self.ny}),({self.np})->({self.nx})") if converts else _same
 
     @Shared
     def from_stepped(self) -> Compiled:
         """(x, p) -> y."""
-        converts = self._scheme.converts(self.system) or self.outputs
+        converts = not self.net and (self._scheme.converts(self.system) or self.outputs)
         return self.compile(self._from_stepped, f"({self.nx}),({self.np})->({self.ny})") if converts else _same
 
     @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
+        if self.net:
+            return self.net.advancing(self.parameter_shapes, (self.nx, self.np), self.device)
         return self.compile(
             self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device, self._inflows(self.nx)
         )
@@ -383,28 +380,21 @@ class CompiledSystem:
         form = flat(self._with_memory(self._scheme.to_stepped(self.context(p), marked)))
         return [*np.flatnonzero(np.isnan(form)).tolist(), *range(self.nx - self.n_memory, self.nx)]
 
-    def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
+    def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
 
-        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first, but for
-        heaps, whose loops would take long. With `same_bits` how it is done depends on the number of states alone; else
-        it is compiled after some calls.
+        A few states are evaluated by NumPy, but for heaps, whose loops would take long.
         """
-        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES and not heaps.is_heap(self.system)
-        if isinstance(kernel, Kernel) and few and (same_bits or next(self._looks) < FEW_LOOKS):
-            kernel = kernel.to("numpy")
-        amounts: Array = kernel(t, y[..., : self.n_state], p)
+        if self.net:
+            return self.net.conserved(y[..., : self.n_state], p, self.free_numbers(p))
+        amounts: Array = self._amounts(t, y[..., : self.n_state], p)
         return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
 
     @Shared
-    def _looks(self) -> Iterator[int]:
-        return itertools.count()
-
-    @Shared
-    def _conserved_kernel(self) -> Compiled:
+    def _amounts(self) -> Compiled:
         if self._ledger_trace is None:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
-        return restored(self._ledger_trace[0])
+        return few_looks(restored(self._ledger_trace[0]), 0 if heaps.is_heap(self.system) else FEW_LOOKS)
 
     @Shared
     def _content(self) -> str | None:
@@ -425,16 +415,18 @@ class CompiledSystem:
         device: str = "cpu",
         observers: Sequence[int] = (),
         name: str = "",
+        plain: bool = False,
     ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
         `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
-        A function whose results fold to constants as it is traced is not compiled.
+        A function whose results are arguments or constants is not compiled.
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
-        program may be read from disk.
+        program may be read from disk. `plain`: to have the same bits by `Kernel.to("numpy")`, without compiling.
         """
         name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
-        return compiled_kernel(function, signature, device, observers, self._place(name, signature, tuple(observers)))
+        place = self._place(name, signature, tuple(observers))
+        return compiled_kernel(function, signature, device, observers, plain, place)
 
 
 def _same(y: Array, p: Array) -> Array:

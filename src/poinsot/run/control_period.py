@@ -12,6 +12,7 @@ import numpy as np
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel
+from poinsot.run.advancing import is_met
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.measured import Measurement, Quantity, measurement
 from poinsot.spatial.arrays import as_array
@@ -50,7 +51,7 @@ class ControlPeriod:
         new = c._advance(x, p, origin, first, h, n)
         finite, sound = np.all(np.isfinite(new)), np.all(np.isfinite(action)) if len(self.places) else True
         x, t = np.where(finite, new, x), origin + (first + np.where(finite, n, 0)) * h
-        met = c._is_met(t, c._from_stepped(x, p), p) if c.until is not None else False
+        met = is_met(c, t, c._from_stepped(x, p), p) if c.until is not None else False
         status = np.where(met, MET, GOES_ON)
         status = np.where(finite, status, BROKEN)
         return x, self.observe(t, x, p), np.where(sound, status, NO_ACTION)

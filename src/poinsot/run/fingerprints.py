@@ -16,16 +16,29 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot.fuse import Kernel
+from poinsot.mechanism import Joint
+from poinsot.spatial import Inertia, Pose
 from poinsot.world import World
+from poinsot.world.description import Description
 
 READS = ("LOAD_GLOBAL", "LOAD_NAME")
+SHARED = (Inertia, Joint, Pose)  # plain data that many bodies may share
 PROCESS = os.urandom(8).hex()  # stands for what has no content to compare: it is the same only in this process
 
 
 def hash_of(world: World) -> str:
     """A hash of everything in the description of a world."""
-    return _digest(Reading().text(world.description))
+    return _plain_hash(world.description) or _digest(Reading().text(world.description))
+
+
+@memo
+def _plain_hash(description: Description) -> str | None:
+    """The hash of a description that is plain data; None if there is code in it, or what may change."""
+    reading = Reading()
+    text = reading.text(description)
+    return _digest(text) if reading.is_plain else None
 
 
 def fingerprint(function: Any) -> str:
@@ -47,6 +60,8 @@ class Reading:
         self.unknown: list[str] = []
         self._open: list[int] = []  # what is being read: functions may call each other
         self._known: dict[FunctionType, str] = {}
+        self._shared: dict[int, str] = {}
+        self.is_plain = True  # whether all that was read is frozen data, without code or objects that may change
 
     def text(self, x: Any) -> str:
         if isinstance(x, np.generic):
@@ -66,25 +81,33 @@ class Reading:
     def _structure(self, x: Any) -> str:
         if isinstance(x, World):
             return self.text(x.description)
-        if isinstance(x, ModuleType):
-            return f"module {x.__name__}"
-        if isinstance(x, type):
-            return self._class(x)
+        if type(x) in SHARED:
+            if id(x) not in self._shared:
+                self._shared[id(x)] = self._fields(x)
+            return self._shared[id(x)]
         if hasattr(x, "__dataclass_fields__"):
-            names = (name for name in x.__dataclass_fields__ if not name.startswith("_"))
-            parts = (f"{name}={self.text(getattr(x, name, None))}" for name in names)
-            return f"{self._class(type(x))}({', '.join(parts)})"
+            return self._fields(x)
         if isinstance(x, Mapping):
             return "{" + ", ".join(f"{self.text(k)}: {self.text(v)}" for k, v in x.items()) + "}"
         if isinstance(x, (tuple, list)):
             return "[" + ", ".join(map(self.text, x)) + "]"
         if isinstance(x, Set):
             return "{" + ", ".join(sorted(map(self.text, x))) + "}"
+        self.is_plain = False
+        if isinstance(x, ModuleType):
+            return f"module {x.__name__}"
+        if isinstance(x, type):
+            return self._class(x)
         if isinstance(x, (FunctionType, MethodType)):
             return f"{x.__module__}:{x.__qualname__}:{self.function(x)}"
         if isinstance(x, CodeType):
             return _digest("\n".join(self._instructions(x)))
         return self._object(x)
+
+    def _fields(self, x: Any) -> str:
+        names = (name for name in x.__dataclass_fields__ if not name.startswith("_"))
+        parts = (f"{name}={self.text(getattr(x, name, None))}" for name in names)
+        return f"{self._class(type(x))}({', '.join(parts)})"
 
     def _object(self, x: Any) -> str:
         """An object by what a copy of it would be made from, or by the function that it wraps."""
@@ -106,7 +129,7 @@ class Reading:
         """The name of a class; of the user's own ones, also the code and the values in it."""
         if _is_installed(cls.__module__):
             return cls.__name__
-        parts = []
+        self.is_plain, parts = False, []
         for base in cls.__mro__:
             if not _is_installed(base.__module__):
                 hidden = ("__", "_abc_")

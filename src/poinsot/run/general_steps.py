@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import fori_loop, once
+from poinsot.fuse import budget, fori_loop, once
+from poinsot.fuse.trace.control import operations
 from poinsot.integrate import schemes
 from poinsot.mechanism import floating, kinematics
 from poinsot.mechanism.floating import Points
 from poinsot.parts import Element
+from poinsot.run.one_body import one_body, suits
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
-from poinsot.world import State, System
+from poinsot.world import Motion, State, System
 from poinsot.world.description import own_states
 
 
@@ -56,11 +58,13 @@ class RestingForm:
 
     def rate(self, t: Scalar, y: LedgerState, points: Points) -> LedgerState:
         """The rate of change of the form, about the points, or about the fixed ones."""
-        system, points = self.context.system, points or self.fixed
-        motion = self.context.motion(t, self.leave(y, points).state)
-        slope = system.rate(motion)
-        scene = motion.scene
-        q, v = floating.rates(scene.mechanism, points, scene.q, y.state.v, slope.q, motion.wdot)
+        motion = self.context.motion(t, self.leave(y, points or self.fixed).state)
+        return self.rate_of(motion, y.state.v, points)
+
+    def rate_of(self, motion: Motion, w: Array, points: Points) -> LedgerState:
+        """The same, given the motion, and the velocities w of the form."""
+        slope, scene = self.context.system.rate(motion), motion.scene
+        q, v = floating.rates(scene.mechanism, points or self.fixed, scene.q, w, slope.q, motion.wdot)
         return LedgerState(State(q, v, slope.parts), self.context.inflow_rate(motion))
 
     def normalized(self, y: LedgerState, points: Points) -> LedgerState:
@@ -97,15 +101,17 @@ def with_own_mass(system: System) -> bool:
     )
 
 
-def general(order: int, make: Any) -> Method:
-    """A method of any world, from a function that makes the step of the resting form."""
+def general(order: int, make: Any, in_one_body: Any = None) -> Method:
+    """A method of any world, from a function that makes the step of the resting form; `in_one_body` makes the step of
+    the state with all that follows it, if that is better, from the usual one."""
 
     def step(context: StepContext) -> Step:
         form = RestingForm.of(context)
         resting = ending_at_corners(context, make(context, form))
         if not switches(context.system):
             return resting
-        return with_switches(context, lambda t, y, h: form.leave(resting(t, form.enter(y), h)))
+        usual = with_switches(context, lambda t, y, h: form.leave(resting(t, form.enter(y), h)))
+        return in_one_body(context, form, usual) if in_one_body else usual
 
     def converts(system: System) -> bool:
         return bool(floating.free_roots(system.mechanism)) and not switches(system)
@@ -148,18 +154,40 @@ def needs_implicit(system: System) -> str:
 
 
 def runge_kutta(tableau: schemes.Tableau) -> Method:
-    """On the components of the resting form, with quaternions normalized after each step."""
+    """On the components of the resting form, with quaternions normalized after each step.
+
+    Where the machine that is compiled for has no room to write all stages out, they are turns of a loop.
+    """
+    stages = len(tableau.b)
+
+    def is_long(context: StepContext, f: Any, *now: Any, uses: int) -> bool:
+        return budget().written_out < np.inf and uses * operations(f, *now) > budget().written_out
 
     def make(context: StepContext, form: RestingForm) -> Step:
         f = once(form.rate)
 
         def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
             points = form.moving(y.state.parts)
-            return form.normalized(schemes.runge_kutta(tableau, lambda t, y: f(t, y, points), t, y, h), points)
+            loops = tableau.reach is not None and is_long(context, f, t, y, points, uses=stages)
+            steps = schemes.runge_kutta_in_a_loop if loops else schemes.runge_kutta
+            return form.normalized(steps(tableau, lambda t, y: f(t, y, points), t, y, h), points)
 
         return step
 
-    return general(tableau.order, make)
+    def in_one_body(context: StepContext, form: RestingForm, usual: Step) -> Step:
+        if not suits(tableau, context.system):
+            return usual
+        f, of_one = once(form.rate), one_body(context, form, tableau)
+        uses = (stages + 1) * (4 if context.system.letting_go else 1)
+
+        def step(t: Scalar, y: LedgerState, h: Scalar, **how: Any) -> Any:
+            at_rest = form.enter(y)
+            here = t, at_rest, form.moving(y.state.parts)
+            return of_one(t, y, h) if not how and is_long(context, f, *here, uses=uses) else usual(t, y, h, **how)
+
+        return step
+
+    return general(tableau.order, make, in_one_body)
 
 
 def semi_implicit_euler() -> Method:
@@ -198,12 +226,15 @@ def with_switches(context: StepContext, step: Step) -> Step:
     release.
     """
     system, settled = context.system, once(context.settled)
+    repeats, at_first = bool(system.letting_go or system.happening), context.settled
+    if repeats and budget().written_out < np.inf:
+        step, at_first = once(step), settled
     part = to_first_switch(context, step, settled)
 
     def whole(t: Scalar, y: LedgerState, h: Scalar, tried: LedgerState | None = None, first: bool = False) -> Any:
         if first:
             return part(t, y, h, tried)
-        new, end = context.settled(t + h, step(t, y, h) if tried is None else tried), t + h
+        new, end = at_first(t + h, step(t, y, h) if tried is None else tried), t + h
 
         def check(_: Any, now: tuple[Any, LedgerState, LedgerState]) -> Any:
             switch = system.switch(now[1].state, now[2].state)

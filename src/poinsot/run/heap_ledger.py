@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.contact.listed_contacts import ListedContacts, ListOutcome, gripped
+from poinsot.contact.listed_contacts import ListedContacts, ListOutcome, force_now
 from poinsot.contact.pressing import Books
 from poinsot.environment import TouchList
 from poinsot.fuse import fori_loop, in_memory
@@ -86,8 +86,7 @@ def rates_now(heap: Heap) -> Array:
 
 
 def _grip(element: TouchList, contacts: ListedContacts) -> Any:
-    r = np.shape(contacts.W)[1]
-    return lambda k: gripped(contacts, element.law, k)[1].F[6 - r :]
+    return lambda k: force_now(contacts, element.law, k)
 
 
 def inflow_over(

@@ -19,7 +19,7 @@ from poinsot.mechanism import floating, stiff_joined, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
 from poinsot.mechanism.loop_frames import Rows
-from poinsot.mechanism.stiff import Added, StiffTree
+from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
 from poinsot.mechanism.stiff_joined import ListedForces
 from poinsot.mechanism.stiff_rows import STRAIGHT, RowList
 from poinsot.parts import Effect, Scene
@@ -47,8 +47,7 @@ def implicit(iterations: int = ITERATIONS) -> Method:
             scene, _ = context.system.scene(t, state, context.parameters, context.inputs_at(t))
             motion, a = implicit_motion(context.system, scene, h, iterations)
             slope = context.system.rate(motion)
-            about = points or form.fixed
-            _, wdot = floating.rates(scene.mechanism, about, scene.q, y.state.v, slope.q, motion.wdot)
+            _, wdot = floating.rates(scene.mechanism, points or form.fixed, scene.q, y.state.v, slope.q, motion.wdot)
             w = y.state.v + h * wdot
             x = floating.moved(context.system.mechanism, y.state.q, w, h)
             parts, inflow = y.state.parts + h * slope.parts, y.inflow + h * context.inflow_rate(motion)
@@ -156,13 +155,12 @@ def _solved(
         in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
     lists = [r.listed for r in found.values() if isinstance(r.listed, RowList)]
     on_bodies = [r.listed for r in found.values() if isinstance(r.listed, ListedForces)]
+    on = StiffForces(h, F, K, in_joints, slope, both, lists)
     if on_bodies:
-        return *stiff_joined.solve(tree, h, F, K, in_joints, slope, both, on_bodies, guess), np.zeros(0)
+        return *stiff_joined.solve(tree, on, on_bodies, guess), np.zeros(0)
     if len(rows.gap):
-        return stiff_loops.solve(tree, rows, proximal, h, F, K, in_joints, slope, both, lists)
-    if lists:
-        return *stiff_rows.solve(tree, h, F, K, in_joints, slope, both, lists), np.zeros(0)
-    return *tree.solve(h, F, K, in_joints, slope, both), np.zeros(0)
+        return stiff_loops.solve(tree, rows, proximal, on)
+    return *(stiff_rows.solve(tree, on) if lists else tree.solve(on)), np.zeros(0)
 
 
 def _booked(

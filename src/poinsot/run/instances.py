@@ -26,7 +26,7 @@ from poinsot.world import Body, Description, System, paths
 
 FEW = 512  # instances that are all tried
 MANY = 2**16  # instances whose mass properties are computed together
-BEGINS = ("q", "v", "position", "orientation", "velocity", "angular_velocity")  # numbers of a body that are its start
+FREE = ("q", "v", "position", "velocity", "angular_velocity")  # numbers of a body's start: all finite ones are possible
 
 
 def require_possible(system: System, values: Mapping[str, Array], n: int | None, few: int = FEW) -> None:
@@ -34,36 +34,44 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None,
 
     Up to a few instances are all tried, of more only those at the ends.
     """
+    values = {path: x for path, x in values.items() if not _of_start(system.description, path, FREE)}
     if not values or n == 0:
         return
     varied = {path: np.shape(x) != np.shape(system.numbers[path]) for path, x in values.items()}
+    paths_of_all = tuple(values)
 
-    def numbers(k: int, of: Iterable[str] = tuple(values)) -> dict[str, Array]:
+    def numbers(k: int, of: Iterable[str] = paths_of_all) -> dict[str, Array]:
         return {path: values[path][k] if varied[path] else values[path] for path in of}
 
     @cache
-    def refused(k: int, of: tuple[str, ...] = tuple(values), whole: bool = False) -> bool:
+    def refused(k: int, of: tuple[str, ...], whole: bool) -> bool:
         return _refusal(system, numbers(k, of), whole) is not None
 
     many = (n or 1) > few
-    first = None if many else next((k for k in range(n or 1) if refused(k)), None)
+    first = None if many else next((k for k in range(n or 1) if refused(k, paths_of_all, False)), None)
     if first is None:
         measures = list(_measures(system, {path: x for path, x in values.items() if varied[path]}))
         if many:
-            found = {k for of, m in measures for some in {of, tuple(values)} for k in _offenders(m, some, refused)}
-            first = min(filter(refused, found), default=None)
+            found = {k for of, m in measures for some in {of, paths_of_all} for k in _offenders(m, some, refused)}
+            first = min((k for k in found if refused(k, paths_of_all, False)), default=None)
         if first is None:
             ends = sorted({int(end(m)) for _, m in measures for end in (np.argmin, np.argmax)} or {0})
             whole = any(map(partial(_moves_mass, system.description), values))
-            first = next((k for k in ends if refused(k, whole=whole)), None)
+            first = next((k for k in ends if refused(k, paths_of_all, whole)), None)
     if first is not None:
         _refuse(system, numbers(first), None if n is None else first)
+
+
+def _of_start(description: Description, path: str, names: tuple[str, ...]) -> bool:
+    """Whether the number at this path is one of these of a body."""
+    name = path.rpartition(".")[2].partition("[")[0]
+    return name in names and isinstance(paths.owner_of(description, path), Body) and path.count(".") == 1
 
 
 def _moves_mass(description: Description, path: str) -> bool:
     """Whether the number at this path may change what a joint moves; that of an input or of a start does not."""
     owner = paths.owner_of(description, path)
-    if isinstance(owner, Body) and path.rpartition(".")[2].partition("[")[0] in BEGINS:
+    if _of_start(description, path, (*FREE, "orientation")):
         return False
     return not (isinstance(owner, Description) and path != "gravity") and ".start." not in path
 
@@ -72,12 +80,12 @@ def _offenders(measure: Array, of: tuple[str, ...], refused: Callable[..., bool]
     """The first instance that is refused for a small measure (n,) of the numbers at these paths, and the first that is
     refused for a large one, each found by bisection."""
     for m in (measure, -measure):
-        if refused(int(np.argmin(m)), of):
+        if refused(int(np.argmin(m)), of, False):
             order = np.argsort(m, kind="stable")
             low, high = 0, len(order)  # order[low] is refused; from `high` on they are not
             while high - low > 1:
                 middle = (low + high) // 2
-                low, high = (middle, high) if refused(int(order[middle]), of) else (low, middle)
+                low, high = (middle, high) if refused(int(order[middle]), of, False) else (low, middle)
             yield from {int(order[:high].min()), int(order[0])}
 
 
@@ -85,7 +93,8 @@ def _refusal(system: System, numbers: Mapping[str, Array], whole: bool = True) -
     """Why a world cannot have these numbers, or None; `whole`: also because a joint moves no mass, which is slow."""
     try:
         description = paths.write(system.description, numbers)
-        description.mechanism() if whole else description.links()
+        if any(_moves_mass(system.description, path) for path in numbers):
+            description.mechanism() if whole else description.links()
         if any(".start." in path for path in numbers):
             description.started()
     except ValueError as error:

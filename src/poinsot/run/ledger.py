@@ -232,8 +232,18 @@ class Ledger:
 
     def _scale(self) -> Array:
         amounts = [magnitudes(a) for a in (self.initial, self.final)]
-        amounts += [magnitudes(self.inflow[..., k, :]) for k in range(len(self.sources))]
+        amounts += [np.max(magnitudes(self.inflow), axis=-2)]
         return np.asarray(np.max([*amounts, *([] if self.gross is None else [self.gross])], axis=0))
+
+    def largest_inflows(self, most: int = 40) -> list[tuple[str, Array]]:
+        """The sources with any inflow (8,), in order; of many, the largest, and the sum of all others."""
+        known = [k for k in range(len(self.sources)) if np.any(self.inflow[k])]
+        scale = self._scale()
+        shares = np.max(magnitudes(self.inflow[known]) / np.where(scale > 0, scale, 1.0), axis=-1, initial=0.0)
+        largest = sorted(np.argsort(-shares, kind="stable")[:most].tolist()) if len(known) > most else range(len(known))
+        rows = [(self.sources[known[k]], self.inflow[known[k]]) for k in largest]
+        others = [known[k] for k in sorted(set(range(len(known))) - set(largest))]
+        return [*rows, (f"{len(others)} others", self.inflow[others].sum(axis=0))] if others else rows
 
     def __str__(self) -> str:
         return self.table()
@@ -249,9 +259,8 @@ class Ledger:
             worst = int(np.argmax(Ledger(self.sources, *flat).relative_residual.max(axis=-1)))
             one = Ledger(self.sources, *(a[worst] for a in flat))
             return f"the worst of {len(flat[0])}, number {worst}\n{one.table()}"
-        inflows = dict(zip(self.sources, self.inflow, strict=True))
         rows = [("initial", self.initial), ("final", self.final), ("change", self.final - self.initial)]
-        rows += [(f"inflow: {name}", inflow) for name, inflow in inflows.items() if np.any(inflow)]
+        rows += [(f"inflow: {name}", inflow) for name, inflow in self.largest_inflows()]
         rows += [("residual", self.residual)]
         heads = ("mass", "momentum", "angular momentum", "energy")
         width = max(18, *(len(name) for name, _ in rows))

@@ -20,6 +20,8 @@ from poinsot.parts.scene import Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.few_looks import FEW_LOOKS, few_looks
+from poinsot.run.net_records import recorded
 from poinsot.world import Motion, State, System
 
 T = TypeVar("T")
@@ -146,13 +148,15 @@ def of_world(system: System) -> dict[str, Observable]:
 
 
 def observables(system: System, names: Sequence[str] | None) -> dict[str, Observable]:
-    """The quantities with these names; by default the usual ones, and all states and outputs of the elements."""
-    own = _own(system)
+    """The quantities with these names; by default the usual ones, and all states and outputs of the elements, but not
+    those of the many springs of a net."""
+    own = _own(system) if system.net is None else _of_springs(system)
+    usual = (*DEFAULT, *own) if system.net is None else DEFAULT
     known = of_world(system) | own
     for name in names or ():
         if name not in known:
             raise ValueError(f"{name!r} cannot be recorded{hint(name, known)}; there are {', '.join(known)}.")
-    return {name: known[name] for name in (names or (*DEFAULT, *own))}
+    return {name: known[name] for name in (names or usual)}
 
 
 def _own(system: System) -> dict[str, Observable]:
@@ -172,6 +176,16 @@ def _own(system: System) -> dict[str, Observable]:
     return own
 
 
+@memo
+def _of_springs(system: System) -> dict[str, Observable]:
+    """The lengths and tensions of the springs of a net."""
+    units = {"length": "m", "tension": "N"}
+    names = system.description.elements
+    return {
+        f"{name}.{key}": Observable(_shown(name, key), (), unit, "") for name in names for key, unit in units.items()
+    }
+
+
 def _state(name: str) -> Callable[[Motion], Array]:
     return lambda m: m.scene.states[name]
 
@@ -189,11 +203,23 @@ def observe(
     compiled: CompiledSystem, names: Sequence[str] | None, time: Array, y: Array, p: Array
 ) -> dict[str, tuple[Observable, Array]]:
     """The quantities for every record: time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)."""
+    if compiled.net and (found := _of_net(compiled, names, y, p)) is not None:
+        return found
     chosen, measured = _observer(compiled.original, None if names is None else tuple(names))
     arrays = dict(zip(chosen, measured(time, y, p), strict=True))
     if "orientation" in arrays:
         arrays["orientation"] = continuous(arrays["orientation"])
     return {name: (chosen[name], array) for name, array in arrays.items()}
+
+
+def _of_net(
+    compiled: CompiledSystem, names: Sequence[str] | None, y: Array, p: Array
+) -> dict[str, tuple[Observable, Array]] | None:
+    """The same for a net; None if a quantity has to be found body by body."""
+    chosen = observables(compiled.system, names)
+    assert compiled.net is not None
+    arrays = recorded(compiled.net, tuple(chosen), y, p, compiled.free_numbers(p))
+    return None if arrays is None else dict(zip(chosen, zip(chosen.values(), arrays, strict=True), strict=True))
 
 
 @memo
@@ -203,21 +229,30 @@ def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[
     return chosen, measuring(compiled, [observable.of for observable in chosen.values()], f"observed {names}")
 
 
-def measuring(compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "") -> Measuring:
-    """A compiled function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
+def measuring(
+    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "", looks: int = FEW_LOOKS
+) -> Measuring:
+    """A function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
 
-    `name`: of quantities that follow from the system and this name alone (`CompiledSystem.compile`).
+    In so many first `looks`, few records are evaluated by NumPy, else by compiled code, with the same bits. `name`: of
+    quantities that follow from the system and this name alone (`CompiledSystem.compile`).
     """
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name, looks)
 
 
-def measuring_scene(compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "") -> Measuring:
+def measuring_scene(
+    compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "", looks: int = FEW_LOOKS
+) -> Measuring:
     """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name, looks)
 
 
 def _measuring(
-    compiled: CompiledSystem, at: Callable[[Array, Scalar, State], T], of: Sequence[Callable[[T], Array]], name: str
+    compiled: CompiledSystem,
+    at: Callable[[Array, Scalar, State], T],
+    of: Sequence[Callable[[T], Array]],
+    name: str,
+    looks: int,
 ) -> Measuring:
     def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
         instant = at(p, t, compiled.unpack(y).state)
@@ -230,11 +265,12 @@ def _measuring(
     p0 = compiled.parameters({}, {})
     shapes = [np.shape(a) for a in quantities(0.0, compiled.start(p0), p0)]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name)
+    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name, plain=True)
+    evaluated = few_looks(kernel, looks)
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            values = kernel(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
+            values = evaluated(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
         pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
         return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
 

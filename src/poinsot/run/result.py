@@ -22,7 +22,8 @@ from poinsot.run.ledger import WIDTH, Ledger
 from poinsot.run.limits import Limits, limits
 from poinsot.run.observe import LABELS, observe
 from poinsot.run.table_exits import TableExits, table_exits
-from poinsot.world import World
+from poinsot.world import Description, World
+from poinsot.world.dimensions import unit_at
 
 if TYPE_CHECKING:
     from poinsot.files.saving import Writer
@@ -110,7 +111,11 @@ class Run:
             variables[name] = ((*front, *observable.dims), array, attributes)
             used |= set(observable.dims)
         labels = {dim: list(label(self.compiled.system)) for dim, label in LABELS.items() if dim in used}
-        coords = {"time": ("time", self.time, {"units": "s"}), **labels, **varied_coords(self.varied, variables)}
+        coords = {
+            "time": ("time", self.time, {"units": "s"}),
+            **labels,
+            **varied_coords(self.varied, variables, self.world.description),
+        }
         return Columns.made(variables, coords, self.attributes())
 
     @cached_property
@@ -130,7 +135,9 @@ class Run:
             name: (front, x, {"description": text, **units.get(name, {})})
             for (name, text), x in output_values(self.compiled, end)
         }
-        return xarray.Dataset(values, varied_coords(self.varied, values), attrs=self.attributes())
+        return xarray.Dataset(
+            values, varied_coords(self.varied, values, self.world.description), attrs=self.attributes()
+        )
 
     @property
     def varied(self) -> dict[str, Array]:
@@ -147,9 +154,6 @@ class Run:
     @cached_property
     def ledger(self) -> Ledger:
         """The conserved quantities at the start and the end, and the inflow through each source."""
-        return self._ledger()
-
-    def _ledger(self, same_bits: bool = True) -> Ledger:
         compiled = self.compiled
         if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
@@ -158,7 +162,7 @@ class Run:
         time = self.time[chosen].reshape(-1, *(1,) * (y.ndim - 2))
         p = self.p[chosen] if self.p.ndim == y.ndim else self.p
         with np.errstate(all="ignore"):
-            conserved, gross = compiled.conserved(time, y, p, same_bits)
+            conserved, gross = compiled.conserved(time, y, p)
         names = compiled.sources
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
         inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
@@ -170,8 +174,7 @@ class Run:
         """Whether the ledger was kept, and its relative residual is above the tolerance of the run."""
         if not self.compiled.keeps_ledger:
             return False
-        ledger = self.ledger if is_known(self, "ledger") else self._ledger(same_bits=False)
-        return not bool(np.all(ledger.relative_residual <= self.settings.get("ledger_tolerance", np.inf)))
+        return not bool(np.all(self.ledger.relative_residual <= self.settings.get("ledger_tolerance", np.inf)))
 
     # Saving and repeating it.
 
@@ -297,14 +300,14 @@ def outputs_of(run: Run) -> dict[str, Array]:
     return {name: value for (name, _), value in output_values(run.compiled, run.end)}
 
 
-def varied_coords(varied: Mapping[str, Array], quantities: Container[str]) -> dict[str, Any]:
+def varied_coords(varied: Mapping[str, Array], quantities: Container[str], description: Description) -> dict[str, Any]:
     """Varied numbers (n, ...) as coordinates of xarray: by their paths, "path.varied" where a quantity has the name."""
-    return {
-        f"{path}.varied" if path in quantities else path: (
-            ("batch", *(f"{path}.{k}" for k in range(values.ndim - 1))), values, {"description": "varied"},
-        )
-        for path, values in varied.items()
-    }  # fmt: skip
+    coords = {}
+    for path, values in varied.items():
+        about = {"description": "varied"} | ({"units": unit} if (unit := unit_at(path, description)) else {})
+        dims = ("batch", *(f"{path}.{k}" for k in range(values.ndim - 1)))
+        coords[f"{path}.varied" if path in quantities else path] = (dims, values, about)
+    return coords
 
 
 def writer(

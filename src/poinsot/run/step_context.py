@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.fuse import when
 from poinsot.mechanism import Mechanism
 from poinsot.parts.scene import Scene
 from poinsot.run import ledger
@@ -99,6 +100,22 @@ class StepContext:
         """The same for loops that are closed."""
         state = self.system.settle(t, y.state, self.parameters, self.inputs_at(t))
         return self.released(LedgerState(state, y.inflow))
+
+    def prepared(self, t: Scalar, y: LedgerState, at_end: Any) -> LedgerState:
+        """The same up to where the motion is asked for, where a step is `at_end`: loops closed, samples taken."""
+        system = self.system
+        if not (system.loops or system.sampled or system.events):
+            return y
+
+        def closed(y: LedgerState) -> LedgerState:
+            y = self.closed(t, y)
+            return LedgerState(system.sampled_state(t, y.state, self.parameters, self.inputs_at(t)), y.inflow)
+
+        return cast(LedgerState, when(at_end, closed, y))
+
+    def latched_by(self, motion: Motion, y: LedgerState) -> LedgerState:
+        """The rest of it, given the motion then."""
+        return self.released(LedgerState(self.system.latched(motion, y.state), y.inflow))
 
     def closed(self, t: Scalar, y: LedgerState) -> LedgerState:
         """With all loops closed again, and the energy that this takes entered in the ledger."""

@@ -46,6 +46,8 @@ def choose_method(name: str | None, system: System) -> str:
     touches, and RK4 otherwise."""
     if name is None and system.needs_implicit:
         name = "implicit"
+    if name is None and system.net is not None:
+        return "splitting4"
     if name is None:
         return "rk4" if coupled(system) else "splitting4"
     if name not in METHODS:

@@ -26,7 +26,7 @@ RATE = 60.0  # frames per second
 QUIET = 0.25  # s between frames while nothing changes
 FARTHEST = 1e12  # a number above this, or NaN, ends the run
 SLOWEST, FASTEST = 1 / 64, 64.0  # times real time
-SCRIPTS = ("live", "controls", "gauges", "cockpit")  # of the page, beside those of a replay
+SCRIPTS = ("live_stage", "live_panel", "live", "controls", "gauges", "cockpit")  # of the page, beside those of a replay
 Told = Callable[[Mapping[str, Any]], None]
 Numbers = Callable[[float, Array, Array], Array]
 

@@ -10,7 +10,7 @@ from poinsot._optional import require
 from poinsot.show.flight_pictures import draw_dispersion
 from poinsot.show.plot_style import COLOURS, INK, STYLE, given_axes
 from poinsot.show.plots import saved
-from poinsot.study.quantities import names, pick, unit_of
+from poinsot.study.quantities import names, pick, unit_of, with_unit
 from poinsot.study.swept import QUANTILES, Sweep, columns
 
 DOTS = 4000  # at most, in a scatter plot
@@ -28,6 +28,7 @@ def quantile_plot(
     path: where to write it, as .png, .pdf, .svg ... ax: axes of matplotlib to draw into, one per panel, row by row, or
     one per pair.
     """
+    require_some(sweep)
     plt = require("matplotlib.pyplot", "view", "plotting")
     if what and any(":" in name for name in what):
         return _dispersions(plt, sweep, what, path, ax)
@@ -42,10 +43,17 @@ def quantile_plot(
         for row, name in zip(axes, chosen, strict=True):
             (_histogram if name in sweep.outputs else _bands)(row[0], sweep, name)
             for panel, (label, x) in zip(row[1:], shown.items(), strict=True):
-                _scatter(panel, x, sweep.at_end(name), label, _of_instances(sweep, name))
+                below = with_unit(label, sweep.unit_of_varied(label))
+                _scatter(panel, x, sweep.at_end(name), below, _of_instances(sweep, name))
         if ax is None:
             _share_labels(axes[:, 1:] if any(name in sweep.outputs for name in chosen) else axes)
     return saved(axes[0, 0].figure, path)
+
+
+def require_some(sweep: Sweep) -> None:
+    """An error if there is nothing to be shown yet."""
+    if not sweep.done:
+        raise ValueError(f"'{sweep.path}': none of the {sweep.n:,} instances is done; give the same sweep again.")
 
 
 def _panels(plt: Any, rows: int, parameters: int) -> Any:
@@ -92,15 +100,15 @@ def _named(sweep: Sweep, name: str) -> str:
         text, unit = f"{name} = {about.get('description', '')}", str(about.get("units", ""))
     else:
         text, unit = name, unit_of(pick(sweep.data, name), name)
-    return f"{text} [{unit}]" if unit else text
+    return with_unit(text, unit)
 
 
 def _of_instances(sweep: Sweep, name: str) -> str:
     """The title of values over a parameter."""
     if name not in sweep.outputs:
         return "final value"
-    unit = sweep.data[name].attrs.get("units")
-    return f"{name} [{unit}]" if unit else name
+    unit = str(sweep.data[name].attrs.get("units", ""))
+    return with_unit(name, unit)
 
 
 def _bands(ax: Any, sweep: Sweep, name: str) -> None:

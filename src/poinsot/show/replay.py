@@ -26,7 +26,7 @@ MOST = 400_000  # poses in one file; beyond that there are fewer records, down t
 FEWEST = 8  # records per second of a replay with very many instances
 SHORT, LONG = 2.0, 120.0  # s: shorter and longer runs are not played in real time,
 USUAL = 20.0  # s: but within this time
-SCRIPTS = ("unpack", "algebra", "backdrop", "things", "cameras", "stage", "hud", "panels", "legend", "player")
+SCRIPTS = ("unpack", "algebra", "backdrop", "lines", "things", "cameras", "stage", "hud", "panels", "legend", "player")
 
 
 def pace(duration: float, speed: float | None) -> float:

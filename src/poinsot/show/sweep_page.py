@@ -9,8 +9,8 @@ import numpy as np
 
 from poinsot._optional import require
 from poinsot.show.plot_style import COLOURS, INK, STYLE
-from poinsot.show.quantiles import PANELS, quantile_plot
-from poinsot.study.quantities import names, pick, unit_of
+from poinsot.show.quantiles import PANELS, quantile_plot, require_some
+from poinsot.study.quantities import names, pick, unit_of, with_unit
 from poinsot.study.swept import Sweep
 
 LOOK = """body { font: 15px/1.5 system-ui, sans-serif; color: #1c2733; max-width: 68rem; margin: 2rem auto }
@@ -22,11 +22,10 @@ svg { max-width: 100%; height: auto }"""
 def sweep_page(sweep: Sweep, what: Sequence[str] | None = None) -> str:
     """The page in HTML: one file that needs nothing else. what: quantities; by default those that `poinsot info` tells
     of."""
-    if not sweep.done:
-        raise ValueError(f"'{sweep.path}': none of the {sweep.n:,} instances is done; give the same sweep again.")
+    require_some(sweep)
     known = names(sweep.data)
     chosen = list(what or [name for name in known if ".position." in name or name.endswith(".q")] or known)[:PANELS]
-    statistics = {name: sweep.statistics(name) for name in chosen}
+    statistics = {with_unit(name, unit_of(pick(sweep.data, name), name)): sweep.statistics(name) for name in chosen}
     influences = {name: sweep.influences(name) for name in chosen}
     broken = f" {len(sweep.broken):,} of them broke down." if len(sweep.broken) else ""
     title = escape(f"Sweep {sweep.path.stem}")
@@ -51,7 +50,7 @@ def histograms(sweep: Sweep, what: Sequence[str]) -> Any:
             x = x[np.isfinite(x)]
             bins = int(np.clip(np.sqrt(x.size), 5, 60))
             ax.hist(x, bins=bins if np.ptp(x) > 1e-12 * np.abs(x).max() else 1, color=COLOURS[0], alpha=0.7)
-            ax.set_title(f"{name} [{unit}]" if unit else name, fontsize=10, color=INK)
+            ax.set_title(with_unit(name, unit), fontsize=10, color=INK)
             ax.set_xlabel("final value")
         axes[0, 0].set_ylabel("instances")
     return figure

@@ -15,6 +15,14 @@ def as_array(x: ArrayLike) -> Array:
     return x if is_traced(x) or isinstance(x, np.ndarray) else np.asarray(x)  # type: ignore[return-value]
 
 
+def number_in(x: object) -> float:
+    """The one number that x is, or NaN if it is text, nothing, several numbers or no number at all."""
+    try:
+        return np.nan if isinstance(x, str | bytes) or np.ndim(x) else float(x)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
 def components(a: ArrayLike) -> tuple[Array, ...]:
     """The entries along the last axis: x, y, z = components(a)."""
     a = as_array(a)

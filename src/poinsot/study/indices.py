@@ -9,6 +9,9 @@ import numpy as np
 from poinsot._optional import require
 from poinsot._types import Array
 
+LEAST = 16  # samples: the errors by bootstrap of fewer say nothing
+ALIKE = 1e-13  # relative: outcomes that differ by rounding alone
+
 Model = Callable[[Mapping[str, Array]], Any]  # numbers (n,) by name -> outcomes (n,)
 
 
@@ -36,8 +39,8 @@ def sobol_indices(model: Model, vary: Mapping[str, Any], samples: int = 1024, se
     samples (k + 2) times, at quasi-random points of Sobol's sequence (package SciPy), scrambled by the seed.
     S_i by Saltelli et al. (2010), T_i by Jansen (1999).
     """
-    if samples < 2 or samples & (samples - 1):
-        raise ValueError(f"samples={samples!r} must be a power of two, such as 1024.")
+    if not _is_whole(samples) or samples < LEAST or samples & (samples - 1):
+        raise ValueError(f"samples={samples!r} must be a power of two, {LEAST} or more, such as 1024.")
     names, k = tuple(vary), len(vary)
     if not k:
         raise ValueError("vary: give at least one number with its distribution.")
@@ -47,9 +50,9 @@ def sobol_indices(model: Model, vary: Mapping[str, Any], samples: int = 1024, se
 
     def outcome(u: Array) -> Array:
         y = np.asarray(model({name: f(u[:, i]) for i, (name, f) in enumerate(zip(names, inverse, strict=True))}))
-        if y.shape != (samples,) or not np.all(np.isfinite(y)):
-            raise ValueError(f"the model must give {samples} finite outcomes, not {y.shape} of {y!r:.80}.")
-        return y
+        if y.shape != (samples,) or y.dtype.kind not in "bfiu" or not np.all(np.isfinite(y)):
+            raise ValueError(f"the model must give {samples} finite real outcomes, not {y.shape} of {y!r:.80}.")
+        return y.astype(float)
 
     A, B = points[:, :k], points[:, k:]
     fA, fB = outcome(A), outcome(B)
@@ -59,6 +62,10 @@ def sobol_indices(model: Model, vary: Mapping[str, Any], samples: int = 1024, se
         AB[:, i] = B[:, i]
         mixed.append(outcome(AB))
     fAB = np.array(mixed)
+    if np.ptp(fA) <= ALIKE * np.max(np.abs(fA)):
+        raise ValueError(
+            f"the outcome is {fA[0]:.6g} whatever {', '.join(names)} are: there is no variance to be shared."
+        )
     S, T = _shares(fA, fB, fAB)
     rng = np.random.default_rng(seed)
     again = [_shares(fA[r], fB[r], fAB[:, r]) for r in rng.integers(0, samples, (200, samples))]
@@ -71,8 +78,6 @@ def _shares(fA: Array, fB: Array, fAB: Array) -> tuple[Array, Array]:
     taken about their mean, which does not change them, and makes S less noisy."""
     middle = np.mean(np.concatenate([fA, fB]))
     variance = np.var(np.concatenate([fA, fB]))
-    if not variance > 0:
-        return np.full(len(fAB), np.nan), np.full(len(fAB), np.nan)
     return np.mean((fB - middle) * (fAB - fA), axis=1) / variance, np.mean((fA - fAB) ** 2, axis=1) / (2 * variance)
 
 
@@ -105,20 +110,42 @@ def rare_event(
     """The probability of an event by importance sampling: draws from a proposal in which it is common, each weighted.
 
     event: whether (n,) it happened, of numbers (n,) by name. vary, proposal: distributions of scipy.stats by name, of
-    the same names; the proposal must reach wherever vary does. The estimate is the mean of 1_event p/q, without bias.
+    the same names. The estimate is the mean of 1_event p/q, without bias if the proposal reaches wherever vary does and
+    the event can happen; its error is right if p/q has a variance there: a proposal no narrower than vary is safe. An
+    event that no draw meets is an error, as nothing is known of it then.
     """
-    if set(vary) != set(proposal):
-        raise ValueError(f"vary has {sorted(vary)}, but the proposal {sorted(proposal)}; they must be the same.")
-    if samples < 2:
-        raise ValueError(f"samples={samples!r} must be 2 or more.")
+    _check(vary, proposal, samples)
     rng = np.random.default_rng(seed)
     numbers, log_weight = {}, np.zeros(samples)
     for name, q in proposal.items():
         numbers[name] = np.asarray(q.rvs(size=samples, random_state=rng))
         log_weight += np.asarray(vary[name].logpdf(numbers[name])) - np.asarray(q.logpdf(numbers[name]))
-    met = np.asarray(event(numbers)).astype(bool)
-    if met.shape != (samples,):
-        raise ValueError(f"the event must give {samples} answers, not an array of shape {met.shape}.")
+    answers = np.asarray(event(numbers))
+    if answers.shape != (samples,):
+        raise ValueError(f"the event must give {samples} answers, not an array of shape {answers.shape}.")
+    if not np.all((answers == 0) | (answers == 1)):
+        raise ValueError(f"the event must say of each draw whether it happened, true or false, not {answers!r:.80}.")
+    met = answers.astype(bool)
     w = np.where(met, np.exp(log_weight), 0.0)
-    effective = float(w.sum() ** 2 / np.sum(w * w)) if np.any(w > 0) else 0.0
+    if not np.any(w > 0):
+        where = ", ".join(f"{name} about {np.median(x):.4g}" for name, x in numbers.items())
+        raise ValueError(
+            f"none of {samples} draws that vary can give met the event: move the proposal ({where}) to it."
+        )
+    effective = float(w.sum() ** 2 / np.sum(w * w))
     return RareEvent(float(w.mean()), float(w.std(ddof=1) / np.sqrt(samples)), int(met.sum()), effective)
+
+
+def _check(vary: Mapping[str, Any], proposal: Mapping[str, Any], samples: int) -> None:
+    """Errors of what is asked of a rare event."""
+    if not vary or set(vary) != set(proposal):
+        raise ValueError(f"vary has {sorted(vary)}, but the proposal {sorted(proposal)}; they must be the same.")
+    if not _is_whole(samples) or samples < 2:
+        raise ValueError(f"samples={samples!r} must be a whole number, 2 or more.")
+    for name, x in (*vary.items(), *proposal.items()):
+        if not (hasattr(x, "logpdf") and hasattr(x, "rvs")):
+            raise ValueError(f"{name} has {x!r}; give a distribution of scipy.stats, such as scipy.stats.norm(0, 1).")
+
+
+def _is_whole(x: Any) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)

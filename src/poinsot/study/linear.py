@@ -17,6 +17,7 @@ from poinsot.mechanism.model import coordinates, plain
 from poinsot.spatial import motion
 from poinsot.study.aircraft_states import AircraftStates, aircraft_states
 from poinsot.study.mode_table import Modes, flexible_states, modes_of
+from poinsot.study.net_linear import net_slope
 from poinsot.study.sensitivities import picked
 from poinsot.study.trimmed import Trim
 from poinsot.world import State, World
@@ -208,6 +209,8 @@ class LinearModel:
         many = np.shape(at.q)[:-1]
         u0 = _packed({**self.system.inputs, **inputs}, self._inputs, many)
         p = _packed({**self.system.numbers, **numbers}, self._numbers, many)
+        if self.system.net is not None and self.kind == "joints" and not self.outputs:
+            return self._of_net(at, _unpacked(p, self._numbers))
         base, x = self.coordinates.base(at)
         n, nu = self.coordinates.size, u0.shape[-1]
         along = np.eye(n + nu)
@@ -225,6 +228,14 @@ class LinearModel:
         linear = Linear(A, B, drift, names, u_names, np.eye(n), C, D, outputs, self.coordinates.bending)
         return self._on_closures(linear, at, t) if self.system.loops and self.kind == "joints" else linear
 
+    def _of_net(self, at: State, numbers: Mapping[str, Array]) -> Linear:
+        """The linear model of a net, on which no input acts."""
+        assert self.system.net is not None
+        A, drift = net_slope(self.system.net, np.asarray(at.q), np.asarray(at.v), numbers)
+        n, inputs, names = A.shape[-1], tuple(entries(self.system.inputs)), self.coordinates.names
+        B, C = np.zeros((*A.shape[:-1], len(inputs))), np.broadcast_to(np.eye(n), A.shape)
+        return Linear(A, B, drift, names, inputs, np.eye(n), C, B, names)
+
     def _on_closures(self, full: Linear, at: State, t: float) -> Linear:
         """The same in the coordinates that are free."""
         if full.batch is not None:
@@ -235,6 +246,13 @@ class LinearModel:
         changed = {"A": (full.A @ T)[kept], "B": full.B[kept], "drift": full.drift[kept], "states": names, "basis": T}
         D = full.D if self.outputs else full.D[kept]
         return replace(full, **changed, C=C, D=D, outputs=full.outputs if self.outputs else names)  # type: ignore[arg-type]
+
+
+def _unpacked(p: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The arrays (..., *shape) in p (..., n), one after the other."""
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+    parts = np.split(p, ends, axis=-1)
+    return {k: np.reshape(x, (*p.shape[:-1], *s)) for (k, s), x in zip(shapes.items(), parts, strict=False)}
 
 
 def _size(shapes: Mapping[str, tuple[int, ...]]) -> int:

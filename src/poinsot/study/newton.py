@@ -13,7 +13,7 @@ from poinsot.fuse import Kernel, fori_loop, jacobian, jvp, solve_spd
 UNROLLED = 14  # unknowns up to which the whole iteration is one kernel; beyond, the slopes are found column by column
 SMALL = 1e-13  # relative to the diagonal of J^T J: keeps the step finite where unknowns act alike
 IDLE = 1e-22  # relative to the largest: unknowns that act by rounding alone stay where they are
-ROUNDS = (6, 6, 12, 24, 48)  # iterations, after each of which those that have converged are left out
+ROUNDS = (5, 7, 12, 24, 48)  # iterations, after each of which those that have converged are left out
 FIRST = 1e150  # the residual before the first iteration: any finite one is better
 
 

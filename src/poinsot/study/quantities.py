@@ -57,6 +57,11 @@ def unit_of(array: Any, name: str, description: Description | None = None) -> st
     return "" if units == ["1"] else " or ".join(units)
 
 
+def with_unit(name: str, unit: str) -> str:
+    """A name as axes and tables show it: "box.mass [kg]"."""
+    return f"{name} [{unit}]" if unit else name
+
+
 def crossings(time: Any, x: Any) -> Any:
     """The times [s] at which x (r,) changes its sign, on straight lines between records."""
     before = np.flatnonzero(x[:-1] * x[1:] < 0)

@@ -171,6 +171,8 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
             raise ValueError(
                 f"{path} has the shape {cores[path]}; it can vary over (n, *{cores[path]}), not {x.shape}."
             )
+        if not len(x):
+            raise ValueError(f"{path} varies over no values: give one at least.")
     random = {path: x for path, x in vary.items() if callable(x)}
     if samples is not None and samples < 1:
         raise ValueError(f"samples must be a positive whole number, not {samples!r}.")
@@ -286,7 +288,7 @@ def _write_labels(job: Job, path: Path, sample: Any, outputs: list[str]) -> None
         "varied": list(job.values), "outputs": outputs, "duration": float(job.options["duration"]),
         "step": job.time_grid.step,
     }  # fmt: skip
-    coords = {**times, **labels, **varied_coords(job.values, sample.data_vars)}
+    coords = {**times, **labels, **varied_coords(job.values, sample.data_vars, job.description)}
     xarray.Dataset(coords=coords, attrs=attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
 
 

@@ -44,8 +44,15 @@ class Sweep:
     @property
     def varied(self) -> dict[str, Array]:
         """The values of the varied numbers."""
-        names = (f"{path}.varied" if path in self.data.data_vars else path for path in self.data.attrs["varied"])
-        return {name.removesuffix(".varied"): self.data[name].values for name in names}
+        return {path: self.data[self._coordinate(path)].values for path in self.data.attrs["varied"]}
+
+    def unit_of_varied(self, path: str) -> str:
+        """The unit of a varied number, or of an entry of one, "box.com[0]"; empty if it is not known or has none."""
+        whole = path if path in self.data.attrs["varied"] else path.partition("[")[0]
+        return str(self.data[self._coordinate(whole)].attrs.get("units", ""))
+
+    def _coordinate(self, path: str) -> str:
+        return f"{path}.varied" if path in self.data.data_vars else path
 
     @property
     def outputs(self) -> list[str]:

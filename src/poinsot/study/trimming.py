@@ -295,6 +295,8 @@ def _reachable(asked: Asked, equations: Equations, result: Trim, k: int, speed: 
     column = list(asked.problem.given).index(path)  # all conditions in front of it are numbers
     column = sum(int(np.prod(np.shape(asked.problem.system.numbers[p]))) for p in asked.problem.given[:column])
     V, unit = result.c[k, column], " m/s" if speed == "airspeed" else ""
+    own = max(V, float(asked.problem.system.numbers[path]), 1e-3)
+    lowest, highest = max(V, 1e-3 * own), FARTHEST * own
 
     def found(speeds: Array) -> Array:
         c = np.repeat(result.c[k : k + 1], len(speeds), axis=0)
@@ -302,8 +304,8 @@ def _reachable(asked: Asked, equations: Equations, result: Trim, k: int, speed: 
         r = _solved(asked, equations, c, result.tolerance)[1]
         return np.abs(r).max(axis=1) < result.tolerance
 
-    for word, sign in (("least", 1.0), ("greatest", -1.0)):
-        near, grid = max(V, 1e-3), max(V, 1e-3) * np.geomspace(1.0, FARTHEST, 64)[1:] ** sign
+    for word, far in (("least", highest), ("greatest", lowest / FARTHEST)):
+        near, grid = lowest, np.geomspace(lowest, far, 96)[1:]
         ok = found(grid)
         if ok.any():
             first = int(np.argmax(ok))
@@ -313,5 +315,7 @@ def _reachable(asked: Asked, equations: Equations, result: Trim, k: int, speed: 
                 ok = found(fine)
                 at = int(np.argmax(ok)) if ok.any() else len(fine) - 1
                 near, far = (fine[at - 1] if at else near), fine[at]
-            return f"The {word} {speed} found is {far:.5g}{unit}."
-    return f"No {speed} from {V / FARTHEST:.3g} to {V * FARTHEST:.3g}{unit} was found to do."
+            unit_of_last = 10.0 ** (np.floor(np.log10(far)) - 4)  # the one told is found as well: rounded to that side
+            told = (np.ceil if word == "least" else np.floor)(far / unit_of_last) * unit_of_last
+            return f"The {word} {speed} found is {told:.5g}{unit}."
+    return f"No {speed} from {lowest / FARTHEST:.3g} to {highest:.3g}{unit} was found to do."

@@ -27,12 +27,12 @@ from poinsot.parts.loads import Axes
 from poinsot.parts.slosh import slosh_parts
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import paths, studying, watching
-from poinsot.world.description import Body, Description, check_name
+from poinsot.world.description import AS_PARENT, Body, Description, check_name, check_new_names
 from poinsot.world.equipped import add_robot, equipped
 from poinsot.world.flat_values import Values
 from poinsot.world.handles import BodyHandle
 from poinsot.world.instants import Motion, State
-from poinsot.world.networks import add_network
+from poinsot.world.networks import network
 from poinsot.world.start_checks import checked_limits
 from poinsot.world.system import System, system_of
 from poinsot.world.touching import collided, grounds, ignoring, listed, material_of, new_touches, without_terrain
@@ -124,13 +124,13 @@ class World:
                 name,
             )
         if placement is None:
-            placement = Pose()
+            placement = AS_PARENT
         elif not isinstance(placement, Pose):
             placement = Pose(p=placement)
         body = Body(name, inertia, parent, joint, placement, **start)
         body.started(self.description.earth, self.description.elements.get("air"))  # an error now, not when it runs
         with self._all_or_nothing():
-            self._take("bodies", name, body)
+            self._take("bodies", {name: body})
             self._add_touches()
         return BodyHandle(self, name)
 
@@ -144,11 +144,14 @@ class World:
     def add_particles(self, name: str, particles: Particles, springs: Springs | None = None) -> list[BodyHandle]:
         """Add point masses, called name0, name1, ..., and springs between them, called name_spring0, ...
 
-        The code is straight-line for each mass and spring, which suits some hundreds of them. `pt.particles.simulate`
-        steps networks of any size.
+        A world of many point masses and springs alone is stepped in loops over them: see `poinsot.world.nets`.
         """
+        bodies, elements = network(name, particles, springs)
         with self._all_or_nothing():
-            return add_network(self, name, particles, springs)
+            self._take("bodies", bodies)
+            self._add_touches()
+            self._take("elements", elements)
+        return [BodyHandle(self, body) for body in bodies]
 
     def add_mechanism(
         self,
@@ -198,7 +201,7 @@ class World:
             raise TypeError(f"{element!r} cannot be added to a world; it needs a pt.Element such as pt.Spring(...).")
         for piece in element.name.split(".") if isinstance(element.name, str) else [element.name]:
             check_name("an element", piece)
-        self._take("elements", element.name, element)
+        self._take("elements", {element.name: element})
         return element
 
     def add_force(
@@ -332,7 +335,7 @@ class World:
         limits: between which `world.trim` looks for it.
         """
         with self._all_or_nothing():
-            self._take("inputs", name, read_only(np.array(value, dtype=float)))
+            self._take("inputs", {name: read_only(np.array(value, dtype=float))})
             if limits is not None:
                 self.input_limits[name] = checked_limits(name, limits)
 
@@ -379,7 +382,11 @@ class World:
     def derivative(
         self, t: Scalar, state: State, parameters: Values | None = None, inputs: Values | None = None
     ) -> State:
-        """The rate of change of the state at the time t [s]. Plain NumPy; this is what gets compiled."""
+        """The rate of change of the state at the time t [s]: qdot (nq,), vdot (nv,) and the rates of parts (ns,).
+
+        parameters: other numbers of the world, by their paths. inputs: values of its inputs, by name; by default those
+        of the world. Plain NumPy for one instance; this is what gets compiled, and it can be traced in a kernel.
+        """
         return self.system().derivative(t, state, parameters, inputs)
 
     def scene(self, state: State | None = None, t: float = 0.0, inputs: Values | None = None) -> Scene:
@@ -424,16 +431,11 @@ class World:
     sensitivity = studying.sensitivity
     equations = studying.equations
 
-    def _take(self, kind: str, name: str, item: Any) -> None:
+    def _take(self, kind: str, items: Mapping[str, Any]) -> None:
+        """Add bodies, elements or inputs by name."""
         d = self.description
-        for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
-            if name in taken:
-                raise FieldError(f"there is {what} called {name!r} already; every name can be used once.", "name", name)
-        if name == "earth" and d.earth is not None:
-            raise FieldError("'earth' is the Earth of this world already; give another name.", "name", name)
-        if "." in name and name in self.paths():
-            raise FieldError(f"{name!r} is a number of the world already; give the part another name.", "name", name)
-        self.description = replace(d, **{kind: {**getattr(d, kind), name: item}})  # type: ignore[arg-type]
+        check_new_names(d, items, self.paths)
+        self.description = replace(d, **{kind: {**getattr(d, kind), **items}})  # type: ignore[arg-type]
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:

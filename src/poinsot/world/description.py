@@ -1,6 +1,6 @@
 """The description of a world as frozen data: bodies, elements, gravity, inputs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from poinsot.world.flight_start import Start
 from poinsot.world.orbit import Orbit
 
 HELD = 1e30  # kg, kg m^2: the armature of a joint that is held; the acceleration that remains is below rounding
+AS_PARENT = Pose()  # the joint's frame is that of the parent
 STATE = ("position", "orientation", "velocity", "angular_velocity", "q", "v")
 RESERVED = (WORLD, "gravity", "supports", "joints", "numerical")  # the frame at rest, and sources of the ledger
 
@@ -43,7 +44,7 @@ class Body:
     inertia: Inertia | None = None
     parent: str | None = None
     joint: Joint | None = None
-    placement: Pose = field(default_factory=Pose)
+    placement: Pose = AS_PARENT
     position: ArrayLike | None = None
     orientation: ArrayLike | None = None
     velocity: ArrayLike | None = None
@@ -292,3 +293,18 @@ def check_name(what: str, name: str) -> None:
         )
     if name in RESERVED:
         raise FieldError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.", "name")
+
+
+def check_new_names(d: Description, names: Iterable[str], paths: Callable[[], list[str]]) -> None:
+    """An error if a name is taken by something in a description, or by one of its numbers, which have these paths."""
+    for name in names:
+        words = ""
+        for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
+            if name in taken:
+                words = f"there is {what} called {name!r} already; every name can be used once."
+        if name == "earth" and d.earth is not None:
+            words = "'earth' is the Earth of this world already; give another name."
+        if not words and "." in name and name in paths():
+            words = f"{name!r} is a number of the world already; give the part another name."
+        if words:
+            raise FieldError(words, "name", name)

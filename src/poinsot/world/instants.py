@@ -16,7 +16,10 @@ from poinsot.parts import BodyState, Effect, Scene
 class State:
     """The state of a world: coordinates q (nq,) and velocities v (nv,) of the joints, states of the parts (ns,).
 
-    Its rate of change has the same form.
+    Joints come in the order of `world.mechanism.links`, each with its slice of `q_slices` and `v_slices`: of a free
+    body q is its quaternion wxyz and position [m] in the world, v its angular velocity [rad/s] and velocity [m/s] in
+    its own axes; of a hinge an angle [rad] and its rate. `parts` are contents, speeds of wheels and the like, in the
+    order of the parts. The rate of change of a state has the same form: then q holds qdot, and v the accelerations.
     """
 
     q: Array

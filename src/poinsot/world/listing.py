@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from poinsot._errors import FieldError
 from poinsot.contact.colliders import Collider, joined, numbers_key
 from poinsot.contact.law import Material, numbers_of
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
@@ -12,6 +11,7 @@ from poinsot.contact.spots import spots_of
 from poinsot.environment.touch import Ground
 from poinsot.environment.touch_list import PLACES, TouchList
 from poinsot.parts import Element
+from poinsot.parts.element import whole_number
 
 NAME = "contacts"  # of the first list; others are contacts-2, contacts-3 ...
 
@@ -67,10 +67,11 @@ class ListDraft:
         return self.shapes.setdefault((name, id(collider)), (len(self.shapes), collider))[0]
 
     def made(self, name: str, capacity: int | None, ground: str = "") -> TouchList:
-        """The list, with room for `capacity` patches."""
+        """The list, with room for `capacity` patches, or for all of its pairs if these are fewer."""
         one, other = (list(self.shapes.values())[k][1].shape for k in self.pairs[0])
         patches = len(spots_of(one) if ground else kind_of(one, other)[0].sizes(one, other))
-        room = min(len(self.pairs), PLACES * len(self.shapes)) * patches if capacity is None else capacity
+        usual = min(len(self.pairs), PLACES * len(self.shapes)) * patches
+        room = usual if capacity is None else min(capacity, len(self.pairs) * patches)  # all that may ever touch
         laws = [law for _, law in self.laws.values()]
         several = len(laws) > 1
         return TouchList(
@@ -88,10 +89,4 @@ class ListDraft:
 
 def checked_capacity(capacity: Any) -> int | None:
     """How many patches a list has room for, as a user says it."""
-    if capacity is None:
-        return None
-    if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-        raise FieldError(
-            f"capacity of a list of contacts must be a whole number above 0, not {capacity!r}.", "capacity"
-        )
-    return capacity
+    return None if capacity is None else whole_number("a list of contacts", "capacity", capacity)

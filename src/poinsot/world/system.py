@@ -31,6 +31,7 @@ from poinsot.world.closing_loops import assembled_start, closing, closures_of, g
 from poinsot.world.description import Description, initial_states, own_states
 from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.instants import Motion, State, Switch
+from poinsot.world.nets import check_start, net_of, started
 from poinsot.world.start_checks import check_effects, require_latches, require_mass_apart, require_places
 
 OPEN = 1e-3  # of the size of a loop, or rad: a gap that is left after a step, and with which a run does not go on
@@ -58,6 +59,13 @@ class System:
         if self.letting_go:
             require_mass_apart(self.letting_go, self.states, description)
         self.independent = self._are_independent()
+        self.net = net_of(description, self.free)
+        self.sampled: tuple[str, ...] = ()
+        self.latching: tuple[str, ...] = ()
+        if self.net is not None:
+            with np.errstate(all="ignore"):
+                check_start(self.net, description)
+            return
         with np.errstate(all="ignore"), within_range("the world"):
             scene, _ = self.scene(0.0, self.start())
             require_places(scene, description)
@@ -118,6 +126,8 @@ class System:
         return self._started(None)
 
     def _started(self, parameters: Values | None) -> State:
+        if not parameters and self.net is not None:
+            return State(*started(self.net, self.description), np.zeros(0))
         description = self.described(parameters)
         states = initial_states(description)
         mech = self._mechanism(description, states)
@@ -284,11 +294,19 @@ class System:
         inputs: Values | None = None,
     ) -> State:
         """The state after a step, with the latches of elements updated."""
-        if self.sampled or self.events:
-            state = State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
-        if not self.latching:
+        state = self.sampled_state(t, state, parameters, inputs)
+        return self.latched(self.motion(t, state, parameters, inputs), state) if self.latching else state
+
+    def sampled_state(
+        self, t: Scalar, state: State, parameters: Values | None = None, inputs: Values | None = None
+    ) -> State:
+        """The state after a step, with the samples taken that are due, and what happens noticed."""
+        if not (self.sampled or self.events):
             return state
-        motion = self.motion(t, state, parameters, inputs)
+        return State(state.q, state.v, pack(sampling.settled(self, t, state, parameters, inputs)))
+
+    def latched(self, motion: Motion, state: State) -> State:
+        """A state with the latches of elements updated, given its motion."""
         states = dict(motion.scene.states)
         for name in self.latching:
             own = motion.scene.elements[name].settle(motion, own_states(states, name))

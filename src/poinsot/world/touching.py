@@ -1,6 +1,6 @@
 """Which bodies of a world touch which: made as bodies and grounds are added, in any order."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -115,7 +115,9 @@ def material_of(surface: Material | str | None, known: Mapping[str, Material]) -
     if surface is None or isinstance(surface, Material):
         return surface or Material()
     if surface not in known:
-        there = f"; there are {', '.join(known)}" if known else ": add it with world.add_surface"
+        there = (
+            f"; there are {', '.join(known)}" if known else " yet: world.add_surface adds one, [[surface]] in a file"
+        )
         raise FieldError(f"there is no surface {surface!r}{hint(str(surface), known) or there}.", "surface")
     return known[surface]
 
@@ -140,12 +142,12 @@ def colliding(description: Description, a: str, b: str, surface: Material | None
     if a in known or b in known:
         body, ground = (a, known[b]) if b in known else (b, known[a])
         heard = replace(ground, ignored=tuple(name for name in ground.ignored if name != body))
-        touches = _on_ground(ground, _shaped(description, body), surface)
+        touches = _on_ground(ground, _shaped(description, body, "b" if a in known else "a"), surface)
         elements = _without(description, body, ground.name)
         return replace(description, elements={**elements, ground.name: heard, **{e.name: e for e in touches}})
     if a == b:
         raise FieldError(f"body {a!r} cannot touch itself.", "b")
-    touches = _between(_shaped(description, a), _shaped(description, b), surface)
+    touches = _between(_shaped(description, a, "a"), _shaped(description, b, "b"), surface)
     return replace(description, elements=_without(description, a, b) | {e.name: e for e in touches})
 
 
@@ -180,8 +182,16 @@ def collided(
         return colliding(description, str(a), str(b), surface)
     if isinstance(a, single) and b is None:
         raise FieldError(f"collide needs two bodies, or a list of them; got only {str(a)!r}.", "b")
-    names, others = (None if x is None else [str(k) for k in ([x] if isinstance(x, single) else x)] for x in (a, b))
-    return all_colliding(description, names, others, surface, apart, capacity)
+    return all_colliding(description, _names("a", a), _names("b", b), surface, apart, capacity)
+
+
+def _names(which: str, some: Any) -> list[str] | None:
+    """The names of a body or of several; None for all."""
+    if some is None or isinstance(some, str | BodyHandle):
+        return None if some is None else [str(some)]
+    if not isinstance(some, Iterable):
+        raise FieldError(f"collide takes bodies, or lists of them, not {some!r}.", which)
+    return [str(name) for name in some]
 
 
 def all_colliding(
@@ -196,16 +206,17 @@ def all_colliding(
     pair, or in lists if they are many."""
     for name in (*(some or ()), *(others or ())):
         if name not in description.bodies:
-            raise FieldError(f"there is no body {name!r}{hint(name, description.bodies)}.", "a")
+            raise FieldError(f"there is no body {name!r}{hint(name, description.bodies)}.", "bodies" if some else "b")
+    if some is not None and others is None and len(set(some)) < 2:
+        raise FieldError(f"collide needs two bodies, or a list of them; got only {some!r}.", "bodies")
     bodies = description.bodies
     names = list(bodies) if some is None else some
-    found = [(a, b) for k, a in enumerate(names) for b in (names[k + 1 :] if others is None else others) if a != b]
     capacity = checked_capacity(capacity)
     known = {frozenset(ends) for e in description.elements.values() for ends in _touched_by(e)}
     pairs = [
         (a, b)
-        for a, b in dict.fromkeys(found)
-        if frozenset((a, b)) not in (apart | known)
+        for both, (a, b) in _pairs_once(names, others).items()
+        if both not in (apart | known)
         and (_moves(description, a) or _moves(description, b))
         and not are_neighbours(description, a, b)
         and any(x.may_touch(y) for x in colliders_of(bodies[a]) for y in colliders_of(bodies[b]))
@@ -217,6 +228,16 @@ def all_colliding(
         ends = [(shaped[a], shaped[b]) for a, b in pairs]
         touches = lists_of(ends, surface, capacity, list(description.elements))
     return replace(description, elements={**description.elements, **{e.name: e for e in touches}})
+
+
+def _pairs_once(names: Sequence[str], others: Sequence[str] | None) -> dict[frozenset[str], tuple[str, str]]:
+    """Every pair of a group, or of two groups, once, and in the order in which it is named first."""
+    found: dict[frozenset[str], tuple[str, str]] = {}
+    for k, a in enumerate(names):
+        for b in names[k + 1 :] if others is None else others:
+            if a != b:
+                found.setdefault(frozenset((a, b)), (a, b))
+    return found
 
 
 def _touched_by(element: Element) -> list[tuple[str, str]]:
@@ -253,20 +274,20 @@ def ignoring(description: Description, a: str, b: str) -> Description:
     known, elements = grounds(description), dict(description.elements)
     if a in known or b in known:
         body, ground = (a, known[b]) if b in known else (b, known[a])
-        _shaped(description, body)
+        _shaped(description, body, "b" if a in known else "a")
         ignored = tuple(dict.fromkeys((*ground.ignored, body)))
         elements |= {ground.name: replace(ground, ignored=ignored)}
     description = replace(description, elements=elements)
     return replace(description, elements=_without(description, a, b))
 
 
-def _shaped(description: Description, body: str) -> Body:
-    """A body; an error if it has no shapes."""
+def _shaped(description: Description, body: str, which: str) -> Body:
+    """A body, the one called `which`; an error if it has no shapes."""
     if body not in description.bodies:
         known = [*description.bodies, *grounds(description)]
-        raise FieldError(f"there is no body or ground {body!r}{hint(body, known)}.", "a")
+        raise FieldError(f"there is no body or ground {body!r}{hint(body, known)}.", which)
     if not colliders_of(description.bodies[body]):
-        raise FieldError(f"body {body!r} has no shapes to touch anything with: make its inertia of shapes.", "a")
+        raise FieldError(f"body {body!r} has no shapes to touch anything with: make its inertia of shapes.", which)
     return description.bodies[body]
 
 

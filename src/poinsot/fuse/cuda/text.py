@@ -4,6 +4,7 @@ Arrays that are indexed at run time are in shared memory, interleaved between th
 memory otherwise. The functions at the end serve both `translation` and `loops`.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,7 +102,8 @@ class Unit:
 
     `room`: elements of shared memory that a thread may use; `shared`: those that it does. `streams`: its arrays are so
     large that they are in local memory and go through the caches; then it is best to read and write little, in many
-    threads. `inputs`: for each number that is an argument's element, the argument's form, the element and their number.
+    threads. `calls`: in how many places each function is called. `inputs`: for each number that is an argument's
+    element, the argument's form, the element and their number.
     """
 
     float64: bool
@@ -110,6 +112,7 @@ class Unit:
     streams: bool = False
     functions: list[str] = field(default_factory=list)
     callees: dict[Graph, str] = field(default_factory=dict)
+    calls: Counter[Graph] = field(default_factory=Counter)
     inputs: dict[Node, tuple[str, int, int]] = field(default_factory=dict)
     count: int = 0  # names
     shared: int = 0

@@ -4,6 +4,7 @@ Multiplications and additions are contracted, as on the processor; mathematical 
 asks for others.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 from poinsot.fuse.cuda.constants import TYPES
 from poinsot.fuse.cuda.loops import write_loop
 from poinsot.fuse.cuda.text import SHARED, Place, Refs, Text, Unit, copy, each, element, simple
+from poinsot.fuse.graph.memory import by_argument, is_whole
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.patterns import ArrayElement, LoopPlan, elements
 
 EVERYTHING = 1 << 30  # elements of shared memory: more than any program needs
 STREAM = {4: 3, 8: 2}  # arrays that need so many times more than the shared memory stay in local memory
-STREAMING = 512  # threads per multiprocessor that are then enough
+STREAMING = 512  # threads per multiprocessor that are then enough; in their registers are too few doubles for long code
 # The assembler looks for an order of instructions that hides their latency. Where that is short, and in long blocks,
 # the order of the text is better: it needs fewer registers.
 LONG = 4000
@@ -44,7 +46,8 @@ def kernel_source(
     first = _written(graph, inputs, outputs, Unit(float64, fast, EVERYTHING))
     tables, itemsize, block = len(first.read_tables().packed().numbers), first.itemsize, first.block
     room = 0 if _passes_arrays(graph) else (SHARED // itemsize - tables) // block
-    streams = first.shared > STREAM[itemsize] * room > 0
+    is_long = float64 and sum(function.count("\n") for function in first.functions) > LONG
+    streams = first.shared > STREAM[itemsize] * room > 0 and not is_long
     unit = _written(graph, inputs, outputs, Unit(float64, fast, 0 if streams else room, streams))
     nodes = graph.live()
     loops, by_order = any(node.op == "loop" for node in nodes), (not float64 and not fast) or len(nodes) > LONG
@@ -56,12 +59,14 @@ def kernel_source(
 def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: Unit) -> Unit:
     """The unit with the kernel written into it."""
     text = Text(unit, [(0, unit.room)])
-    params, results = iter(graph.params), iter(graph.outputs)
-    for k, size in enumerate(inputs):
-        for e in range(size):
-            unit.inputs[next(params)] = (f"in{k}[({{}}) * in{k}_row]", e, size)
-    groups = [[next(results) for _ in range(size)] for size in outputs]
-    refs: Refs = {}
+    unit.calls = _calls(graph)
+    groups, refs = by_argument(graph.outputs, outputs), Refs()
+    for k, nodes in enumerate(by_argument(graph.params, inputs)):
+        form = f"in{k}[({{}}) * in{k}_row]"
+        if is_whole(nodes):
+            refs[nodes[0]] = Place(form)
+        else:
+            unit.inputs.update((node, (form, e, len(nodes))) for e, node in enumerate(nodes))
     plan = LoopPlan(graph, unit.inputs, groups)
     for param, (form, e, _) in unit.inputs.items():
         if param in plan.wanted:
@@ -70,9 +75,11 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
     for k, group in enumerate(groups):
         if k in plan.patterns:
             each(text, len(group), f"out{k}[k * out{k}_row] = {element(text, plan.patterns[k], refs)};")
-            continue
-        for e, node in enumerate(group):
-            text.line(f"out{k}[{e} * out{k}_row] = {refs[node]};")
+        elif is_whole(group):
+            each(text, group[0].size, f"out{k}[k * out{k}_row] = {refs[group[0]].at('k')};")
+        else:
+            for e, node in enumerate(group):
+                text.line(f"out{k}[{e} * out{k}_row] = {refs[node]};")
     names = {f"in{k}": "const T*" for k in range(len(inputs))} | {f"out{k}": "T*" for k in range(len(outputs))}
     arguments = ", ".join(
         f"{type_} __restrict__ {name}, const long long {name}_row, const long long {name}_lane"
@@ -91,19 +98,21 @@ def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: 
     return unit
 
 
+def _calls(graph: Graph) -> Counter[Graph]:
+    """In how many places each function is called."""
+    return Counter(node.data for part in (graph, *graph.subgraphs()) for node in part.live() if node.op == "call")
+
+
 def _calls_in_long_code(graph: Graph) -> bool:
     """Whether functions are called in long code: looking for an order, the assembler then keeps 32 or 128 registers."""
-    parts = [part.live() for part in (graph, *graph.subgraphs())]
-    return sum(map(len, parts)) > LONG and any(node.op == "call" for nodes in parts for node in nodes)
+    size = sum(len(part.live()) for part in (graph, *graph.subgraphs()))
+    return size > LONG and any(places > 1 for places in _calls(graph).values())
 
 
 def _passes_arrays(graph: Graph) -> bool:
     """Whether some called function takes an array, as a pointer to local memory."""
-    return any(
-        node.op == "call" and any(isinstance(arg.type, tuple) for arg in node.args)
-        for part in (graph, *graph.subgraphs())
-        for node in part.live()
-    )
+    called = (callee for callee, places in _calls(graph).items() if places > 1)
+    return any(isinstance(param.type, tuple) for callee in called for param in callee.params)
 
 
 def _graph(text: Text, graph: Graph, refs: Refs, plan: LoopPlan | None = None) -> list[Any]:
@@ -229,9 +238,16 @@ def _set(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
 
 
 def _call(text: Text, node: Node, refs: Refs, last: dict[Node, float]) -> None:
-    """Scalars are passed by value, arrays as pointers, results through references."""
+    """Scalars are passed by value, arrays as pointers, results through references. A function that is called in one
+    place alone is written there."""
     graph: Graph = node.data
     unit = text.unit
+    if unit.calls[graph] == 1:
+        free, inside = list(text.free), dict(zip(graph.params, (refs[arg] for arg in node.args), strict=True))
+        ends = _graph(text, graph, inside)
+        refs.update((user, ends[user.data]) for user in node.used_results())
+        text.free = free
+        return
     if graph not in unit.callees:
         name = unit.callees[graph] = f"function{len(unit.callees)}"
         inner = Text(unit)

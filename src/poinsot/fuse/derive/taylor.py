@@ -21,15 +21,19 @@ from poinsot.fuse.trace.control import fori_loop
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 STRAIGHT = 2_500  # operations: the longest series that is straight-line code
-SUMS = 12  # sums of products that one inner loop adds up side by side
+SUMS = 12  # sums of products that are added up side by side: they share operands, and none waits for itself
+
+Row = tuple[Node, bool]  # the series of a node; True: k times its coefficients
 
 
 class _Coefficients:
-    """What rules see: the coefficients of order k of nodes, `now`, and of order 0."""
+    """What rules see: the coefficients of order k of nodes, `now`, those of order 0, and sums of products of others."""
 
     def __init__(self, recurrences: Recurrences, zeroth: dict[Node, Value]) -> None:
         self.recurrences, self.zeroth, self.home = recurrences, zeroth, current()
         self.now: dict[Node, Value] = {}
+        self.sums: dict[tuple[Row, Row], Value] = {}  # of products of older coefficients, at order k
+        self.inverse_order: Value = 1.0  # 1/k
 
     def __getitem__(self, x: Node) -> Value:
         if x in self.recurrences.moving:
@@ -54,13 +58,13 @@ class _Coefficients:
             self.now[node] = by_partials(self, pairs) if pairs is not None else RULES[node.op](self, node, *node.args)
 
     def sum(self, x: Node, y: Node) -> Value:
-        raise NotImplementedError
+        return self._summed((x, False), (y, False)) if self.move(x, y) else 0.0
 
     def rate(self, x: Node, y: Node) -> Value:
-        raise NotImplementedError
+        return mul(self.inverse_order, self._summed((x, True), (y, False))) if self.move(x, y) else 0.0
 
-
-Row = tuple[Node, bool]  # the series of a node; True: k times its coefficients
+    def _summed(self, x: Row, y: Row) -> Value:
+        return self.sums[x, y] if (x, y) in self.sums else self.sums[y, x]
 
 
 class _Asked(_Coefficients):
@@ -77,15 +81,7 @@ class _Asked(_Coefficients):
             self.now = {node: graph.param(node.type) for node in recurrences.moving}
             self.sweep()
 
-    def sum(self, x: Node, y: Node) -> Value:
-        return self._ask((x, False), (y, False))
-
-    def rate(self, x: Node, y: Node) -> Value:
-        return self._ask((x, True), (y, False))
-
-    def _ask(self, x: Row, y: Row) -> Value:
-        if not self.move(x[0], y[0]):
-            return 0.0
+    def _summed(self, x: Row, y: Row) -> Value:
         if (y, x) not in self.pairs:
             self.pairs[x, y] = None
         return current().param("f")
@@ -97,12 +93,14 @@ class _Unrolled(_Coefficients):
     def __init__(self, recurrences: Recurrences, zeroth: dict[Node, Value], order: int) -> None:
         super().__init__(recurrences, zeroth)
         r, self.k, k = recurrences, 0, 0
+        self.pairs = list(_Asked(r).pairs)
         self.series: dict[Node, list[Value]] = {x: [zeroth[x]] for x in r.moving if x in zeroth}
         for k in range(1, order + 1):
-            self.k = k
+            self.k, self.inverse_order = k, 1.0 / k
             self.now = {x: mul(1.0 / k, self._of(rate)[k - 1]) for x, rate in zip(r.state, r.rates, strict=True)}
             self.now[r.time] = 1.0 if k == 1 else 0.0
             if k < order:
+                self._add_up()
                 self.sweep()
             for node, value in self.now.items():
                 if node in self.series:
@@ -112,20 +110,23 @@ class _Unrolled(_Coefficients):
         """The series of a node, which may be constant."""
         return self.series[x] if x in self.series else [self.first(x), *([0.0] * self.k)]
 
-    def sum(self, x: Node, y: Node) -> Value:
-        if not self.move(x, y):
-            return 0.0
-        a, b, k = self.series[x], self.series[y], self.k
-        if x is not y:
-            return add(*(mul(a[j], b[k - j]) for j in range(1, k)))
-        twice = add(*(mul(a[j], a[k - j]) for j in range(1, (k + 1) // 2)))
-        return add(mul(2.0, twice), mul(a[k // 2], a[k // 2]) if k % 2 == 0 else 0.0)
+    def _add_up(self) -> None:
+        """All sums of products of older coefficients, some side by side."""
+        for start in range(0, len(self.pairs), SUMS):
+            some = self.pairs[start : start + SUMS]
+            self.sums.update(dict.fromkeys(some, 0.0))
+            for j in range(1, self.k):
+                for x, y in some:
+                    self.sums[x, y] = self._with_term(x, y, j)
 
-    def rate(self, x: Node, y: Node) -> Value:
-        if not self.move(x, y):
-            return 0.0
-        a, b, k = self.series[x], self.series[y], self.k
-        return mul(1.0 / k, add(*(mul(mul(float(j), a[j]), b[k - j]) for j in range(1, k))))
+    def _with_term(self, x: Row, y: Row, j: int) -> Value:
+        """The sum so far and its next product: a square's are equal in pairs, and summed up to the middle one."""
+        total, left = self.sums[x, y], self.k - 2 * j
+        if x == y and left < 0:
+            return total
+        a, b = self.series[x[0]][j], self.series[y[0]][self.k - j]
+        total = add(mul(2.0, total) if x == y and left == 0 else total, mul(mul(float(j), a) if x[1] else a, b))
+        return mul(2.0, total) if x == y and left == 1 else total
 
     def rows(self, nodes: Iterable[Node]) -> Traced:
         """The coefficients (rows, order + 1) of these nodes; the last of all but the state are not known."""
@@ -148,7 +149,6 @@ class _Rolled(_Coefficients):
             array = int(row[0] in r.observing)
             self.place[row] = array, self.sizes[array]
             self.sizes[array] += self.width
-        self.sums: dict[tuple[Row, Row], Value] = {}
 
     def solve(self) -> "_Rolled":
         """Fill the arrays."""
@@ -207,16 +207,6 @@ class _Rolled(_Coefficients):
 
             sums = fori_loop(i, term, Traced(objects([0.0] * len(some))))
             self.sums.update(zip(some, sums.data, strict=True))
-
-    def sum(self, x: Node, y: Node) -> Value:
-        pair = ((x, False), (y, False))
-        return (self.sums[pair] if pair in self.sums else self.sums[pair[::-1]]) if self.move(x, y) else 0.0
-
-    def rate(self, x: Node, y: Node) -> Value:
-        pair = ((x, True), (y, False))
-        if not self.move(x, y):
-            return 0.0
-        return mul(self.inverse_order, self.sums[pair] if pair in self.sums else self.sums[pair[::-1]])
 
 
 @dataclass(frozen=True, eq=False)

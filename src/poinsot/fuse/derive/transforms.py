@@ -10,9 +10,10 @@ from poinsot.fuse.derive.forward import Dual, push, replay
 from poinsot.fuse.derive.reverse import pull
 from poinsot.fuse.graph.build import lift
 from poinsot.fuse.graph.nodes import Graph, Value, current, tracing, tracing_into
-from poinsot.fuse.kernels import Kernel, nested_arguments
+from poinsot.fuse.kernels import Kernel
 from poinsot.fuse.plan.budget import budget_pushed_forward, tracing_for
 from poinsot.fuse.trace import pytree
+from poinsot.fuse.trace.function_graph import nested_arguments
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
 Wrt = int | Sequence[int]

@@ -7,12 +7,13 @@ graph has the `STRICT` rules instead of these, which hold for infinities, NaN an
 """
 
 import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, is_strict, type_of
-from poinsot.fuse.graph.ops import OPS, Wanted
+from poinsot.fuse.graph.ops import OPS, REAL, Wanted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # in `typing` from Python 3.13 on
@@ -37,29 +38,65 @@ _CONVERSIONS: dict[tuple[Wanted, Type], str] = {
 
 
 _word = PYTHON["u"]
+_COMMUTING = ("add", "mul")
+# Of Python's floats, for which they are those of NumPy.
+_FOLDS: dict[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+}
 
 
 def build(op: str, *args: Value) -> Value:
     """Apply an operation of the table `OPS` to nodes and Python numbers."""
-    rules = RULES
+    floats = numbers = True
     for arg in args:
-        if arg.type == "u" if type(arg) is Node else type(arg) is _word:
-            args = _beside_unsigned(op, args)
-            rules = UNSIGNED if any(type_of(arg) == "u" for arg in args) else RULES
-            break
-    rule = rules.get(op)
-    if op in STRICT and rules is RULES and is_strict():
-        rule = STRICT[op]
+        if type(arg) is Node:
+            numbers = False
+            if arg.type != "f":
+                if arg.type == "u":
+                    return _build_words(op, args)
+                floats = False
+        elif type(arg) is not float:
+            if type(arg) is _word:
+                return _build_words(op, args)
+            floats = False
+    return _build(op, args, RULES, numbers, floats and op in REAL)
+
+
+def _build_words(op: str, args: tuple[Value, ...]) -> Value:
+    """The same where some are unsigned."""
+    args = _beside_unsigned(op, args)
+    rules = UNSIGNED if any(type_of(arg) == "u" for arg in args) else RULES
+    return _build(op, args, rules, all(map(known, args)), floats=False)
+
+
+def _build(op: str, args: tuple[Value, ...], rules: dict[str, Rule], numbers: bool, floats: bool) -> Value:
+    """The operation; `numbers`: all arguments are known; `floats`: arguments and result are floats."""
+    if numbers and floats and op in _FOLDS:
+        return _FOLDS[op](*args)
+    strict = is_strict()
+    rule = STRICT[op] if strict and op in STRICT and rules is RULES else rules.get(op)
     if rule is not None:
         simpler = rule(*args)
         if simpler is not None:
             return simpler
-    if not any(type(arg) is Node for arg in args):
+    if numbers:
         return OPS[op].fold(*args)
-    wanted, result = OPS[op].types(*map(type_of, args))
-    nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
-    opposite = _opposite(op, nodes) if result == "f" and not is_strict() else None
-    return current().node(op, nodes, result) if opposite is None else current().node("neg", (opposite,), "f")
+    graph = current()
+    if op in _COMMUTING:
+        a, b = args
+        if type(a) is Node and type(b) is Node and a.graph is b.graph and a.index > b.index:
+            args = (b, a)  # in one order, so that a+b and b+a are one node
+    if floats:
+        result: Type = "f"
+        nodes = tuple([arg if type(arg) is Node else graph.constant(arg, "f") for arg in args])
+    else:
+        wanted, result = OPS[op].types(*map(type_of, args))
+        nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
+    opposite = None if strict or result != "f" else _opposite(op, nodes)
+    return graph.node(op, nodes, result) if opposite is None else graph.node("neg", (opposite,), "f")
 
 
 def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
@@ -133,7 +170,7 @@ def _add(a: Value, b: Value) -> Value | None:
         return build("sub", a, b.args[0])
     if a.op == "neg":
         return build("sub", b, a.args[0])
-    return _ordered("add", a, b)
+    return None
 
 
 def _sub(a: Value, b: Value) -> Value | None:
@@ -165,7 +202,7 @@ def _mul(a: Value, b: Value) -> Value | None:
         return build("neg", build("mul", a.args[0], b)) if b.op != "neg" else build("mul", a.args[0], b.args[0])
     if b.op == "neg":
         return build("neg", build("mul", a, b.args[0]))
-    return _ordered("mul", a, b)
+    return None
 
 
 def _div(a: Value, b: Value) -> Value | None:

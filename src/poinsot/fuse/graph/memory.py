@@ -4,7 +4,7 @@
 changed (in place where the old array is dead: that is for the back end to decide).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -62,6 +62,21 @@ def table(numbers: tuple[float, ...] | Numbers) -> Node:
     if isinstance(numbers, Numbers):
         return current().node("table", (), ("f", len(numbers)), numbers)
     return current().node("table", (), (common_type(numbers), len(numbers)), numbers)
+
+
+def is_whole(nodes: Sequence[Node]) -> bool:
+    """Whether an argument or result of a kernel is one array in memory, not a node for each of its elements."""
+    return len(nodes) == 1 and isinstance(nodes[0].type, tuple)
+
+
+def by_argument(nodes: Sequence[Node], sizes: Iterable[int]) -> list[list[Node]]:
+    """The parameters or outputs of a kernel's graph, argument by argument: one array in memory, or one node for each of
+    so many elements."""
+    groups, rest = [], list(reversed(nodes))
+    for size in sizes:
+        whole = bool(rest) and isinstance(rest[-1].type, tuple) and size > 0
+        groups.append([rest.pop() for _ in range(1 if whole else size)])
+    return groups
 
 
 def whole_of(values: Sequence[Value]) -> Node | None:

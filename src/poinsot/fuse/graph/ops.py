@@ -161,5 +161,7 @@ OPS: dict[str, Op] = {
     "from_bits": Op(_view("f"), _fixed("i", "f")),
 }
 
+REAL = {op for op, row in OPS.items() if row.types in (_number, _real)}  # of floats, a float
+
 # Operations that `build` does not make: `memory`, `control` and `math.machine` do.
 STRUCTURE = {"const", "param", "proj", "loop", "call", "slow_path", "array", "get", "set", "table"}

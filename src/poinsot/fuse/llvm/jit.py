@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
-from poinsot.fuse.llvm import object_cache, target
+from poinsot.fuse.llvm import emission, object_cache, target
 
-_lock = threading.RLock()  # reentrant: code may be released while other code is compiled
+_lock = threading.RLock()  # reentrant: code may be released while other code is loaded
+_changed = threading.Condition(_lock)
+_making: dict[str, int] = {}  # the hashes of what is being compiled, and the threads that do it
+_forking: set[int] = set()  # the threads that want to fork, for which others wait
 MANY = 4096  # pieces of code; with more of them loaded, their memory maps are counted
 MAPS = 4  # memory maps that a piece of code takes at most
 
@@ -36,8 +39,24 @@ class MachineCode:
 
 _loaded: WeakValueDictionary[str, MachineCode] = WeakValueDictionary()  # by the hash of all that it was made from
 
-if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that a thread of the parent holds
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+def _before_fork() -> None:
+    """Hold the lock while no other thread compiles: a child must not inherit what such a thread holds within LLVM."""
+    me = threading.get_ident()
+    _lock.acquire()
+    _forking.add(me)
+    while {*_making.values()} - {me}:
+        _changed.wait()
+
+
+def _after_fork() -> None:
+    _forking.clear()
+    _changed.notify_all()
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 @functools.cache
@@ -51,51 +70,40 @@ def available() -> bool:
         return True
 
 
-def _target_machine() -> Any:
-    """A new one: an engine that loads code owns its target machine."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    host = target.host()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=host.name, features=host.features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
-    )
-
-
-@contextlib.contextmanager
-def _as_written() -> Iterator[None]:
-    """Without LLVM's machine scheduler: the values that it moves apart in long straight-line code would be spilled.
-
-    The switch is LLVM's, for the whole process, so it is reset.
-    """
-    import llvmlite.binding as llvm
-
-    llvm.set_option("", "-enable-misched=false")
-    try:
-        yield
-    finally:
-        llvm.set_option("", "-enable-misched=true")
-
-
 def compile_module(text: str, name: str) -> MachineCode:
-    """The machine code of a module; the same one, if it is loaded already."""
-    with _lock:
-        begin, key = time.perf_counter(), _key(text)
+    """The machine code of a module; the same one, if it is loaded already. Threads compile side by side."""
+    begin, key = time.perf_counter(), _key(text)
+    with _being_made(key):
         code, source = _loaded.get(key), "cache"
         if code is None:
             content, source = _object(key, text)
-            code = _loaded[key] = _load(content)
-        if debug():
-            _report(name, key, text, source, time.perf_counter() - begin)
-        return code
+            code = _load(key, content)
+    if debug():
+        _report(name, key, text, source, time.perf_counter() - begin)
+    return code
+
+
+@contextlib.contextmanager
+def _being_made(key: str) -> Iterator[None]:
+    """For one thread at a time for each piece of code, and with no fork meanwhile."""
+    me = threading.get_ident()
+    with _changed:
+        while _making.get(key, me) != me or _forking - {me}:
+            _changed.wait()
+        _making[key] = me
+    try:
+        yield
+    finally:
+        with _changed:
+            _making.pop(key, None)
+            _changed.notify_all()
 
 
 def _key(text: str) -> str:
     """The hash of all that the machine code of a module is made from."""
     import llvmlite
 
-    parts = [text, *map(str, target.host()), llvmlite.__version__, _PIPELINE]
+    parts = [text, *map(str, target.host()), llvmlite.__version__, emission.PIPELINE]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -110,51 +118,43 @@ def found(place: str, aim: target.Target, name: str) -> MachineCode | None:
     if link is None:
         return None
     key = link.decode()
-    with _lock:
+    with _being_made(key):
         code = _loaded.get(key)
         if code is None:
             content = object_cache.read(key)
             if content is None:
                 return None
-            code = _loaded[key] = _load(content)
+            code = _load(key, content)
     if debug():
         print(f"poinsot: {name}: known, loaded in {time.perf_counter() - begin:.3f} s", file=sys.stderr)
     return code
 
 
 def _link(place: str, aim: target.Target) -> str:
-    return hashlib.sha256(f"code {place} {aim} {target.host()} {_PIPELINE}".encode()).hexdigest()
+    return hashlib.sha256(f"code {place} {aim} {target.host()} {emission.PIPELINE}".encode()).hexdigest()
 
 
 def _object(key: str, text: str) -> tuple[bytes, str]:
     """The object file of a module, and where it came from."""
-    import llvmlite.binding as llvm
-
     content = object_cache.read(key)
     if content is not None:
         return content, "cache"
-    machine = _target_machine()
-    # A context of its own: LLVM's global one keeps the constants of every module for good.
-    with (
-        contextlib.closing(llvm.context.create_context()) as context,
-        contextlib.closing(llvm.parse_assembly(text, context)) as module,
-        _as_written(),
-    ):
-        module.verify()
-        content = machine.emit_object(module)
+    content = emission.object_file(text)
     object_cache.write(key, content)
     return content, "compiled"
 
 
-def _load(content: bytes) -> MachineCode:
+def _load(key: str, content: bytes) -> MachineCode:
     import llvmlite.binding as llvm
 
-    if len(_loaded) >= MANY:
-        _require_maps()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(content))
-    engine.finalize_object()
-    return MachineCode(engine)
+    with _lock:
+        if len(_loaded) >= MANY:
+            _require_maps()
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), emission.target_machine())
+        engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+        engine.finalize_object()
+        code = _loaded[key] = MachineCode(engine)
+        return code
 
 
 def _require_maps() -> None:
@@ -169,9 +169,6 @@ def _require_maps() -> None:
             f"{len(_loaded)} compiled kernels are in use, and the system allows no more memory maps ({used} of "
             f"{limit}). Let go of kernels, worlds or runs that are not needed any more, or raise vm.max_map_count."
         )
-
-
-_PIPELINE = "codegen -O2, as written"
 
 
 def debug() -> bool:

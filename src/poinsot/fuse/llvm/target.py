@@ -33,9 +33,16 @@ class Target:
         """Bytes of a vector."""
         return self.width * self.itemsize
 
+    @functools.cached_property
+    def _scalars(self) -> dict[Type, str]:
+        return {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "u": "i32", "b": "i1"}
+
+    @functools.cached_property
+    def _vectors(self) -> dict[Type, str]:
+        return {type_: f"<{self.width} x {scalar}>" for type_, scalar in self._scalars.items()}
+
     def scalar(self, type_: Type) -> str:
-        names: dict[Type, str] = {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "b": "i1"}
-        return names.get(type_, "i32")
+        return self._scalars[type_]
 
     def short(self, type_: Type) -> str:
         """The name of a type of numbers inside the names of intrinsic functions."""
@@ -46,7 +53,7 @@ class Target:
         return 4 if type_ == "u" else self.itemsize
 
     def vector(self, type_: Type) -> str:
-        return f"<{self.width} x {self.scalar(type_)}>"
+        return self._vectors[type_]
 
     def literal(self, value: float, type_: Type) -> str:
         """A constant as LLVM writes it, exactly."""

@@ -107,7 +107,13 @@ def in_memory(x: Any) -> Any:
     A loop finds out by itself which of the arrays that it carries are indexed, but is traced twice for that, and loops
     in loops many times.
     """
-    return Traced.in_memory(Traced(x)._in_memory(), np.shape(x)) if tracing() and np.size(x) else x
+    if not tracing() or not np.size(x):
+        return x
+    if _is_in_memory(x):
+        return Traced.in_memory(x._memory, x.shape)
+    if isinstance(x, np.ndarray) and x.dtype == np.float64 and np.any(x) and not np.any(np.isnan(x)):
+        return Traced.in_memory(memory.table(memory.Numbers(x)), x.shape)
+    return Traced.in_memory(Traced(x)._in_memory(), np.shape(x))
 
 
 def _is_in_memory(x: Any) -> bool:
@@ -244,6 +250,16 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
         return callee.rebuild(_leave(callee.specs, ends))
 
     return call
+
+
+def operations(function: Callable[..., Any], *args: Any) -> int:
+    """How many operations a function of `once` takes on such arguments; 0 outside of a kernel. It is traced for them,
+    as a call does, if it was not yet."""
+    if not tracing():
+        return 0
+    arrays = [Traced(as_objects(leaf)) for leaf in pytree.flatten(args)[0]]
+    specs = tuple(_Spec.of(array, by_scalars=True) for array in arrays)
+    return sum(_callee(current(), function, pytree.structure(args), specs).graph.count().values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -345,6 +345,8 @@ class Traced:
     @np.errstate(all="ignore")
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         arrays = unsigned.ufunc_operands(ufunc, method, inputs, [as_objects(x) for x in inputs])
+        if not kwargs and out is None and method == "__call__" and ufunc in SCALAR_RULES:
+            return Traced(on_objects(ufunc)(*arrays))
         where = kwargs.pop("where", True)
         if where is not True and (out is None or method != "__call__"):
             name = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
@@ -381,6 +383,10 @@ def _is_basic(index: Any) -> bool:
 
 def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """An object array of these values, taken as they are."""
+    if shape == ():
+        array: np.ndarray = _empty((), dtype=object)
+        array[()] = values[0]
+        return array
     array = _empty(len(values), dtype=object)
     array[:] = values
     return array if shape is None else array.reshape(shape)
@@ -388,15 +394,15 @@ def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
 
 def as_objects(x: Any) -> np.ndarray:
     """Anything array-like as an object array of values."""
+    if type(x) is Traced:
+        return x.data
+    if type(x) is Node:
+        return objects([x], ())
     if isinstance(x, np.ndarray) and x.dtype == object:
         return x
-    if isinstance(x, Traced):
-        return x.data
     if isinstance(x, (list, tuple)):
         parts = [as_objects(part) for part in x]
         return np.stack(parts) if parts else _empty(0, dtype=object)
-    if type(x) is Node:
-        return objects([x], ())
     array = _asarray(x)
     if array.dtype == unsigned.WORD:
         return objects([*map(np.uint32, array.ravel())], array.shape)

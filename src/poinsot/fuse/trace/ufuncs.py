@@ -13,7 +13,7 @@ from poinsot.fuse.graph.nodes import Value, is_strict, type_of
 
 
 def _op(name: str) -> Callable[..., Value]:
-    return lambda *args: build(name, *args)
+    return functools.partial(build, name)
 
 
 def _swapped(name: str) -> Callable[[Value, Value], Value]:

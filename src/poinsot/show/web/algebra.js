@@ -11,7 +11,9 @@ const across = (a, n) => minus(a, times(dot(a, n), n)); // the part of a normal 
 const perpendicular = n => unit(across(Math.abs(n[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0], n));
 
 function rotated(q, v) {
-  const [w, x, y, z] = q, u = [x, y, z], t = times(2, cross(u, v));
+  const [w, x, y, z] = q;
+  const u = [x, y, z];
+  const t = times(2, cross(u, v));
   return add(v, add(times(w, t), cross(u, t)));
 }
 

@@ -125,82 +125,179 @@ void main() {
 }`;
 
 const PALETTES = {
-  studio: { zenith: 0xcfd9e6, horizon: 0xf6f8fb, meadow: 0xe9edf2, far: 0xeef1f5, ink: 0xaab5c3, glow: 0x000000, reach: 60 },
-  field: { zenith: 0x3f79bf, horizon: 0xdce7f0, meadow: 0x74875f, far: 0x8d9c7c, ink: 0x4c5b41, glow: 0xfff1d0, reach: 9e3 },
-  orbit: { zenith: 0x000000, horizon: 0x000000, meadow: 0x000000, far: 0x000000, ink: 0x000000, glow: 0x000000, reach: 1 },
+  studio: {
+    zenith: 0xcfd9e6,
+    horizon: 0xf6f8fb,
+    meadow: 0xe9edf2,
+    far: 0xeef1f5,
+    ink: 0xaab5c3,
+    glow: 0x000000,
+    reach: 60,
+  },
+  field: {
+    zenith: 0x3f79bf,
+    horizon: 0xdce7f0,
+    meadow: 0x74875f,
+    far: 0x8d9c7c,
+    ink: 0x4c5b41,
+    glow: 0xfff1d0,
+    reach: 9e3,
+  },
+  orbit: {
+    zenith: 0x000000,
+    horizon: 0x000000,
+    meadow: 0x000000,
+    far: 0x000000,
+    ink: 0x000000,
+    glow: 0x000000,
+    reach: 1,
+  },
 };
 
 const paletteOf = world => PALETTES[world.globe?.low ? "field" : world.kind]; // a flight near the ground has a sky, also over a globe
 
-const linear = hex => { const c = new THREE.Color(); c.setHex(hex, THREE.LinearSRGBColorSpace); return c; }; // the shader writes display values
+const linear = hex => {
+  const c = new THREE.Color();
+  c.setHex(hex, THREE.LinearSRGBColorSpace);
+  return c;
+}; // the shader writes display values
 
 // Land white, coast green: from lines of longitude and latitude in tenths of degrees.
 function landTexture(lines) {
-  const canvas = document.createElement("canvas"), w = canvas.width = 2048, h = canvas.height = 1024, g = canvas.getContext("2d");
-  g.fillStyle = "#000"; g.fillRect(0, 0, w, h);
-  g.fillStyle = "#f00"; g.strokeStyle = "#ff0"; g.lineWidth = 1.6; g.lineJoin = "round";
+  const canvas = document.createElement("canvas");
+  const w = (canvas.width = 2048);
+  const h = (canvas.height = 1024);
+  const g = canvas.getContext("2d");
+  g.fillStyle = "#000";
+  g.fillRect(0, 0, w, h);
+  g.fillStyle = "#f00";
+  g.strokeStyle = "#ff0";
+  g.lineWidth = 1.6;
+  g.lineJoin = "round";
   for (const line of lines) {
     g.beginPath();
     line.forEach(([lon, lat], k) => g[k ? "lineTo" : "moveTo"]((lon / 3600 + 0.5) * w, (0.5 - lat / 1800) * h));
-    g.fill(); g.stroke();
+    g.fill();
+    g.stroke();
   }
   const texture = new THREE.CanvasTexture(canvas);
-  texture.wrapS = THREE.RepeatWrapping; texture.colorSpace = THREE.NoColorSpace;
+  texture.wrapS = THREE.RepeatWrapping;
+  texture.colorSpace = THREE.NoColorSpace;
   return texture;
 }
 
 class Backdrop {
   constructor(world, size) {
     this.world = world;
-    const p = paletteOf(world), value = v => ({ value: v });
+    const p = paletteOf(world);
+    const value = v => ({ value: v });
     this.uniforms = {
-      forward: value([0, 0, 0]), up: value(world.up), first: value(world.first), second: value(cross(world.up, world.first)), sun: value(world.sun),
-      height: value(0), haze: value(Math.max(p.reach, world.kind === "studio" ? 14 * size : 0)), hasGround: value(world.ground === null ? 0 : 1),
-      lines: value(0.55), near: value(0.1), beyond: value(1e6), pixel: value(1e-3),
-      offsets: value(Array.from({ length: 13 }, () => new THREE.Vector2())), runway: value([0, 0, 1, 0]), runwaySize: value(world.runway ? [world.runway.length / 2, world.runway.width / 2] : [0, 0]),
-      low: value(world.globe?.low ? 1 : 0), above: value(1), radius: value(world.globe?.radius ?? 1), outward: value([2, 0, 0]), fixedAxes: value(new THREE.Matrix3()), land: value(world.globe ? landTexture(world.globe.coast) : null),
+      forward: value([0, 0, 0]),
+      up: value(world.up),
+      first: value(world.first),
+      second: value(cross(world.up, world.first)),
+      sun: value(world.sun),
+      height: value(0),
+      haze: value(Math.max(p.reach, world.kind === "studio" ? 14 * size : 0)),
+      hasGround: value(world.ground === null ? 0 : 1),
+      lines: value(0.55),
+      near: value(0.1),
+      beyond: value(1e6),
+      pixel: value(1e-3),
+      offsets: value(Array.from({ length: 13 }, () => new THREE.Vector2())),
+      runway: value([0, 0, 1, 0]),
+      runwaySize: value(world.runway ? [world.runway.length / 2, world.runway.width / 2] : [0, 0]),
+      low: value(world.globe?.low ? 1 : 0),
+      above: value(1),
+      radius: value(world.globe?.radius ?? 1),
+      outward: value([2, 0, 0]),
+      fixedAxes: value(new THREE.Matrix3()),
+      land: value(world.globe ? landTexture(world.globe.coast) : null),
     };
-    for (const name of ["zenith", "horizon", "meadow", "far", "ink", "glow"]) this.uniforms[name] = value(linear(p[name]));
-    for (const name of ["forward", "up", "first", "second", "sun", "outward"]) this.uniforms[name].value = new THREE.Vector3(...this.uniforms[name].value);
+    for (const name of ["zenith", "horizon", "meadow", "far", "ink", "glow"])
+      this.uniforms[name] = value(linear(p[name]));
+    for (const name of ["forward", "up", "first", "second", "sun", "outward"])
+      this.uniforms[name].value = new THREE.Vector3(...this.uniforms[name].value);
     const triangle = new THREE.BufferGeometry();
     triangle.setAttribute("position", new THREE.BufferAttribute(new Float32Array([-1, -1, 1, 3, -1, 1, -1, 3, 1]), 3));
     const material = new THREE.ShaderMaterial({
-      glslVersion: "300 es", uniforms: this.uniforms, fragmentShader: BACKDROP, depthWrite: true,
+      glslVersion: "300 es",
+      uniforms: this.uniforms,
+      fragmentShader: BACKDROP,
+      depthWrite: true,
       // Software that draws without a graphics card computes both sides of every branch: what is not there is left out.
-      defines: Object.fromEntries([["GLOBE", world.globe], ["RUNWAY", world.runway], ["SUN", p.glow]].filter(([, there]) => there).map(([name]) => [name, 1])),
-      vertexShader: "out vec3 ray; uniform mat3 rays; void main() { ray = rays * vec3(position.xy, 1.0); gl_Position = vec4(position.xy, 1.0, 1.0); }",
+      defines: Object.fromEntries(
+        [
+          ["GLOBE", world.globe],
+          ["RUNWAY", world.runway],
+          ["SUN", p.glow],
+        ]
+          .filter(([, there]) => there)
+          .map(([name]) => [name, 1]),
+      ),
+      vertexShader:
+        "out vec3 ray; uniform mat3 rays; void main() { ray = rays * vec3(position.xy, 1.0); gl_Position = vec4(position.xy, 1.0, 1.0); }",
     });
     material.depthFunc = THREE.AlwaysDepth;
     this.uniforms.rays = value(new THREE.Matrix3());
     this.mesh = new THREE.Mesh(triangle, material);
-    this.mesh.frustumCulled = false; this.mesh.renderOrder = -1000;
+    this.mesh.frustumCulled = false;
+    this.mesh.renderOrder = -1000;
   }
 
   // eye: the camera in the world [m]; its axes right, top and forward; t [s].
   update(eye, axes, camera, height, t) {
-    const u = this.uniforms, world = this.world, tan = Math.tan(camera.fov * Math.PI / 360);
-    u.rays.value.set(...[0, 1, 2].flatMap(i => [axes.right[i] * tan * camera.aspect, axes.top[i] * tan, axes.forward[i]]));
+    const u = this.uniforms;
+    const world = this.world;
+    const tan = Math.tan((camera.fov * Math.PI) / 360);
+    u.rays.value.set(
+      ...[0, 1, 2].flatMap(i => [axes.right[i] * tan * camera.aspect, axes.top[i] * tan, axes.forward[i]]),
+    );
     u.forward.value.set(...axes.forward);
-    u.near.value = camera.near; u.beyond.value = camera.far; u.pixel.value = 2 * tan / height;
+    u.near.value = camera.near;
+    u.beyond.value = camera.far;
+    u.pixel.value = (2 * tan) / height;
     if (world.globe) return this.turn(eye, t);
     const second = cross(world.up, world.first);
     u.height.value = world.ground === null ? 1 : dot(eye, world.up) - world.ground;
     this.ruled(dot(eye, world.first), dot(eye, second));
-    if (world.runway) { const from = minus(world.runway.middle, eye); u.runway.value = [dot(from, world.first), dot(from, second), ...world.runway.course]; }
+    if (world.runway) {
+      const from = minus(world.runway.middle, eye);
+      u.runway.value = [dot(from, world.first), dot(from, second), ...world.runway.course];
+    }
   }
 
   // Where the camera is on the grid of the ground [m].
-  ruled(x, y) { this.uniforms.offsets.value.forEach((o, k) => { const cell = 10 ** (k - 3); o.x = x - cell * Math.floor(x / cell); o.y = y - cell * Math.floor(y / cell); }); }
+  ruled(x, y) {
+    this.uniforms.offsets.value.forEach((o, k) => {
+      const cell = 10 ** (k - 3);
+      o.x = x - cell * Math.floor(x / cell);
+      o.y = y - cell * Math.floor(y / cell);
+    });
+  }
 
   turn(eye, t) {
-    const { centre, rate, low, angle = 0, sunk = 0 } = this.world.globe, radius = this.world.globe.radius - sunk, u = this.uniforms, from = minus(eye, centre), o = times(1 / radius, from);
+    const { centre, rate, low, angle = 0, sunk = 0 } = this.world.globe;
+    const radius = this.world.globe.radius - sunk;
+    const u = this.uniforms;
+    const from = minus(eye, centre);
+    const o = times(1 / radius, from);
     const far = size(o) * radius - radius;
-    u.outward.value.set(...o); u.above.value = far / radius * (2 + far / radius); u.radius.value = radius;
-    const c = Math.cos(angle + rate * t), s = Math.sin(angle + rate * t);
+    u.outward.value.set(...o);
+    u.above.value = (far / radius) * (2 + far / radius);
+    u.radius.value = radius;
+    const c = Math.cos(angle + rate * t);
+    const s = Math.sin(angle + rate * t);
     u.fixedAxes.value.set(c, s, 0, -s, c, 0, 0, 0, 1);
     if (!low) return;
-    const up = unit(from), east = unit(cross([0, 0, 1], up)), flat = Math.hypot(from[0], from[1]), lon = Math.atan2(from[1], from[0]) - angle - rate * t;
-    u.up.value.set(...up); u.first.value.set(...east); u.second.value.set(...cross(up, east)); u.height.value = Math.max(far, 1);
+    const up = unit(from);
+    const east = unit(cross([0, 0, 1], up));
+    const flat = Math.hypot(from[0], from[1]);
+    const lon = Math.atan2(from[1], from[0]) - angle - rate * t;
+    u.up.value.set(...up);
+    u.first.value.set(...east);
+    u.second.value.set(...cross(up, east));
+    u.height.value = Math.max(far, 1);
     this.meridian ??= lon;
     const east0 = lon - this.meridian;
     this.ruled(flat * (east0 - 2 * Math.PI * Math.round(east0 / (2 * Math.PI))), radius * Math.atan2(from[2], flat));

@@ -5,7 +5,8 @@ function legend(doc, host) {
   const box = made("div", host, "legend-box");
   made("b", box, "", doc.legend.title);
   for (const { text, colour } of doc.legend.rows) {
-    const row = made("span", box), dot = made("i", row);
+    const row = made("span", box);
+    const dot = made("i", row);
     dot.style.background = `rgb(${colour.join(",")})`;
     row.append(text);
   }

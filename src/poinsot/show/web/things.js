@@ -27,22 +27,36 @@ function placed(object, position, q) {
 
 class SurfaceThing {
   constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    const geometry = surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values), material = materialOf(mark);
+    this.mark = mark;
+    this.arrays = arrays;
+    const geometry = surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values);
+    const material = materialOf(mark);
     if (mark.shades !== undefined) {
-      geometry.setAttribute("color", new THREE.BufferAttribute(Float32Array.from(arrays[mark.shades].values, c => (c / 255) ** 2.2), 3));
+      geometry.setAttribute(
+        "color",
+        new THREE.BufferAttribute(
+          Float32Array.from(arrays[mark.shades].values, c => (c / 255) ** 2.2),
+          3,
+        ),
+      );
       material.vertexColors = true;
     } else material.color = rgb(mark.colour);
     this.object = new THREE.Mesh(geometry, material);
-    this.object.castShadow = mark.shadow; this.object.receiveShadow = mark.shadow;
+    this.object.castShadow = mark.shadow;
+    this.object.receiveShadow = mark.shadow;
     this.object.renderOrder = mark.opacity < 1 ? 2 : 0;
   }
 
   update(moment, origin) {
     const { mark, arrays } = this;
-    placed(this.object, minus(vector(arrays[mark.positions], 0, moment), origin), rotation(arrays[mark.rotations], 0, moment));
+    placed(
+      this.object,
+      minus(vector(arrays[mark.positions], 0, moment), origin),
+      rotation(arrays[mark.rotations], 0, moment),
+    );
     if (mark.hue === undefined) return;
-    const hue = arrays[mark.hue], i = Math.min(moment.i, hue.records - 1);
+    const hue = arrays[mark.hue];
+    const i = Math.min(moment.i, hue.records - 1);
     this.object.material.color = rgb([0, 1, 2].map(c => hue.values[c * hue.records + i]));
   }
 }
@@ -50,7 +64,9 @@ class SurfaceThing {
 // Light at the vertices alone, from above and the side: for copies so many that each is small.
 function plainMaterial(mark) {
   const material = new THREE.ShaderMaterial({
-    glslVersion: "300 es", side: THREE.FrontSide, uniforms: { opacity: { value: mark.opacity } },
+    glslVersion: "300 es",
+    side: THREE.FrontSide,
+    uniforms: { opacity: { value: mark.opacity } },
     vertexShader: `out vec3 shade;
       void main() {
         vec3 n = normalize(mat3(viewMatrix) * mat3(instanceMatrix) * normal), light = normalize(vec3(-0.35, 0.75, 0.55));
@@ -58,7 +74,8 @@ function plainMaterial(mark) {
         shade = instanceColor * (0.32 + 0.78 * day * day);
         gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(position, 1.0);
       }`,
-    fragmentShader: "precision mediump float; in vec3 shade; uniform float opacity; out vec4 colour; void main() { colour = vec4(pow(shade, vec3(1.0 / 2.2)), opacity); }",
+    fragmentShader:
+      "precision mediump float; in vec3 shade; uniform float opacity; out vec4 colour; void main() { colour = vec4(pow(shade, vec3(1.0 / 2.2)), opacity); }",
   });
   if (mark.opacity < 1) Object.assign(material, { transparent: true, depthWrite: false });
   return material;
@@ -68,10 +85,18 @@ const MANY = 200; // copies
 
 class CopiesThing {
   constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    const count = arrays[mark.positions].columns / 3, material = count > MANY ? plainMaterial(mark) : materialOf(mark);
-    this.object = new THREE.InstancedMesh(surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values), material, count);
-    this.object.frustumCulled = false; this.object.castShadow = mark.shadow; this.object.receiveShadow = mark.shadow;
+    this.mark = mark;
+    this.arrays = arrays;
+    const count = arrays[mark.positions].columns / 3;
+    const material = count > MANY ? plainMaterial(mark) : materialOf(mark);
+    this.object = new THREE.InstancedMesh(
+      surfaceOf(arrays[mark.vertices].values, arrays[mark.faces].values),
+      material,
+      count,
+    );
+    this.object.frustumCulled = false;
+    this.object.castShadow = mark.shadow;
+    this.object.receiveShadow = mark.shadow;
     this.object.renderOrder = mark.over ? 8 : 0;
     const shades = arrays[mark.colours].values;
     for (let k = 0; k < count; k++) this.object.setColorAt(k, rgb(shades.subarray(3 * k, 3 * k + 3)));
@@ -79,141 +104,83 @@ class CopiesThing {
 
   // Columns of x, y, z and so on, between two records, into the matrices: no objects are made on the way.
   update(moment, origin) {
-    const { mark, arrays, object } = this, P = arrays[mark.positions], Q = arrays[mark.rotations], S = arrays[mark.scales], out = object.instanceMatrix.array;
-    const turns = Q.columns / 4, sizes = S.columns / 3;
+    const { mark, arrays, object } = this;
+    const P = arrays[mark.positions];
+    const Q = arrays[mark.rotations];
+    const S = arrays[mark.scales];
+    const out = object.instanceMatrix.array;
+    const turns = Q.columns / 4;
+    const sizes = S.columns / 3;
     for (let k = 0, o = 0; k < object.count; k++, o += 16) {
-      const q = 4 * (k < turns ? k : 0), s = 3 * (k < sizes ? k : 0);
-      let w = at(Q, q, moment), x = at(Q, q + 1, moment), y = at(Q, q + 2, moment), z = at(Q, q + 3, moment);
+      const q = 4 * (k < turns ? k : 0);
+      const s = 3 * (k < sizes ? k : 0);
+      let w = at(Q, q, moment);
+      let x = at(Q, q + 1, moment);
+      let y = at(Q, q + 2, moment);
+      let z = at(Q, q + 3, moment);
       const f = 1 / Math.sqrt(w * w + x * x + y * y + z * z);
-      w *= f; x *= f; y *= f; z *= f;
-      const a = at(S, s, moment) || 1e-12, b = at(S, s + 1, moment) || 1e-12, c = at(S, s + 2, moment) || 1e-12;
-      out[o] = a * (1 - 2 * (y * y + z * z)); out[o + 1] = 2 * a * (x * y + w * z); out[o + 2] = 2 * a * (x * z - w * y); out[o + 3] = 0;
-      out[o + 4] = 2 * b * (x * y - w * z); out[o + 5] = b * (1 - 2 * (x * x + z * z)); out[o + 6] = 2 * b * (y * z + w * x); out[o + 7] = 0;
-      out[o + 8] = 2 * c * (x * z + w * y); out[o + 9] = 2 * c * (y * z - w * x); out[o + 10] = c * (1 - 2 * (x * x + y * y)); out[o + 11] = 0;
-      out[o + 12] = at(P, 3 * k, moment) - origin[0]; out[o + 13] = at(P, 3 * k + 1, moment) - origin[1]; out[o + 14] = at(P, 3 * k + 2, moment) - origin[2]; out[o + 15] = 1;
+      w *= f;
+      x *= f;
+      y *= f;
+      z *= f;
+      const a = at(S, s, moment) || 1e-12;
+      const b = at(S, s + 1, moment) || 1e-12;
+      const c = at(S, s + 2, moment) || 1e-12;
+      out[o] = a * (1 - 2 * (y * y + z * z));
+      out[o + 1] = 2 * a * (x * y + w * z);
+      out[o + 2] = 2 * a * (x * z - w * y);
+      out[o + 3] = 0;
+      out[o + 4] = 2 * b * (x * y - w * z);
+      out[o + 5] = b * (1 - 2 * (x * x + z * z));
+      out[o + 6] = 2 * b * (y * z + w * x);
+      out[o + 7] = 0;
+      out[o + 8] = 2 * c * (x * z + w * y);
+      out[o + 9] = 2 * c * (y * z - w * x);
+      out[o + 10] = c * (1 - 2 * (x * x + y * y));
+      out[o + 11] = 0;
+      out[o + 12] = at(P, 3 * k, moment) - origin[0];
+      out[o + 13] = at(P, 3 * k + 1, moment) - origin[1];
+      out[o + 14] = at(P, 3 * k + 2, moment) - origin[2];
+      out[o + 15] = 1;
     }
     object.instanceMatrix.needsUpdate = true;
   }
 }
 
-// Lines with a width in metres, and at least 1.2 pixels: a quad per segment, turned towards the camera.
-function ribbon(count) {
-  const geometry = new THREE.InstancedBufferGeometry();
-  geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array([0, -1, 0, 1, -1, 0, 0, 1, 0, 1, 1, 0]), 3));
-  geometry.setIndex([0, 1, 2, 2, 1, 3]);
-  for (const name of ["a", "b", "tint"]) geometry.setAttribute(name, new THREE.InstancedBufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage));
-  const material = new THREE.ShaderMaterial({
-    glslVersion: "300 es", uniforms: { width: { value: 0.01 }, pixels: { value: { x: 1, y: 1 } } }, side: THREE.DoubleSide,
-    vertexShader: `in vec3 a, b, tint; uniform float width; uniform vec2 pixels; out vec3 shade;
-      void main() {
-        vec4 A = modelViewMatrix * vec4(a, 1.0), B = modelViewMatrix * vec4(b, 1.0);
-        float near = -0.02 * max(length(A.xyz), length(B.xyz)) - 1e-9;
-        if (A.z > near && B.z > near) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
-        if (A.z > near) A = mix(A, B, (near - A.z) / (B.z - A.z)); else if (B.z > near) B = mix(B, A, (near - B.z) / (A.z - B.z));
-        vec4 P = projectionMatrix * A, Q = projectionMatrix * B;
-        vec2 along = (Q.xy / Q.w - P.xy / P.w) * pixels, side = length(along) > 1e-6 ? normalize(vec2(-along.y, along.x)) : vec2(0.0, 1.0);
-        vec4 R = mix(P, Q, position.x);
-        float reach = max(0.5 * width * projectionMatrix[1][1] * pixels.y / R.w, 1.2);
-        R.xy += position.y * side * reach / pixels * R.w;
-        gl_Position = R; shade = tint;
-      }`,
-    fragmentShader: "precision highp float; in vec3 shade; out vec4 colour; void main() { colour = vec4(shade, 1.0); }",
-  });
-  const mesh = new THREE.Mesh(geometry, material);
-  mesh.frustumCulled = false;
-  geometry.instanceCount = 0;
-  return mesh;
-}
-
-function tinted(mesh, colourOf, count) {
-  const tint = mesh.geometry.attributes.tint;
-  for (let k = 0; k < count; k++) tint.setXYZ(k, ...colourOf(k).map(c => c / 255));
-  tint.needsUpdate = true;
-}
-
-class LinesThing {
-  constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays; this.shown = null;
-    this.count = arrays[mark.points].columns / 6;
-    this.object = ribbon(this.count);
-    this.object.geometry.instanceCount = this.count;
-    this.object.material.uniforms.width.value = mark.width;
-  }
-
-  update(moment, origin) {
-    const { mark, arrays, count } = this, points = arrays[mark.points], colours = arrays[mark.colours];
-    placed(this.object, minus(vector(arrays[mark.positions], 0, moment), origin), rotation(arrays[mark.rotations], 0, moment));
-    if (this.shown !== null && points.records === 1 && colours.records === 1) return;
-    const { a, b } = this.object.geometry.attributes, i = Math.min(moment.i, colours.records - 1);
-    this.middle = this.middle ?? vector(points, 0, moment);
-    for (let k = 0; k < count; k++) { a.setXYZ(k, ...vector(points, 2 * k, moment)); b.setXYZ(k, ...vector(points, 2 * k + 1, moment)); }
-    a.needsUpdate = b.needsUpdate = true;
-    tinted(this.object, k => [0, 1, 2].map(c => colours.values[(3 * (3 * k < colours.columns ? k : 0) + c) * colours.records + i]), count);
-    this.shown = moment;
-  }
-}
-
-class PathThing {
-  constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    this.points = arrays[mark.points]; this.moves = arrays[mark.positions].records > 1 || arrays[mark.rotations].records > 1;
-    this.object = ribbon(Math.max(1, this.points.records - 1));
-    this.object.material.uniforms.width.value = mark.width;
-    tinted(this.object, () => mark.colour, this.points.records - 1);
-  }
-
-  // In a frame at rest the points themselves are taken relative to the origin.
-  update(moment, origin) {
-    const { mark, arrays, points } = this, { a, b } = this.object.geometry.attributes;
-    if (this.moves) placed(this.object, minus(vector(arrays[mark.positions], 0, moment), origin), rotation(arrays[mark.rotations], 0, moment));
-    const from = this.moves ? [0, 0, 0] : minus(origin, vector(arrays[mark.positions], 0, moment)), n = Math.min(moment.i + (moment.u > 0), points.records - 1);
-    let before = minus(vector(points, 0, { i: 0, u: 0 }), from);
-    for (let k = 0; k < n; k++) {
-      const now = minus(vector(points, 0, k < moment.i ? { i: k + 1, u: 0 } : moment), from);
-      a.setXYZ(k, ...before); b.setXYZ(k, ...now); before = now;
-    }
-    a.needsUpdate = b.needsUpdate = true;
-    this.object.geometry.instanceCount = n;
-  }
-}
-
-class ArrowsThing {
-  constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    const count = arrays[mark.starts].columns / 3, w = mark.width, material = materialOf({ opacity: 1, over: mark.over });
-    material.color = rgb(mark.colour);
-    const shaft = new THREE.CylinderGeometry(w / 2, w / 2, 1, 16).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1.4 * w, 4 * w, 20).translate(0, -2 * w, 0);
-    this.object = new THREE.Group();
-    this.meshes = [shaft, head].map(g => { const m = new THREE.InstancedMesh(g.rotateX(Math.PI / 2), material, count); m.frustumCulled = false; m.renderOrder = mark.over ? 9 : 0; this.object.add(m); return m; });
-  }
-
-  update(moment, origin) {
-    const { mark, arrays, meshes: [shaft, head] } = this, m = new THREE.Matrix4(), z = new THREE.Vector3(0, 0, 1), o = new THREE.Quaternion();
-    for (let k = 0; k < shaft.count; k++) {
-      const v = vector(arrays[mark.vectors], k, moment), l = size(v), start = minus(vector(arrays[mark.starts], k, moment), origin), w = mark.width, small = Math.min(1, l / (6 * w));
-      o.setFromUnitVectors(z, new THREE.Vector3(...unit(l ? v : [0, 0, 1])));
-      shaft.setMatrixAt(k, m.compose(new THREE.Vector3(...start), o, new THREE.Vector3(small || 1e-12, small || 1e-12, Math.max(l - 3.9 * w * small, 1e-12))));
-      head.setMatrixAt(k, m.compose(new THREE.Vector3(...add(start, v)), o, new THREE.Vector3(1, 1, 1).multiplyScalar(small || 1e-12)));
-    }
-    shaft.instanceMatrix.needsUpdate = head.instanceMatrix.needsUpdate = true;
-  }
-}
-
 class AxesThing {
   constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
+    this.mark = mark;
+    this.arrays = arrays;
     this.count = arrays[mark.positions].columns / 3;
     this.object = ribbon(3 * this.count);
     this.object.geometry.instanceCount = 3 * this.count;
     this.object.material.uniforms.width.value = 0.04 * mark.length;
-    tinted(this.object, k => [[214, 48, 49], [46, 160, 67], [38, 98, 216]][k % 3], 3 * this.count);
+    tinted(
+      this.object,
+      k =>
+        [
+          [214, 48, 49],
+          [46, 160, 67],
+          [38, 98, 216],
+        ][k % 3],
+      3 * this.count,
+    );
   }
 
   update(moment, origin) {
-    const { mark, arrays } = this, { a, b } = this.object.geometry.attributes;
+    const { mark, arrays } = this;
+    const { a, b } = this.object.geometry.attributes;
     for (let k = 0; k < this.count; k++) {
-      const p = minus(vector(arrays[mark.positions], k, moment), origin), q = rotation(arrays[mark.rotations], k, moment);
-      [[1, 0, 0], [0, 1, 0], [0, 0, 1]].forEach((e, j) => { a.setXYZ(3 * k + j, ...p); b.setXYZ(3 * k + j, ...add(p, rotated(q, times(mark.length, e)))); });
+      const p = minus(vector(arrays[mark.positions], k, moment), origin);
+      const q = rotation(arrays[mark.rotations], k, moment);
+      [
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+      ].forEach((e, j) => {
+        a.setXYZ(3 * k + j, ...p);
+        b.setXYZ(3 * k + j, ...add(p, rotated(q, times(mark.length, e))));
+      });
     }
     a.needsUpdate = b.needsUpdate = true;
   }
@@ -221,46 +188,79 @@ class AxesThing {
 
 class LabelThing {
   constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    const canvas = document.createElement("canvas"), g = canvas.getContext("2d"), font = "600 44px system-ui, sans-serif";
+    this.mark = mark;
+    this.arrays = arrays;
+    const canvas = document.createElement("canvas");
+    const g = canvas.getContext("2d");
+    const font = "600 44px system-ui, sans-serif";
     g.font = font;
-    canvas.width = Math.ceil(g.measureText(mark.text).width) + 28; canvas.height = 64;
-    g.font = font; g.fillStyle = "rgba(255,255,255,.88)"; g.beginPath(); g.roundRect(0, 0, canvas.width, 64, 14); g.fill();
-    g.fillStyle = "#1c2733"; g.textBaseline = "middle"; g.fillText(mark.text, 14, 34);
-    this.object = new THREE.Sprite(new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }));
-    this.object.material.map.colorSpace = THREE.SRGBColorSpace; this.object.renderOrder = 10;
-    this.object.scale.set(mark.height * canvas.width / 64, mark.height, 1);
+    canvas.width = Math.ceil(g.measureText(mark.text).width) + 28;
+    canvas.height = 64;
+    g.font = font;
+    g.fillStyle = "rgba(255,255,255,.88)";
+    g.beginPath();
+    g.roundRect(0, 0, canvas.width, 64, 14);
+    g.fill();
+    g.fillStyle = "#1c2733";
+    g.textBaseline = "middle";
+    g.fillText(mark.text, 14, 34);
+    this.object = new THREE.Sprite(
+      new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false }),
+    );
+    this.object.material.map.colorSpace = THREE.SRGBColorSpace;
+    this.object.renderOrder = 10;
+    this.object.scale.set((mark.height * canvas.width) / 64, mark.height, 1);
     this.object.center.set(0.5, -0.35);
   }
 
-  update(moment, origin) { this.object.position.set(...minus(vector(this.arrays[this.mark.positions], 0, moment), origin)); }
+  update(moment, origin) {
+    this.object.position.set(...minus(vector(this.arrays[this.mark.positions], 0, moment), origin));
+  }
 }
 
 // A surface that bends: each vertex moves with two neighbouring bones, by its weight for the second.
 class SkinThing {
   constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    this.rest = arrays[mark.vertices].values; this.weights = arrays[mark.weights].values; this.first = arrays[mark.first].values;
+    this.mark = mark;
+    this.arrays = arrays;
+    this.rest = arrays[mark.vertices].values;
+    this.weights = arrays[mark.weights].values;
+    this.first = arrays[mark.first].values;
     const material = materialOf(mark);
     material.color = rgb(mark.colour);
-    this.object = new THREE.Mesh(surfaceOf(new Float32Array(this.rest.length / 2), arrays[mark.faces].values), material);
-    this.object.castShadow = this.object.receiveShadow = mark.shadow; this.object.frustumCulled = false;
+    this.object = new THREE.Mesh(
+      surfaceOf(new Float32Array(this.rest.length / 2), arrays[mark.faces].values),
+      material,
+    );
+    this.object.castShadow = this.object.receiveShadow = mark.shadow;
+    this.object.frustumCulled = false;
   }
 
   update(moment, origin) {
-    const { mark, arrays, rest, weights, first } = this, position = this.object.geometry.attributes.position;
-    const bones = arrays[mark.positions].columns / 3, poses = Array.from({ length: bones }, (_, k) => [minus(vector(arrays[mark.positions], k, moment), origin), rotation(arrays[mark.rotations], k, moment)]);
+    const { mark, arrays, rest, weights, first } = this;
+    const position = this.object.geometry.attributes.position;
+    const bones = arrays[mark.positions].columns / 3;
+    const poses = Array.from({ length: bones }, (_, k) => [
+      minus(vector(arrays[mark.positions], k, moment), origin),
+      rotation(arrays[mark.rotations], k, moment),
+    ]);
     const base = poses[0][0];
     for (let i = 0; i < position.count; i++) {
-      const w = weights[i], k = first[i], near = [rest[6 * i], rest[6 * i + 1], rest[6 * i + 2]], far = [rest[6 * i + 3], rest[6 * i + 4], rest[6 * i + 5]];
-      const p = add(poses[k][0], rotated(poses[k][1], near)), l = Math.min(k + 1, bones - 1), q = w ? add(poses[l][0], rotated(poses[l][1], far)) : p;
+      const w = weights[i];
+      const k = first[i];
+      const near = [rest[6 * i], rest[6 * i + 1], rest[6 * i + 2]];
+      const far = [rest[6 * i + 3], rest[6 * i + 4], rest[6 * i + 5]];
+      const p = add(poses[k][0], rotated(poses[k][1], near));
+      const l = Math.min(k + 1, bones - 1);
+      const q = w ? add(poses[l][0], rotated(poses[l][1], far)) : p;
       position.setXYZ(i, ...minus(add(times(1 - w, p), times(w, q)), base));
     }
     this.object.position.set(...base);
     position.needsUpdate = true;
     this.object.geometry.computeVertexNormals();
     if (mark.hue === undefined) return;
-    const hue = arrays[mark.hue], i = Math.min(moment.i, hue.records - 1);
+    const hue = arrays[mark.hue];
+    const i = Math.min(moment.i, hue.records - 1);
     this.object.material.color = rgb([0, 1, 2].map(c => hue.values[c * hue.records + i]));
   }
 }
@@ -268,12 +268,38 @@ class SkinThing {
 // A plane that is not the ground of the backdrop.
 class PlaneThing {
   constructor(mark, arrays) {
-    this.mark = mark; this.arrays = arrays;
-    this.object = new THREE.Mesh(new THREE.PlaneGeometry(mark.size, mark.size), new THREE.MeshStandardMaterial({ color: 0xdfe5ec, roughness: 1, side: THREE.DoubleSide, transparent: true, opacity: 0.85 }));
+    this.mark = mark;
+    this.arrays = arrays;
+    this.object = new THREE.Mesh(
+      new THREE.PlaneGeometry(mark.size, mark.size),
+      new THREE.MeshStandardMaterial({
+        color: 0xdfe5ec,
+        roughness: 1,
+        side: THREE.DoubleSide,
+        transparent: true,
+        opacity: 0.85,
+      }),
+    );
     this.object.receiveShadow = true;
   }
 
-  update(moment, origin) { placed(this.object, minus(vector(this.arrays[this.mark.positions], 0, moment), origin), rotation(this.arrays[this.mark.rotations], 0, moment)); }
+  update(moment, origin) {
+    placed(
+      this.object,
+      minus(vector(this.arrays[this.mark.positions], 0, moment), origin),
+      rotation(this.arrays[this.mark.rotations], 0, moment),
+    );
+  }
 }
 
-const THINGS = { Surface: SurfaceThing, Copies: CopiesThing, Lines: LinesThing, Path: PathThing, Arrows: ArrowsThing, Axes: AxesThing, Label: LabelThing, Skin: SkinThing, Plane: PlaneThing };
+const THINGS = {
+  Surface: SurfaceThing,
+  Copies: CopiesThing,
+  Lines: LinesThing,
+  Path: PathThing,
+  Arrows: ArrowsThing,
+  Axes: AxesThing,
+  Label: LabelThing,
+  Skin: SkinThing,
+  Plane: PlaneThing,
+};

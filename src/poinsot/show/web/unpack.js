@@ -18,11 +18,14 @@ function fromPlanes(raw, at, count, size) {
 
 // Whole multiples of a step, as second differences over the records: signed by zigzag, exact up to 2^53.
 function fromSteps(raw, at, records, columns, step) {
-  const n = records * columns, out = new Float64Array(n);
+  const n = records * columns;
+  const out = new Float64Array(n);
   for (let c = 0, i = 0; c < columns; c++) {
-    let value = 0, slope = 0;
+    let value = 0;
+    let slope = 0;
     for (let k = 0; k < records; k++, i++) {
-      let z = 0, scale = 1;
+      let z = 0;
+      let scale = 1;
       for (let j = 0, b = at + i; j < 8; j++, b += n, scale *= 256) z += raw[b] * scale;
       slope += z % 2 ? -(z + 1) / 2 : z / 2;
       value += slope;
@@ -39,25 +42,41 @@ async function unpacked(doc) {
   const raw = await inflated(doc.data, "deflate");
   return doc.arrays.map(a => {
     const count = a.shape.reduce((p, n) => p * n, 1);
-    if (a.kind === "moving") return { shape: a.shape, records: LIVE_RECORDS, columns: count, values: new Float64Array(LIVE_RECORDS * count) };
-    if (a.kind !== "steps") return { shape: a.shape, values: new KINDS[a.kind](fromPlanes(raw, a.at, count, KINDS[a.kind].BYTES_PER_ELEMENT)) };
+    if (a.kind === "moving")
+      return { shape: a.shape, records: LIVE_RECORDS, columns: count, values: new Float64Array(LIVE_RECORDS * count) };
+    if (a.kind !== "steps")
+      return {
+        shape: a.shape,
+        values: new KINDS[a.kind](fromPlanes(raw, a.at, count, KINDS[a.kind].BYTES_PER_ELEMENT)),
+      };
     const records = a.shape[0];
-    return { shape: a.shape, records, columns: count / records, values: fromSteps(raw, a.at, records, count / records, a.step) };
+    return {
+      shape: a.shape,
+      records,
+      columns: count / records,
+      values: fromSteps(raw, a.at, records, count / records, a.step),
+    };
   });
 }
 
 // A column of an array over time at the moment {i, u}: between record i and the next one.
 function at(array, column, moment) {
-  const r = array.records, base = column * r;
+  const r = array.records;
+  const base = column * r;
   if (r === 1) return array.values[base];
   const a = array.values[base + moment.i];
   return moment.u ? a + moment.u * (array.values[base + moment.i + 1] - a) : a;
 }
 
-const vector = (array, k, moment) => [at(array, 3 * k, moment), at(array, 3 * k + 1, moment), at(array, 3 * k + 2, moment)];
+const vector = (array, k, moment) => [
+  at(array, 3 * k, moment),
+  at(array, 3 * k + 1, moment),
+  at(array, 3 * k + 2, moment),
+];
 
 // Quaternions wxyz are continuous in sign over the records.
 function rotation(array, k, moment) {
-  const q = [0, 1, 2, 3].map(j => at(array, 4 * k + j, moment)), f = 1 / Math.hypot(...q);
+  const q = [0, 1, 2, 3].map(j => at(array, 4 * k + j, moment));
+  const f = 1 / Math.hypot(...q);
   return q.map(c => c * f);
 }

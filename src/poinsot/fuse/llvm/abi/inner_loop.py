@@ -16,10 +16,11 @@ they were, and "invalid" is raised only if a NaN comes out where none went in. N
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from poinsot.fuse.graph.memory import by_argument, is_whole
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.llvm.abi.outputs import Results
 from poinsot.fuse.llvm.abi.status import NaNs, raise_invalid, restore_flags, save_flags
@@ -42,10 +43,10 @@ Place = tuple[str, list[str]]  # the address of a first element, and the steps a
 def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], target: Target) -> str:
     """The text of a module with one function, `kernel`."""
     module = Module(target, graph)
-    f = Function(module, contract=not graph.strict)
+    f = Function(module, contract=not (graph.strict or graph.plain))
     total = _word(f, "%dims", 0)
     f.always = f.icmp("sge", total, 0)
-    much = f.icmp("ugt", total, _CACHES // (target.itemsize * max(1, len(graph.outputs))))
+    much = f.icmp("ugt", total, _CACHES // (target.itemsize * max(1, sum(map(math.prod, outputs)))))
     arguments = _arguments(f, inputs, outputs, much)
     flags = save_flags(f)
     results = Results(f, graph, outputs, [(a.buffer, a.streamed) for a in arguments if not a.inward])
@@ -106,9 +107,10 @@ def _blocks(f: Function, graph: Graph, total: str, arguments: Sequence[_LoopArgu
     f.branch(f.icmp("sgt", left, 0), "block", "end")
     f.label("block")
     transfers = _transfers(f, arguments, first, left)
-    places = _fetch(f, graph, inputs, transfers, first)
-    _compute(f, graph, places, transfers, results)
-    made = _made_nans(f, results.nans.mask(), places, [a.shape for a in inputs])
+    params = by_argument(graph.params, (math.prod(a.shape) for a in inputs))
+    places = _fetch(f, params, inputs, transfers, first)
+    _compute(f, graph, params, places, transfers, results)
+    made = _made_nans(f, results.nans.mask(), params, places, transfers)
     for k, transfer in enumerate(transfers[len(inputs) :]):
         results.deliver(k, transfer, first)
     following, invalid_so_far = f.add(first, f.target.width), f.or_(invalid, made, masks)
@@ -133,19 +135,27 @@ def _transfers(f: Function, arguments: Sequence[_LoopArgument], first: str, left
 
 
 def _fetch(
-    f: Function, graph: Graph, inputs: Sequence[_LoopArgument], transfers: Sequence[Transfer], first: str
+    f: Function,
+    params: Sequence[Sequence[Node]],
+    inputs: Sequence[_LoopArgument],
+    transfers: Sequence[Transfer],
+    first: str,
 ) -> list[Place]:
     """Where the inputs of a block can be read: in place if they are contiguous, else in buffers.
 
     Long code reads them more than once, and inputs that are far from each other compete for the same lines of the
-    caches: many are always copied to their buffers.
+    caches: many are always copied to their buffers. So are those that stay in memory, for each block anew: the graph
+    may change them.
     """
-    in_place = not f.module.is_long or len(graph.params) <= _MANY
+    in_place = not f.module.is_long or sum(map(len, params)) <= _MANY
     later, places = f.icmp("ne", first, 0), []
-    for argument, t in zip(inputs, transfers, strict=False):
+    for nodes, argument, t in zip(params, inputs, transfers, strict=False):
         packed = [str(math.prod(t.shape[axis + 1 :]) * f.target.size) for axis in range(len(t.shape))]
         known = f.and_(argument.same, later)
-        if in_place:
+        if is_whole(nodes):
+            t.transfer_contiguous()
+            places.append((t.buffer, packed))
+        elif in_place:
             with f.unless(f.or_(t.direct, known)):
                 t.transfer()
             steps = [f.select(t.direct, there, here) for there, here in zip(t.core_steps, packed, strict=True)]
@@ -158,14 +168,23 @@ def _fetch(
 
 
 def _compute(
-    f: Function, graph: Graph, places: Sequence[Place], transfers: Sequence[Transfer], results: Results
+    f: Function,
+    graph: Graph,
+    params: Sequence[Sequence[Node]],
+    places: Sequence[Place],
+    transfers: Sequence[Transfer],
+    results: Results,
 ) -> None:
     """Write the graph. Its results are in their buffers then, or in registers, and some have gone to their places."""
-    params, refs = iter(graph.params), dict[Node, Ref]()
-    for (base, steps), transfer in zip(places, transfers, strict=False):
-        for index in np.ndindex(*transfer.shape):
-            f.homes[next(params)] = ArgumentElement(f, base, steps, index)
-    prefetch = _prefetching(f, transfers, len(graph.live(results.nodes)))
+    refs = dict[Node, Ref]()
+    for nodes, (base, steps), transfer in zip(params, places, transfers, strict=False):
+        if is_whole(nodes):
+            refs[nodes[0]] = Ref(base, nodes[0].type, False)
+            continue
+        for node, index in zip(nodes, np.ndindex(*transfer.shape), strict=True):
+            f.homes[node] = ArgumentElement(f, base, steps, index)
+    scattered = [t for nodes, t in zip(params, transfers, strict=False) if not is_whole(nodes)]
+    prefetch = _prefetching(f, scattered, len(graph.live(results.nodes)))
     results.begin(transfers[len(places) :])
 
     def done(node: Node) -> None:
@@ -176,22 +195,34 @@ def _compute(
     results.end(refs)
 
 
-def _made_nans(f: Function, nans: str, places: Sequence[Place], shapes: Sequence[Shape]) -> str:
-    """The lanes in which a NaN came out and none went in. Rare: only then are the inputs checked."""
+def _made_nans(
+    f: Function,
+    nans: str,
+    params: Sequence[Sequence[Node]],
+    places: Sequence[Place],
+    transfers: Sequence[Transfer],
+) -> str:
+    """The lanes in which a NaN came out and none went in. Rare: only then are the inputs checked, those in memory as
+    they came."""
     masks, before = f.target.vector("b"), f.block
     f.branch(f.reduce("or", nans, "b"), "nan", "store")
     f.label("nan")
-    found = NaNs(f)
-    for (base, steps), shape in zip(places, shapes, strict=True):
-        if len(shape) == 1 and shape[0] > _LONG:
-            found.check_row(base, steps[0], shape[0])
+    came = NaNs(f)
+    for nodes, (base, steps), t in zip(params, places, transfers, strict=False):
+        if is_whole(nodes):
+            again = replace(t, buffer=f.allocate(t.size))
+            again.transfer_contiguous()
+            came.check_array(again.buffer, t.size)
+        elif len(t.shape) == 1 and t.size > _LONG:
+            came.check_row(base, steps[0], t.size)
         else:
-            for place in addresses(f, base, steps, shape):
-                found.check(f.read_at(place, "f").text)
-    made, last = f.and_(nans, f.xor(found.mask(), "splat (i1 true)", masks), masks), f.block
+            for place in addresses(f, base, steps, t.shape):
+                came.check(f.read_at(place, "f").text)
+    made = f.and_(nans, f.xor(came.mask(), "splat (i1 true)", masks), masks)
+    checked = f.block
     f.jump("store")
     f.label("store")
-    return f.phi(masks, ("zeroinitializer", before), (made, last))
+    return f.phi(masks, ("zeroinitializer", before), (made, checked))
 
 
 def _prefetching(f: Function, transfers: Sequence[Transfer], operations: int) -> Callable[[], None]:
@@ -199,9 +230,8 @@ def _prefetching(f: Function, transfers: Sequence[Transfer], operations: int) ->
 
     It suits contiguous instances; for others it is of no use, and does no harm.
     """
-    inputs = [t for t in transfers if t.inward]
-    few = f.module.is_long and sum(t.size for t in inputs) <= _LONG
-    places = [(t, k) for t in inputs for k in range(t.size)] if few else []
+    few = f.module.is_long and sum(t.size for t in transfers) <= _LONG
+    places = [(t, k) for t in transfers for k in range(t.size)] if few else []
     every, count = max(1, operations // max(1, len(places))), itertools.count(1)
 
     def prefetch() -> None:

@@ -1,11 +1,10 @@
 """The results of a graph on their way to buffers, and from there to their places."""
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from poinsot.fuse.graph.memory import whole_of
+from poinsot.fuse.graph.memory import by_argument, is_whole, whole_of
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.llvm.abi.status import NaNs
 from poinsot.fuse.llvm.abi.streamed import StreamedOutput
@@ -24,15 +23,17 @@ class _Output:
     """One output on its way. Each of its values has a slot in the buffer, and may be several elements."""
 
     def __init__(self, nodes: Sequence[Node], buffer: str, streamed: StreamedOutput | None) -> None:
+        self.whole = nodes[0] if is_whole(nodes) else None  # an array in memory that is all of it
         self.slots = {node: slot for slot, node in enumerate(dict.fromkeys(nodes))}
-        self.order = [self.slots[node] for node in nodes]
+        self.order = [*range(self.whole.size)] if self.whole is not None else [self.slots[node] for node in nodes]
         self.values = [""] * len(self.slots)  # those that are known
-        self.buffer, self.few = buffer, len(nodes) <= _FEW
-        self.whole = None if self.few else whole_of(nodes)  # an array in memory that is all of it
+        self.buffer, self.few = buffer, self.whole is None and len(nodes) <= _FEW
+        if self.whole is None and not self.few:
+            self.whole = whole_of(nodes)
         self.streamed, self.streams, self.start = streamed, "", ""
         self.gone = set[int]()  # pairs of lines of the present block that were written early
         if streamed is not None:
-            streamed.buffer, streamed.behind = buffer, len(self.slots)
+            streamed.buffer, streamed.behind = buffer, len(self.slots) if self.whole is None else len(self.order)
             behind = range(streamed.behind, streamed.behind + streamed.beyond)
             streamed.order = self._table(streamed.f, [*self.order, *behind])
 
@@ -54,8 +55,7 @@ class Results:
     are there, few when all of them are."""
 
     def __init__(self, f: Function, graph: Graph, shapes: Sequence[Shape], rooms: Sequence[Room]) -> None:
-        rest = iter(graph.outputs)
-        each = [list(itertools.islice(rest, math.prod(shape))) for shape in shapes]
+        each = by_argument(graph.outputs, map(math.prod, shapes))
         self.f, self.nans, self._written = f, NaNs(f), 0  # operations
         self._outputs = [_Output(nodes, *room) for nodes, room in zip(each, rooms, strict=True)]
         self._of: dict[Node, list[_Output]] = {}

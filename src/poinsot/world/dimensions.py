@@ -1,13 +1,16 @@
-"""The SI units of the numbers of scenarios and worlds."""
+"""The SI units of the numbers of a world, by their paths."""
 
 import re
 
 from poinsot._fields import units_of
 from poinsot.environment import Earth
-from poinsot.world import Description, Orbit, Start
+from poinsot.world.description import Description
+from poinsot.world.flight_start import Start
+from poinsot.world.orbit import Orbit
 
 TORSIONAL = ("N m/rad", "N m")
 LINEAR = ("N/m",)
+ANGULAR = ("rad", "rad/s", "kg m^2", "N m s/rad", "N m s", *TORSIONAL)  # of numbers that may also be of translation
 
 # The numbers of a joint: for rotation, and for translation.
 OF_JOINTS = {
@@ -42,6 +45,13 @@ def units_at(path: str, description: Description) -> tuple[str, ...]:
     return (parameters[name],) if name in parameters else OF_BODIES.get(name, ("m",))
 
 
-def table_name(cls: type) -> str:
-    """JointStop is written as joint_stop, PD as pd."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+def unit_at(path: str, description: Description) -> str:
+    """The SI unit of the number of a world at a path; of a joint, the one for how it moves. Empty if there is none, it
+    is not known, or entries differ."""
+    units, body = units_at(path, description), description.bodies.get(path.partition(".")[0])
+    if len(units) > 1 and body is not None:
+        joint = body.hinge.type
+        kinds = set(joint.q_units if re.search(r"\.q(\[|$)", path) else joint.units)
+        kind = kinds.pop() if len(kinds) == 1 else "1"
+        units = tuple(unit for unit in units if (unit in ANGULAR) == (kind == "rad"))[:1] if kind != "1" else ()
+    return units[0] if len(units) == 1 and units[0] != "1" else ""
