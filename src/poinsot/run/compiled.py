@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, once, program_cache
+from poinsot.fuse import once, program_cache
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.trace.purity import steady
 from poinsot.fuse.trace.pytree import flatten
@@ -293,11 +293,6 @@ class CompiledSystem:
         return ledger.conserved_and_gross(motion)
 
     # The same, compiled.
-    def begin(self, single: bool) -> None:
-        """Let another thread make the machine code of the steps, of one world or of many."""
-        steps = self.advance if self.until is None else self.advance_until
-        if isinstance(steps, Kernel):
-            steps.program().begin(serial=single and self.until is None)
 
     def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
         """x of a single world after each of `count` times `stride` steps, (count, nx)."""

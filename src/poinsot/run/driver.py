@@ -13,6 +13,7 @@ from poinsot._alone import is_alone
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.control.sensor import noise_paths
+from poinsot.fuse import Kernel
 from poinsot.run import limits, option_checks, runaway
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
@@ -173,8 +174,8 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
-        compiled.begin(n is None)
-        if n is None and is_alone():  # the command keeps the records of a single run
+        _begin(compiled, n is None)
+        if n is None and not compiled.net and is_alone():  # the command keeps the records of a single run
             prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
             simulation.run(bar)
@@ -188,6 +189,13 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
             run = file.finish(stop, end)
         runaway.warn(run)
         return run
+
+
+def _begin(compiled: CompiledSystem, single: bool) -> None:
+    """Let another thread make the machine code of the steps, of one world or of many."""
+    steps = compiled.advance if compiled.until is None else compiled.advance_until
+    if isinstance(steps, Kernel):
+        steps.program().begin(serial=single and compiled.until is None)
 
 
 def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:
