@@ -248,8 +248,7 @@ class Found:
     @classmethod
     def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
         """Of a patch with this normal."""
-        single = len(points) == 1
-        centre, share = (points[0], 1.0) if single else (centre_of(points, depths), _share(depths))
+        centre, share = (points[0], 1.0) if len(points) == 1 else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
         inertia = (centre @ centre) * np.eye(3) - np.outer(centre, centre)

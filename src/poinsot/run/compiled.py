@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import once, program_cache
+from poinsot.fuse import Kernel, once, program_cache
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.trace.purity import steady
 from poinsot.fuse.trace.pytree import flatten
@@ -27,7 +27,7 @@ from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
-from poinsot.world import Motion, State, System
+from poinsot.world import State, System
 from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
 
@@ -137,7 +137,7 @@ class CompiledSystem:
                 return heap_ledger.quantities(context, t, y)
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
-            return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
+            return ledger.conserved_and_gross(motion), np.ravel(ledger.inflow_rates(s, motion))
 
         size = ledger.WIDTH * len(ledger.sources(s))
         text = f"(),({self.n_state}),({self.np})->({width}),({size})"
@@ -206,9 +206,13 @@ class CompiledSystem:
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
+        if self.net:
+            return y
         return flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
 
     def _from_stepped(self, x: Array, p: Array) -> Array:
+        if self.net:
+            return x
         form = self._unflatten(x)
         return self.pack(self._scheme.from_stepped(self.context(p), form[0] if self.outputs else form))
 
@@ -259,6 +263,8 @@ class CompiledSystem:
         return self._scheme.march is not None
 
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
+        if self.net:
+            return self.net.advanced(x, p, self.parameter_shapes, h, n)
         return advancing.advanced(self, x, p, t, first, h, n)
 
     def _advance_until(self, *numbers: Any) -> tuple[Array, Array, Array]:
@@ -284,9 +290,14 @@ class CompiledSystem:
     def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         context = self.context(p, np.zeros(0, int))
         motion = self.system.motion(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        return _amounts(motion)
+        return ledger.conserved_and_gross(motion)
 
     # The same, compiled.
+    def begin(self, single: bool) -> None:
+        """Let another thread make the machine code of the steps, of one world or of many."""
+        steps = self.advance if self.until is None else self.advance_until
+        if isinstance(steps, Kernel):
+            steps.program().begin(serial=single and self.until is None)
 
     def scan_records(self, x: Array, p: Array, t: float, first: int, h: float, stride: int, count: int) -> Array:
         """x of a single world after each of `count` times `stride` steps, (count, nx)."""
@@ -302,9 +313,7 @@ class CompiledSystem:
     @Shared
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
-        return self.compile(
-            self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device, self._inflows(self.ny)
-        )
+        return self._compile_steps(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.ny)
 
     @Shared
     def to_stepped(self) -> Compiled:
@@ -321,11 +330,13 @@ class CompiledSystem:
     @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
+        return self._compile_steps(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.nx)
+
+    def _compile_steps(self, function: Callable[..., Any], text: str, size: int) -> Compiled:
+        """A function that makes steps of arrays of this size."""
         if self.net:
-            return self.net.advancing(self.parameter_shapes, (self.nx, self.np), self.device)
-        return self.compile(
-            self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device, self._inflows(self.nx)
-        )
+            return self.net.advancing(function, text, self.device)
+        return self.compile(function, text, self.device, self._inflows(size))
 
     @Shared
     def advance_until(self) -> Compiled:
@@ -374,8 +385,7 @@ class CompiledSystem:
     @Shared
     def _observing(self) -> Sequence[int]:
         """The same in x, wherever the form that is stepped has them."""
-        p = self.parameters({}, {})
-        state = self.unpack(self._start(p))
+        state = self.unpack(self._start(p := self.parameters({}, {})))
         marked = LedgerState(state.state, np.full(len(self.inflow_indices), np.nan))
         form = flat(self._with_memory(self._scheme.to_stepped(self.context(p), marked)))
         return [*np.flatnonzero(np.isnan(form)).tolist(), *range(self.nx - self.n_memory, self.nx)]
@@ -431,9 +441,3 @@ class CompiledSystem:
 
 def _same(y: Array, p: Array) -> Array:
     return y
-
-
-def _amounts(motion: Motion) -> Array:
-    """The conserved quantities and the gross amounts, (12,)."""
-    scene, effects = motion.scene, motion.effects
-    return np.concatenate([ledger.conserved_quantities(scene, effects), ledger.gross_amounts(scene, effects)])

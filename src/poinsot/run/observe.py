@@ -222,6 +222,12 @@ def _of_net(
     return None if arrays is None else dict(zip(chosen, zip(chosen.values(), arrays, strict=True), strict=True))
 
 
+def prepare(compiled: CompiledSystem, names: str | Sequence[str] | None) -> None:
+    """Trace what measures these quantities, while other threads compile."""
+    if compiled.net is None:
+        _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
+
+
 @memo
 def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[dict[str, Observable], Measuring]:
     """The quantities with these names, and the compiled function that measures them."""

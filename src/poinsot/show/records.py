@@ -14,6 +14,7 @@ from poinsot.parts import WORLD, Element
 from poinsot.parts.element import value_of
 from poinsot.parts.scene import Scene
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.net_records import places_of_masses, velocities_of_masses
 from poinsot.run.observe import Measuring, measuring, measuring_scene
 from poinsot.run.result import Run
 from poinsot.spatial import motion, quaternion
@@ -25,12 +26,21 @@ class Measures:
 
     def __init__(self, compiled: CompiledSystem) -> None:
         self.compiled = compiled
-        start = compiled.system.motion(0.0, compiled.system.start())
-        self.wrenches = tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
+        self.wrenches = self._wrenches()
+
+    def _wrenches(self) -> tuple[tuple[str, str], ...]:
+        """The elements and bodies of all wrenches."""
+        system = self.compiled.system
+        if system.net is not None:
+            return tuple((name, body) for name, e in system.description.elements.items() for body in e.bodies())
+        start = system.motion(0.0, system.start())
+        return tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
 
     @cached_property
     def places(self) -> Measuring:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
+        if (net := self.compiled.net) is not None:
+            return lambda time, y, p: places_of_masses(net, y)
         return measuring_scene(
             self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places"
         )
@@ -38,6 +48,8 @@ class Measures:
     @cached_property
     def velocities(self) -> Measuring:
         """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
+        if (net := self.compiled.net) is not None:
+            return lambda time, y, p: (velocities_of_masses(net, y),)
         return measuring_scene(self.compiled, [_velocities], "velocities")
 
     @cached_property
@@ -202,6 +214,8 @@ class Records:
         if body == WORLD:
             return np.broadcast_to(p, (len(self.time), 3))
         k = self.index(body)
+        if not np.any(p):
+            return self.positions[:, 0, k]
         return self.positions[:, 0, k] + quaternion.rotate(self.wxyz[:, 0, k], p)
 
     def input(self, name: str) -> Array:
