@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,13 +36,14 @@ class Taken(NamedTuple):
     pieces: dict[str, float]
 
 
-class Clock:
-    """Processor time by piece of work; a piece inside another one counts for itself alone."""
+class Clock(threading.local):
+    """Processor time of each thread by piece of work; a piece inside another one counts for itself alone."""
+
+    spent = dict.fromkeys(PIECES, 0.0)  # of all threads
 
     def __init__(self) -> None:
-        self.spent = dict.fromkeys(PIECES, 0.0)
         self.open = ["rest"]
-        self.since = 0.0
+        self.since = time.thread_time() if threading.current_thread() is not threading.main_thread() else 0.0
 
     @contextmanager
     def piece(self, name: str) -> Iterator[None]:
@@ -54,7 +56,7 @@ class Clock:
             self.open.pop()
 
     def _note(self) -> None:
-        now = time.process_time()
+        now = time.thread_time()
         self.spent[self.open[-1]] += now - self.since
         self.since = now
 

@@ -28,7 +28,7 @@ SECTIONS = {
     "Flight": ("f16-*", "rocket-flight"),
     "Sweeps": ("rocket-flights",),
     "Free bodies and tops": ("body-*", "free-top-*", "heavy-*", "spacecraft-*"),
-    "Springs": ("springs*",),
+    "Springs": ("springs*", "net-*"),
     "Smooth motions to a tolerance": ("double-*", "orbit*", "adaptive-*"),
     "Compile times": ("compile*", "first-call", "operations", "growth-*-compile"),
     "Growth with the number of joints": ("growth-*",),

@@ -8,13 +8,17 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.fuse.llvm import jit
+from poinsot.fuse.llvm import emission, jit
+from poinsot.fuse.llvm.abi.inner_loop import kernel_module
+from poinsot.fuse.llvm.target import this_machine
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="memory maps are told by Linux alone")
 
@@ -54,6 +58,7 @@ def test_identical_code_is_shared():
 def test_code_that_nothing_uses_is_released():
     kernel = scaled(7.125)
     kernel(np.ones(3))
+    gc.collect()  # of what other tests left
     before = len(jit._loaded)
     del kernel
     gc.collect()
@@ -126,6 +131,30 @@ def test_a_fork_while_another_thread_compiles():
         thread.join()
     """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are POSIX's")
+def test_a_fork_while_code_is_made_ahead_of_its_use():
+    """The child makes the code itself: it has no thread that would."""
+    kernel = pt.kernel("(3)->(3)")(lambda x: 7.25 * np.sin(x) + np.exp(x[0]))
+    kernel.program().begin(serial=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # that threads and forks do not go together
+        child = os.fork()
+    if not child:
+        os._exit(int(not np.all(np.isfinite(kernel(np.ones(3))))))
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.all(np.isfinite(kernel(np.ones(3))))
+
+
+def test_modules_emitted_side_by_side_are_the_same():
+    texts = [
+        kernel_module(p.graph, p.inputs, p.outputs, this_machine(8))
+        for p in (scaled(k + 0.125).program() for k in range(4))
+    ]
+    one_by_one = [emission.object_file(text) for text in texts]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(emission.object_file, texts)) == one_by_one
 
 
 def test_threads_compile_and_release_side_by_side():

@@ -1,6 +1,7 @@
 """The compiler: knows NumPy and machines, knows no physics."""
 
 from poinsot.fuse.assembly.sums import Assembly, aligned_zeros
+from poinsot.fuse.buffers import keep_buffers
 from poinsot.fuse.derive.transforms import gradient, hessian, jacobian, jvp, vjp
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.kernels import Kernel, kernel
@@ -27,6 +28,7 @@ __all__ = [
     "is_traced",
     "jacobian",
     "jvp",
+    "keep_buffers",
     "kernel",
     "locate",
     "once",

@@ -4,16 +4,18 @@ import dataclasses
 import functools
 import inspect
 import math
+import os
 import pickle
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from poinsot._memo import MEMORY, memo
-from poinsot.fuse import parallel, reference, signature
+from poinsot.fuse import buffers, parallel, reference, signature
 from poinsot.fuse.cuda import launch
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, tracing
@@ -29,6 +31,10 @@ from poinsot.fuse.trace.traced import Traced
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
+ELEMENTARY = (  # of one number, and of two: what NumPy rounds in another way
+    "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh",
+    "arctan2 power hypot logaddexp",
+)
 MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
@@ -49,6 +55,7 @@ class Program:
         self.structure: Any = None  # of the user's results, unless that is an array or a flat tuple or list
         self.operations = sum(self.graph.count().values()) if operations is None else operations
         self.place: str | None = None  # where it is kept on disk (`program_cache`)
+        self._begun: dict[tuple[Target, int], Future[jit.MachineCode]] = {}  # by threads of a process
 
     @property
     def graph(self) -> Graph:
@@ -76,14 +83,16 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        target = this_machine(dtype.itemsize)
-        if self._goes_own_ways:
-            target = dataclasses.replace(target, width=1)
-        code = self._machine_code(target, f"{dtype}, {self.operations} operations")
+        code = self._machine_code(self._target(dtype.itemsize))
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
+
+    def _target(self, size: int) -> Target:
+        """This machine, for floats of a size in bytes."""
+        target = this_machine(size)
+        return dataclasses.replace(target, width=1) if self._goes_own_ways else target
 
     @property
     def _goes_own_ways(self) -> bool:
@@ -95,17 +104,31 @@ class Program:
     def _uncompiled(self) -> "Program":
         """The same program without its ufuncs, so that a ufunc does not keep itself alive through its recipe."""
         twin = object.__new__(Program)
-        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != MEMORY})
+        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != MEMORY} | {"_begun": {}})
         return twin
 
     @property
     def serial_loop(self) -> jit.MachineCode:
         """The float64 loop with vectors of one element, which takes instances strictly in order."""
-        return self._machine_code(dataclasses.replace(this_machine(8), width=1), "one after the other")
+        return self._machine_code(_one_lane())
+
+    def begin(self, serial: bool) -> None:
+        """Make the machine code of the `serial_loop`, or else of `f64`, in another thread while this one goes on."""
+        if jit.available() and not self.is_hollow():
+            target = _one_lane() if serial else self._target(8)
+            key = target, os.getpid()  # a child has no such threads
+            if key not in self._begun:
+                self._begun[key] = _compilers(os.getpid()).submit(self._make_machine_code, target)
 
     @memo
-    def _machine_code(self, target: Target, comment: str) -> jit.MachineCode:
+    def _machine_code(self, target: Target) -> jit.MachineCode:
         """The compiled inner loop."""
+        begun = self._begun.get((target, os.getpid()))
+        return self._make_machine_code(target) if begun is None else begun.result()
+
+    def _make_machine_code(self, target: Target) -> jit.MachineCode:
+        floats = "float64" if target.float64 else "float32"
+        comment = "one after the other" if target.width == 1 else f"{floats}, {self.operations} operations"
         name = f"{self.name} {self.signature} {comment}"
         code = None if self.place is None else jit.found(self.place, target, name)
         if code is None:
@@ -121,7 +144,8 @@ class Program:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k != MEMORY}
-        state |= {"_graph": self.graph, "place": None}  # another process, maybe elsewhere, has a cache of its own
+        state |= {"_graph": self.graph, "_begun": {}}
+        state["place"] = None  # another process, maybe elsewhere, has a cache of its own
         try:
             pickle.dumps(self.structure)
         except (pickle.PicklingError, AttributeError, TypeError):  # a class that other processes cannot find
@@ -138,8 +162,27 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED)
+        functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
+
+
+def _one_lane() -> Target:
+    """This machine, with vectors of one element."""
+    return dataclasses.replace(this_machine(8), width=1)
+
+
+@functools.cache
+def _compilers(process: int) -> ThreadPoolExecutor:
+    """The threads of a process that make machine code ahead of its use."""
+    return ThreadPoolExecutor(2, thread_name_prefix="poinsot-compiler")
+
+
+@functools.cache
+def _elementary() -> dict[str, "Kernel"]:
+    """Elementary functions, compiled each on its own when it is first called: the bits that they have in kernels."""
+    one, two = ((names, f"{'(),' * n}".rstrip(",") + "->()") for n, names in enumerate(ELEMENTARY, start=1))
+    return {name: kernel(signature)(getattr(np, name)) for names, signature in (one, two) for name in names.split()}
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:
@@ -164,7 +207,7 @@ class Kernel:
         self.__doc__ = getattr(function, "__doc__", None)
         self._programs: dict[tuple[Shape, ...], Program] = {}
         self._recent: Callable[..., Any] | None = None  # the ufunc of the last call, most likely also of the next
-        self._limit = 0
+        self._limit, self._large = 0, 0  # sizes of arguments: above, threads may share the work; results are large
         self._fast = False
         self._gpu_kernels: dict[int, Kernel] = {}  # the same for the GPU, by the size of its floats
 
@@ -178,7 +221,7 @@ class Kernel:
             for arg in args:
                 kind = type(arg)
                 if kind is np.ndarray:
-                    if (arg.size > limit and parallel.threads() > 1) or arg.dtype is _F32:
+                    if (arg.size > limit and parallel.threads() > 1) or arg.dtype is _F32 or arg.size > self._large:
                         break
                 elif kind is not float and kind is not int and kind is not np.float64:
                     break
@@ -219,7 +262,10 @@ class Kernel:
         if large and parallel.threads() > 1 and parallel.separable(program, args, out):
             return self._finish(program, parallel.call(ufunc, program, args, out, dtype))
         if program.structure is None and dtype == _F64:
-            self._recent, self._limit = ufunc, limit
+            most = max(math.prod(shape) for shape in program.outputs)
+            self._recent, self._limit, self._large = ufunc, limit, core * (buffers.SMALL // (8 * most))
+        if out is None and plain and not kwargs:
+            out = _room(program, args, dtype)
         return self._finish(program, ufunc(*args, **kwargs) if out is None else ufunc(*args, out=out, **kwargs))
 
     def _finish(self, program: Program, results: Any) -> Any:
@@ -356,6 +402,19 @@ def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict
 def restored(program: Program) -> Kernel:
     """The kernel of a program, without the function that was traced."""
     return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
+
+
+def _room(program: Program, args: Sequence[np.ndarray], dtype: np.dtype[Any]) -> tuple[np.ndarray, ...] | None:
+    """Arrays for the results, if these are large, and NumPy would make them in C order, too."""
+    if not all(a.flags.c_contiguous for a in args):
+        return None
+    try:
+        batch = signature.batch_shape(args, program.inputs)
+    except ValueError:  # which NumPy tells
+        return None
+    if not any(buffers.is_large(math.prod(batch + core) * dtype.itemsize) for core in program.outputs):
+        return None
+    return tuple(buffers.empty(batch + core, dtype) for core in program.outputs)
 
 
 def kernel(text: str, strict: bool = False) -> Callable[[Callable[..., Any]], Kernel]:

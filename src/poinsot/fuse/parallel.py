@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from poinsot.fuse.buffers import empty
 from poinsot.fuse.signature import Shape, batch_shape
 
 
@@ -75,7 +76,7 @@ def call(ufunc: np.ufunc, program: Cores, args: Sequence[np.ndarray], out: Any, 
     batch = batch_shape(args, program.inputs)
     axis = int(np.argmax(batch))
     if out is None:
-        targets = tuple(np.empty(batch + core, dtype) for core in program.outputs)
+        targets = tuple(empty(batch + core, dtype) for core in program.outputs)
     else:
         targets = out if isinstance(out, tuple) else (out,)
     count = threads()

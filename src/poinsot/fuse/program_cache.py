@@ -28,7 +28,7 @@ from poinsot.fuse.kernels import Program
 from poinsot.fuse.llvm import jit, object_cache, target
 from poinsot.fuse.plan.budget import budget
 
-IGNORED = ("POINSOT_CACHE", "POINSOT_DEBUG", "POINSOT_THREADS")  # switches that change no program
+IGNORED = ("POINSOT_BUFFERS", "POINSOT_CACHE", "POINSOT_DEBUG", "POINSOT_THREADS")  # switches that change no program
 
 
 class _CannotTellError(Exception):

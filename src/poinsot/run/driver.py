@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._alone import is_alone
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.control.sensor import noise_paths
@@ -18,7 +19,7 @@ from poinsot.run.continuing import RunState, require_no_start_numbers, require_o
 from poinsot.run.drawing import draw
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
-from poinsot.run.observe import observables
+from poinsot.run.observe import observables, prepare
 from poinsot.run.output_kinds import Output
 from poinsot.run.progress import Progress
 from poinsot.run.result import Run, versions, writer
@@ -162,6 +163,9 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
+        compiled.begin(n is None)
+        if n is None and is_alone():  # the command keeps the records of a single run
+            prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
             simulation.run(bar)
             (times, y, p), stop = simulation.records(), simulation.stop()

@@ -50,7 +50,7 @@ IN_SPACE = (255, 214, 102)  # trails before a dark sky
 def bodies(picture: "Picture") -> Iterator[Mark]:
     """Every body as its shapes; point masses as balls with volumes proportional to their masses."""
     records, hulls = picture.records, hollow(picture)
-    exceeded = {name: broken(picture, name) for name in records.names}
+    exceeded = dict.fromkeys(records.names) | broken(picture)
     bent = {name for chain in picture.beams for name in chain}
     yield from skins(picture, SKIN, exceeded, hulls)
     for k, link in enumerate(records.mechanism.links):

@@ -33,16 +33,8 @@ class Target:
         """Bytes of a vector."""
         return self.width * self.itemsize
 
-    @functools.cached_property
-    def _scalars(self) -> dict[Type, str]:
-        return {"f": "double" if self.float64 else "float", "i": f"i{self.bits}", "u": "i32", "b": "i1"}
-
-    @functools.cached_property
-    def _vectors(self) -> dict[Type, str]:
-        return {type_: f"<{self.width} x {scalar}>" for type_, scalar in self._scalars.items()}
-
     def scalar(self, type_: Type) -> str:
-        return self._scalars[type_]
+        return _scalars(self.float64)[type_]
 
     def short(self, type_: Type) -> str:
         """The name of a type of numbers inside the names of intrinsic functions."""
@@ -53,7 +45,7 @@ class Target:
         return 4 if type_ == "u" else self.itemsize
 
     def vector(self, type_: Type) -> str:
-        return self._vectors[type_]
+        return _vectors(self.width, self.float64)[type_]
 
     def literal(self, value: float, type_: Type) -> str:
         """A constant as LLVM writes it, exactly."""
@@ -67,6 +59,18 @@ class Target:
             with np.errstate(over="ignore"):
                 value = float(np.float32(value))
         return "0x" + struct.pack(">d", value).hex().upper()
+
+
+@functools.cache
+def _scalars(float64: bool) -> dict[Type, str]:
+    """The names of the types of numbers."""
+    bits = 64 if float64 else 32
+    return {"f": "double" if float64 else "float", "i": f"i{bits}", "u": "i32", "b": "i1"}
+
+
+@functools.cache
+def _vectors(width: int, float64: bool) -> dict[Type, str]:
+    return {type_: f"<{width} x {scalar}>" for type_, scalar in _scalars(float64).items()}
 
 
 def _wrapped(value: int, bits: int) -> int:
