@@ -101,7 +101,7 @@ def test_what_cannot_touch_is_told_before_it_runs(stack):
     world.add_body("box", pt.Inertia.box(1.0, (0.1, 0.1, 0.1)))
     with pytest.raises(ValueError, match=r"disc and box cannot touch each other. Give the disc a thickness: take a "):
         world.collide("cone", "box")
-    with pytest.raises(ValueError, match=r"there is no surface 'wood' yet: world.add_surface adds one"):
+    with pytest.raises(ValueError, match=r"there is no surface 'wood' yet: add it by world.add_surface"):
         world.collide("cone", "box", "wood")
     world.add_surface("wood", friction=0.4)
     with pytest.raises(ValueError, match="there is no surface 'wod'; did you mean 'wood'"):
