@@ -48,6 +48,7 @@ SIDES = {
     "MuJoCo, mj_forward": "imports MuJoCo, reads the model, calls `mj_forward` once",
     "MuJoCo, RK4": "one call of `mj_step(nstep=)` in steps as long as the tolerance allows",
     "mj_step*": "whole steps of MuJoCo, with constraints where the model has any, one call from Python per instance",
+    "mujoco.mj_step, tendons": "one call of `mj_step(nstep=)`; masses are bodies on sliders, springs are tendons",
     "mujoco.rollout*": "MuJoCo's own loop over instances and steps, in C++, on one thread; it returns all states",
     "MJX*": "MuJoCo in JAX, `mjx.step` by `vmap` and `scan`, compiled by XLA; float64, on one thread of the processor",
     "mjbatch*": "a loop over MuJoCo's steps in C++, on one thread",
