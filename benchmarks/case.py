@@ -141,7 +141,9 @@ ONE_THREAD = {
     "JAX_ENABLE_X64": "1",
     "JAX_PLATFORMS": "cpu",
     "OMP_NUM_THREADS": "1",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    # XLA's fusion emitters make some code of jaxlib 0.10 a hundred times slower (MJX), and other code a little.
+    "XLA_FLAGS": "--xla_cpu_use_fusion_emitters=false --xla_cpu_multi_thread_eigen=false "
+    "intra_op_parallelism_threads=1",
 }
 
 

@@ -28,7 +28,7 @@ SECTIONS = {
     "Flight": ("f16-*", "rocket-flight"),
     "Sweeps": ("rocket-flights",),
     "Free bodies and tops": ("body-*", "free-top-*", "heavy-*", "spacecraft-*"),
-    "Springs": ("springs*",),
+    "Springs": ("springs*", "net-*"),
     "Smooth motions to a tolerance": ("double-*", "orbit*", "adaptive-*"),
     "Compile times": ("compile*", "first-call", "operations", "growth-*-compile"),
     "Growth with the number of joints": ("growth-*",),
@@ -48,7 +48,9 @@ SIDES = {
     "MuJoCo, mj_forward": "imports MuJoCo, reads the model, calls `mj_forward` once",
     "MuJoCo, RK4": "one call of `mj_step(nstep=)` in steps as long as the tolerance allows",
     "mj_step*": "whole steps of MuJoCo, with constraints where the model has any, one call from Python per instance",
+    "mujoco.mj_step, tendons": "one call of `mj_step(nstep=)`; masses are bodies on sliders, springs are tendons",
     "mujoco.rollout*": "MuJoCo's own loop over instances and steps, in C++, on one thread; it returns all states",
+    "MJX*": "MuJoCo in JAX, `mjx.step` by `vmap` and `scan`, compiled by XLA; float64, on one thread of the processor",
     "mjbatch*": "a loop over MuJoCo's steps in C++, on one thread",
     "Drake, MultibodyPlant": "imports Drake, reads the model, solves its mass matrix once",
     "dynibo*": "dynibo in Rust, one call from Python per instance; its gravity is 9.80665 m/s^2",
@@ -68,19 +70,20 @@ SIDES = {
     "NumPy*": "plain NumPy",
 }
 INTRODUCTION = """\
-Poinsot and its peers in the same run, on the same machine, the contenders of a case in turns. `make bench` measures
+Poinsot and its peers in the same run, on the same machine, the contenders of a case by turns. `make bench` measures
 all of it and writes this page; `python benchmarks/run.py NAME` repeats a case. Each result is checked against an
 independent value before it is timed.
 """
 READING = """\
-A figure is for one item, the best of all turns. Ratios are to the first row of a case: a contender with ratio 20 takes
+A figure is for one item, the best of all rounds. Ratios are to the first row of a case: a contender with ratio 20 takes
 20 times as long; one below 1 is faster, and bold if it is a peer. Set-up is reading, tracing, compiling and the first
 call, with nothing in the cache. One thread each, unless the name says more. The last section says
 [what each peer computes](#what-each-peer-computes).
 
 GPUs are measured apart, on a machine with an H200: [the GPU](gpu.md). MuJoCo Warp and Newton could not be installed
-there, so they have no row. What others published of their own code, such as Pinocchio's derivatives from C++, stands
-with its source in [mechanisms](mechanisms.md#measured).
+there, so they have no row. mjbatch and MJX need a MuJoCo of their own version; they have rows where that is installed,
+and figures in [mechanisms](mechanisms.md#measured). What others published of their own code, such as Pinocchio's
+derivatives from C++, stands there, too, with its source.
 """
 
 

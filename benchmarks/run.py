@@ -28,7 +28,7 @@ from poinsot.fuse.llvm.target import host
 
 PACKAGES = (
     "poinsot numpy scipy llvmlite pin mujoco drake dynibo mjbatch heyoka diffrax jax jaxlib numexpr jsbsim numba "
-    "gymnasium exudyn rocketpy bsk"
+    "mujoco-mjx gymnasium exudyn rocketpy bsk"
 ).split()
 
 

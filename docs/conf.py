@@ -32,6 +32,9 @@ html_theme = "furo"
 html_title = f"Poinsot {version}"
 html_static_path = ["_static"]
 html_css_files = ["math-font.css", "site.css"]
+# A page that was opened from a folder may not read the others, from which the results of a search quote.
+QUOTES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+html_js_files = [(None, {"body": QUOTES, "priority": 900})]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}

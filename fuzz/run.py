@@ -21,7 +21,7 @@ ENOUGH = 5  # findings, after which a fuzzer stops
 FUZZERS = {
     "programs": "random NumPy programs and their derivatives, against NumPy",
     "layouts": "strides, overlaps and batch shapes of arguments and results",
-    "worlds": "random worlds: ledger, halved steps, batches",
+    "worlds": "random worlds with contact, loops and parts: ledger, symmetry, steps, methods, bits, files",
     "texts": "mutated scenario, URDF, MJCF and result files",
     "kills": "kill -9 and full disks during runs, streams and sweeps",
     "leaks": "memory, memory maps and open files over many worlds and runs",

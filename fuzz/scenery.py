@@ -15,6 +15,10 @@ from poinsot.spatial import quaternion, shapes
 
 Rng = np.random.Generator
 Array = np.ndarray
+METHODS = (
+    "rk4", "midpoint", "semi-implicit euler", "euler", "adaptive", "adaptive5", "taylor", "rosenbrock", "rosenbrock2",
+    "implicit midpoint", "implicit", "splitting", "splitting4", "poinsot4",
+)  # fmt: skip
 H = 4e-3  # s: the step, of which samples are whole multiples
 
 
@@ -22,8 +26,10 @@ H = 4e-3  # s: the step, of which samples are whole multiples
 class Scenery:
     """A world that is being drawn, in axes that X (a pose) takes to those of the world.
 
-    `found_to`: how exactly it is found where shapes meet, if by iterations. `is_smooth`: nothing sets in with a corner between two steps. `listed`: whether touches are in lists, if that is left
-    open. `method`: by which it is stepped, by default the usual one."""
+    `is_smooth`: nothing sets in with a corner between two steps. `found_to`: how exactly it is found where shapes meet,
+    if by iterations. `listed`: whether touches are in lists, if that is left open. `method`: by which it is stepped, by
+    default the usual one.
+    """
 
     rng: Rng
     X: pt.Pose = field(default_factory=pt.Pose)
@@ -125,7 +131,7 @@ def aloft(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
             torque = s.choice([None, 0.3])
             s.world.add(
                 pt.Rotor(
-                    f"rotor{k}", axis=s.unit(), inertia=0.02, speed=s.rng.uniform(-50, 50), torque=torque, body=name
+                    f"rotor{k}", axis=s.unit(), inertia=0.002, speed=s.rng.uniform(-50, 50), torque=torque, body=name
                 )
             )
     add_springs(s, 4)
@@ -134,10 +140,7 @@ def aloft(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
         add_laws(s)
     if s.happens(0.3):
         add_events(s)
-    s.method = s.choice(
-        ["rk4", "rk4", "rk4", "midpoint", "adaptive", "adaptive5", "taylor", "rosenbrock", "rosenbrock2", "semi-implicit euler"]
-        + ["implicit midpoint", "splitting", "splitting4", "poinsot4", "euler", "implicit"]
-    )  # fmt: skip
+    s.method = s.choice(("rk4", "rk4", *METHODS))
     return s
 
 
@@ -198,15 +201,10 @@ def add_laws(s: Scenery) -> None:
     """A gyro with noise and a law, sampled or not; a servo in a hinge."""
     body, is_sampled = s.choice(s.names), s.happens(0.5)
     sample = {"sample": 2 * H, "delay": s.choice([0.0, H])} if is_sampled else {}
-    s.world.add(
-        pt.Sensor(
-            "gyro", "gyro", body, mounting=s.unit(4), bias=0.01, **({"sample": H, "noise": 1e-3} if sample else {})
-        )
-    )
-    outputs, states = {"torque": np.zeros(3)}, {"sum": np.zeros(3)}
-    s.world.add(
-        pt.Controller("law", law if is_sampled else smooth_law, {"w": "gyro.out"}, outputs, states=states, **sample)
-    )
+    noise = {"sample": H, "noise": 1e-3} if is_sampled else {}
+    s.world.add(pt.Sensor("gyro", "gyro", body, mounting=s.unit(4), bias=0.01, **noise))
+    memory = {"outputs": {"torque": np.zeros(3)}, "states": {"sum": np.zeros(3)}}
+    s.world.add(pt.Controller("law", law if is_sampled else smooth_law, {"w": "gyro.out"}, **memory, **sample))
     s.world.add_torque("steering", body, pt.Signal("law.torque"), axes="body")
     if s.hinged() and s.happens(0.7):
         joint = s.choice(s.hinged())
@@ -217,26 +215,21 @@ def add_laws(s: Scenery) -> None:
 def add_events(s: Scenery) -> None:
     """A push that begins at an instant; a joint that lets go, at a time or under its load."""
     s.world.add_input("push")
-    at, body = s.rng.uniform(0.01, 0.07), s.choice(s.names)
-    s.world.add_force("pushing", body, lambda t, scene, e=s.unit(): e * scene.signal("push"), axes="body")
+    at, body, e = s.rng.uniform(0.01, 0.07), s.choice(s.names), s.unit()
+    s.world.add_force("pushing", body, lambda t, scene: e * scene.signal("push"), axes="body")
     s.world.add(pt.When("begin", lambda t, scene: t - at, then={"push": 3.0}))
     parted = [name for name in s.names if not s.world.description.bodies[name].hinge.type.is_free]
-    if parted and s.happens(0.5):
-        body = s.choice(parted)
-        if s.happens(0.5):
-            s.world.add(
-                pt.When(
-                    "apart",
-                    lambda t, scene: t - 0.8 * at,
-                    pt.Release(body, stiffness=s.choice([0.0, 50.0]), stroke=0.05),
-                )
-            )
-        else:
-            s.world.add(pt.Cut("cut", body=body, at=s.vector(0.1), axis=s.unit()))
-            s.world.add(
-                pt.Limit("limit", body=body, cut="cut", axial=5.0, bending=5.0, combined=s.happens(0.5), then="part")
-            )
-            s.is_smooth = False
+    if not parted or s.happens(0.5):
+        return
+    body = s.choice(parted)
+    if s.happens(0.5):
+        release = pt.Release(body, stiffness=s.choice([0.0, 50.0]), stroke=0.05)
+        s.world.add(pt.When("apart", lambda t, scene: t - 0.8 * at, release))
+    else:
+        s.world.add(pt.Cut("cut", body=body, at=s.vector(0.1), axis=s.unit()))
+        strength = {"axial": 5.0, "bending": 5.0, "combined": s.happens(0.5)}
+        s.world.add(pt.Limit("limit", body=body, cut="cut", then="part", **strength))
+        s.is_smooth = False
 
 
 # What closes loops.
@@ -358,7 +351,7 @@ def pairs(s: Scenery) -> None:
     law = material(s) if s.happens(0.6) else None
     kinds = [type(part.shape) for body in s.world.description.bodies.values() for part in body.inertia.solids]
     if shapes.Cylinder in kinds and kinds.count(shapes.Cylinder) + kinds.count(shapes.Box) > 1:
-        s.found_to = 1e-8  # two such shapes meet by their supports
+        s.found_to = 1e-7  # two such shapes meet by their supports
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:

@@ -20,8 +20,8 @@ ROOMS = {
         "show learn cli __main__"
     ).split(),
     "fuse": (
-        "graph trace math plan signature llvm cuda buffers parallel reference kernels symbolic derive scan "
-        "assembly program_cache"
+        "graph trace math plan signature llvm cuda buffers parallel reference kernels symbolic derive "
+        "scan assembly program_cache"
     ).split(),
 }
 

@@ -269,6 +269,27 @@ def mj_batch(robot: Robot) -> Work:
     return Measured(result, partial(seconds, work))
 
 
+def mjx_steps(robot: Robot) -> Work:
+    """MuJoCo in JAX; results are copied to NumPy after the clock has stopped."""
+    import jax
+    from mujoco import mjx
+
+    model, args = to_mj(robot)
+    theirs, start = mjx.put_model(model), mjx.make_data(model)
+
+    def steps(q: Any, v: Any, tau: Any) -> Any:
+        state = start.replace(qpos=q, qvel=v, qfrc_applied=tau)
+        state, _ = jax.lax.scan(lambda x, _: (mjx.step(theirs, x), None), state, None, length=STEPS)
+        return state.qpos, state.qvel
+
+    compiled, given = jax.jit(jax.vmap(steps)), [jax.device_put(x) for x in args]
+
+    def work() -> Any:
+        return jax.block_until_ready(compiled(*given))
+
+    return Measured(lambda: from_mj(robot, *(np.asarray(x) for x in work())), partial(seconds, work))
+
+
 # dynibo: velocities and forces of a floating base are in world axes, angular first.
 def dynibo_loop(robot: Robot, name: str) -> Work:
     import dynibo
@@ -349,6 +370,10 @@ def contenders(robot: Robot, name: str) -> Sequence[Contender]:
             Contender("mujoco.rollout, one thread", partial(mj_rollout, robot), target, "mujoco", tolerance=loose),
             Contender("mjbatch, one thread", partial(mj_batch, robot), target, "mjbatch", tolerance=loose),
         ]
+        if robot.name in ("panda", "solo12"):  # compiled in seconds
+            rows.append(
+                Contender("MJX, one thread", partial(mjx_steps, robot), "", "mujoco.mjx", tolerance=loose, apart=True)
+            )
         return rows
     rows.append(Contender("Pinocchio in a Python loop", partial(pin_loop, robot, name), target, "pinocchio"))
     if name in ("rnea", "aba"):

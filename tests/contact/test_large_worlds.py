@@ -35,7 +35,7 @@ def runs():
     for largest in (99, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("poinsot.environment.touch_list.STRAIGHT", largest)
-            found.append(crowd(3).simulate(0.24, 2e-3, every=0.02, ledger_tolerance=np.inf))
+            found.append(crowd(2).simulate(0.24, 2e-3, every=0.02, ledger_tolerance=np.inf))
     return found
 
 
@@ -51,3 +51,13 @@ def test_the_ledger_of_trees_with_lists_closes(runs):
     assert np.all(one.relative_residual < 1e-10), one
     assert np.all(other.relative_residual < 1e-10), other
     assert np.abs(one.inflow - other.inflow).max() < 1e-8
+
+
+@pytest.mark.slow
+def test_a_robot_a_spring_and_a_force_among_many_bodies():
+    run = crowd(14).simulate(0.4, 2e-3, every=0.1, ledger_tolerance=np.inf)
+    assert run.stop.reason == "duration"
+    assert run.compiled.system.nv > 80
+    assert np.all(run.ledger.relative_residual < 1e-10), run.ledger
+    assert run.data["contacts.count"].values.max() >= 3
+    assert run.data["contacts.late"].values.max() < 1e-3

@@ -79,6 +79,19 @@ def test_moments_stay_within_their_limits_and_the_resistance_is_never_negative(W
     assert np.linalg.eigvalsh(K).min() >= -1e-9 * np.abs(K).max()
 
 
+@given(W=TWISTS, V=TWISTS, turn=st.none() | VECTORS, h=st.floats(1e-5, 1e-2), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_the_wrench_of_a_grip_falls_with_the_twist_by_its_resistance(W, V, turn, h, data):
+    law = Material(1e4, 0.5, 0.6, torsion=0.02, rolling=0.01)
+    points = data.draw(st.lists(VECTORS, min_size=1, max_size=5))
+    patch = pressed(1e-3, np.array([1e-4, 2e-4, 0.0]), turn, [p - p[2] * UP for p in points])
+    grip = patch.grip(law, h, W)
+    K, F_W, F_V = resistance([patch], [grip]), *(patch.wrench(grip, patch.speeds(x)) for x in (W, V))
+    assert np.allclose(F_V - F_W, -K @ (V - W), rtol=0, atol=1e-12 * (1 + np.abs(K).max()))
+    pushed = sum(push(law.stiffness * patch.found.share, 0.5, h, 1e-3, u)[0] for u in patch.speeds(W).apart)
+    assert F_W[5] == pytest.approx(pushed, rel=1e-12, abs=1e-12)
+
+
 def test_rounding_leaves_no_negative_resistance():
     """A patch that slides has nothing left for its swing: what remains of its limit is zero but for rounding."""
     law, W = Material(1e4, 0.5, 0.6, torsion=0.02, rolling=0.01), np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0625])

@@ -253,3 +253,46 @@ def test_a_urdf_touches_by_its_collision_elements(tmp_path):
     ]
     run = world.simulate(0.5, 1e-3, every=0.25, ledger=False)
     assert run.data["seat-ground.force"].values[-1, 2] == pytest.approx(4 * 9.81, rel=1e-6)
+
+
+BALL = """<mujoco><worldbody><body name="b"><freejoint/><geom name="g" size="0.1" {}/></body></worldbody>
+<contact>{}</contact></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("geom", "pair", "told"),
+    [
+        ('friction="-1 0 0"', "", "g: friction of a material must be zero or more"),
+        ("", '<pair name="p" geom1="g" geom2="h" friction="-1 1 0 0 0"/>', "pair p: friction of a material"),
+    ],
+)
+def test_errors_of_mjcf_shapes_name_the_file_and_the_geom(tmp_path, geom, pair, told):
+    path = tmp_path / "ball.xml"
+    other = '</body><body name="c"><freejoint/><geom name="h" size="0.1"/></body></worldbody>'
+    path.write_text(BALL.format(geom, pair).replace("</body></worldbody>", other))
+    world = pt.World()
+    world.add_ground()
+    with pytest.raises(ValueError, match=f"ball.xml: {told}"):
+        world.add_mechanism(pt.load_mjcf(path))
+
+
+def test_a_pair_of_shapes_of_one_body_is_none(tmp_path):
+    path = tmp_path / "ball.xml"
+    path.write_text(BALL.format("", '<pair geom1="g" geom2="g"/>'))
+    world = pt.World()
+    world.add_ground()
+    world.add_mechanism(pt.load_mjcf(path))
+    assert list(world.description.elements) == ["ground", "b-ground"]
+
+
+def test_a_urdf_collision_has_one_shape(tmp_path):
+    path = tmp_path / "two.urdf"
+    path.write_text(
+        '<robot name="r"><link name="l"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+        'iyz="0"/></inertial><collision><geometry><sphere radius="1"/><box size="1 1 1"/></geometry></collision></link>'
+        "</robot>"
+    )
+    world = pt.World()
+    world.add_ground()
+    with pytest.raises(ValueError, match="its geometry has several shapes, <sphere>, <box>"):
+        world.add_mechanism(pt.load_urdf(path))

@@ -109,6 +109,18 @@ def test_a_full_list_ends_the_run_and_names_the_pair():
 
 
 @pytest.mark.slow
+def test_too_many_pairs_that_are_near_end_the_run_as_well():
+    """Long bars beside each other: no two touch, but the balls that hold them all do."""
+    world = pt.World(gravity=(0, 0, 0))
+    for k in range(12):
+        world.add_body(f"b{k}", pt.Inertia.box(1.0, (2.0, 0.01, 0.01)), position=(0, 0.05 * k, 0))
+    world.collide(surface=SOFT, capacity=1)
+    run = world.simulate(0.01, 2e-3, ledger=False)
+    assert run.stop.reason == "capacity"
+    assert "that of b" in run.stop.text
+
+
+@pytest.mark.slow
 def test_the_places_of_a_list_have_no_error():
     """What is said of a step is said of bodies: a place may hold another pair with another step."""
     found = pile(("ball", "ball", "ball")).check_step(2e-3, duration=0.3)

@@ -101,6 +101,19 @@ def test_a_folder_where_an_entry_should_be(run, folder):
     assert [p.name for p in folder.iterdir()] == [entry.name], "nothing is left lying about"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("what", ["/dev/full", "/dev/zero", "a pipe"])
+def test_an_entry_without_an_end_is_not_read(what, run, folder):
+    """Reading a device or a pipe would never come back."""
+    run()
+    (entry,) = folder.iterdir()
+    entry.unlink()
+    os.mkfifo(entry) if what == "a pipe" else entry.symlink_to(what)
+    assert run() == "compiled"
+    assert entry.is_file()
+    assert not entry.is_symlink()
+
+
 @pytest.mark.parametrize("where", ["a file", "below a file", "/dev/null/poinsot", "/proc/poinsot"])
 def test_a_folder_that_cannot_be_written_only_costs_time(where, run, tmp_path, monkeypatch):
     path = tmp_path / "file"

@@ -5,6 +5,9 @@ import pytest
 
 import poinsot as pt
 from poinsot.mechanism import floating, kinematics
+from poinsot.mechanism.branches import DIGITS, Branches
+from poinsot.mechanism.form import canonical
+from poinsot.mechanism.form import tree as tree_frames
 from poinsot.mechanism.stiff import StiffForces, StiffTree
 
 JOINTS = {"free": pt.free(), "hinge": pt.revolute((0, 1, 0)), "ball": pt.spherical()}
@@ -52,3 +55,32 @@ def test_a_resisted_tree_solves_the_dense_equations(root):
     assert np.allclose(there[3], J[3] @ coupled, rtol=0, atol=1e-12)
     for k in range(4):
         assert np.allclose(added[k], J[k] @ a, rtol=0, atol=1e-12)
+
+
+def test_jacobians_between_bodies_that_are_chosen_at_run_time_give_the_velocity_of_one_relative_to_the_other():
+    """A chain of twenty hinges: more velocities than one word has signs."""
+    rng = np.random.default_rng(3)
+    box, axes = pt.Inertia.box(1.0, (0.1, 0.1, 0.3)), np.eye(3)
+    parents = [None, *(f"b{max(0, k - rng.integers(1, 4))}" for k in range(1, 20))]
+    places = [pt.Pose(p=rng.normal(size=3)) for _ in parents]
+    links = [pt.Link(f"b{k}", box, parents[k], pt.revolute(axes[k % 3]), places[k]) for k in range(20)]
+    mech = pt.Mechanism(links)
+    q, v = rng.normal(size=20), rng.normal(size=20)
+    T = canonical.tree_of(mech)
+    placed = tree_frames.placed(T, q, v)
+    ends, about = ((19, 3), (7, -1), (0, 12), (5, 18)), np.array([0.1, 0.2, 0.3])
+    branches = Branches(T, q, v, [X for X, _ in placed], about, ends)
+    reached, jacobian = branches.jacobians()
+    assert len(reached) > DIGITS
+    for k, (a, b) in enumerate(ends):
+        assert np.array_equal(branches._signs_of(k), branches.signs[k])
+        r, Q = rng.normal(size=3), np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        J, u = jacobian(k, Q, r, True)
+        both = []
+        for i in (a, b):
+            X, V = placed[i] if i >= 0 else (pt.Pose(), np.zeros(6))
+            w = X.R @ V[:3]
+            both.append(np.concatenate([w, X.R @ V[3:] + np.cross(w, r + about - X.p)]))
+        wanted = np.concatenate([np.reshape(both[0] - both[1], (2, 3)) @ Q]).ravel()
+        assert np.allclose(u, wanted, rtol=0, atol=1e-12 * np.abs(both).max())
+        assert np.allclose(J @ v[reached], u, rtol=0, atol=1e-14 * np.abs(both).max())

@@ -143,3 +143,19 @@ def test_the_path_of_a_whole_robot_is_told_how():
     q = np.arange(6.0).reshape(3, 2) / 10
     run = world.simulate(0.01, vary={f"{link}.q": q[:, k] for k, link in enumerate(links)}, record="q")
     assert np.array_equal(run.data.q.values[0], q)
+
+
+def test_the_first_start_that_cannot_be_is_named():
+    """Of thousands, whichever number it is, though others are refused for another."""
+    world = pt.World(air=pt.US76())
+    start = pt.Start(altitude=1000.0, airspeed=60.0, alpha=0.03, flight_path=0.0)
+    world.add_body("plane", pt.Inertia.box(1.0, (1, 1, 1)), start=start)
+    speeds, heights = np.linspace(50.0, 70.0, 4096), np.linspace(0.0, 3000.0, 4096)
+    system = world.system(("plane.start.airspeed", "plane.start.altitude"))
+    for bad in ({100: "airspeed"}, {50: "altitude"}, {100: "airspeed", 50: "altitude", 7: "airspeed"}):
+        V, h = speeds.copy(), heights.copy()
+        for k, name in bad.items():
+            (V if name == "airspeed" else h)[k] = {"airspeed": -1.0, "altitude": 2e6}[name]
+        first = min(bad)
+        with pytest.raises(ValueError, match=rf"plane\.start\.{bad[first]} = .* of instance {first} cannot be"):
+            instances.require_possible(system, {"plane.start.airspeed": V, "plane.start.altitude": h}, 4096)

@@ -254,8 +254,8 @@ def test_frequencies_are_those_of_the_stiffness_matrix(large):
     world = pt.World(gravity=(0, 0, 0))
     world.add_particles("net", pt.Particles(particles.masses, particles.positions), still)
     A = world.linearise().A
-    n = len(A) // 2
-    squares = np.sort(np.linalg.eigvals(-A[n:, :n]).real)
+    n, root = len(A) // 2, np.sqrt(np.repeat(particles.masses, 3))
+    squares = np.linalg.eigvalsh(-A[n:, :n] * (root[:, None] / root))  # M^-1/2 K M^-1/2 is symmetric
     expected = pp.natural_frequencies(particles, still) ** 2
     np.testing.assert_allclose(squares, expected, rtol=0, atol=1e-9 * expected[-1])
 
@@ -266,3 +266,46 @@ def test_masses_at_one_place_have_no_linear_model(in_loops):
     world.add_particles("p", pt.Particles(np.ones(2), np.zeros((2, 3))), pt.Springs([(0, 1)], 10.0, 0.1))
     with pytest.raises(ValueError, match="spring 'p_spring0' has no derivative"):
         world.linearise()
+
+
+def test_steppers_saved_runs_and_continued_ones(in_loops, tmp_path):
+    in_loops(True)
+    world = hung(3)
+    run = world.simulate(0.02, 1e-3, every=0.01, progress=False, ledger_tolerance=np.inf)
+    sim = world.stepper(step=1e-3, control_period=0.01, observe=["position"])
+    sim.reset()
+    sim.step()
+    assert sim.compiled.net is not None
+    np.testing.assert_allclose(sim.step(), run.data["position"].values[-1].ravel(), rtol=0, atol=1e-15)
+    half = world.simulate(0.01, 1e-3, every=0.01, progress=False, ledger_tolerance=np.inf)
+    np.testing.assert_array_equal(half.continue_(0.01).y[-1], run.y[-1])
+    np.testing.assert_array_equal(run.repeat(progress=False).y, run.y)
+    run.save(tmp_path / "net.nc")
+    np.testing.assert_array_equal(pt.load_run(tmp_path / "net.nc").data["position"], run.data["position"])
+
+
+def test_floats_of_32_bits_and_the_text_for_the_gpu(in_loops, tmp_path):
+    from cuda_on_host import run_on_host
+
+    in_loops(True)
+    compiled = hung(3).simulate(1e-3, 1e-3, progress=False, ledger_tolerance=np.inf).compiled
+    p = compiled.parameters({}, {})
+    y, kernel = np.stack([compiled.start(p), compiled.start(p) * 1.001]), compiled.advance
+    full = (y, np.stack([p, p]), np.zeros(2), np.zeros(2), np.full(2, 1e-3), np.full(2, 5.0))
+    expected = kernel(*full)
+    np.testing.assert_allclose(kernel(*(a.astype(np.float32) for a in full)), expected, rtol=0, atol=2e-5)
+    (host,) = run_on_host(kernel.program(), tmp_path, *full)
+    np.testing.assert_allclose(host, expected, rtol=0, atol=1e-14)
+
+
+def test_a_net_is_drawn(large, tmp_path):
+    world, particles, _ = large
+    run = world.simulate(2e-3, 1e-3, every=1e-3, progress=False, ledger_tolerance=np.inf)
+    page = run.to_html(tmp_path / "net.html")
+    assert page.stat().st_size < 2e6
+    from poinsot.show.records import records_of
+
+    records = records_of(run)
+    np.testing.assert_array_equal(records.positions[:, 0], run.data["position"])
+    np.testing.assert_array_equal(records.velocities[:, 0], run.data["velocity"])
+    assert records.wxyz.shape == (len(run.time), 1, len(particles), 4)

@@ -101,9 +101,9 @@ def plot(
     momentum, polhode, margins, path, ground_track, globe, height_and_speed, mach_altitude, elements, eclipse,
     dispersion. Of a sweep also pairs of outputs, such as north:west, with ellipses of dispersion.
 
-    Charts, of a scenario or of the world of a result, by trims: envelope, turns, root_locus, flutter, bode, vn. What
-    they go over is given by --over, what a trim finds (free=alpha,thrust,elevator), what shall vanish (zero=u,w,q),
-    conditions (altitude='2 km') and numbers of the design by --with.
+    Charts, of a scenario or of the world of a result, by trims: envelope, turns, root_locus, flutter, bode, vn.
+    --over names what they go over. --with sets what a trim finds (free=alpha,thrust,elevator), what must vanish
+    (zero=u,w,q), conditions (altitude='2 km') and numbers of the design.
 
     Example:  poinsot plot results/t-handle.nc handle.angular_velocity polhode --out handle.png
 
@@ -255,7 +255,7 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="TO", help="A scenario (.toml), or a table (.csv, .parquet).")],
     floating: Annotated[bool, typer.Option("--floating", help="The root of a URDF robot moves freely.")] = False,
     repair: Annotated[
-        str, typer.Option(help="Mass properties of a robot that no body has: warn (and mend them), error or never.")
+        str, typer.Option(help="Mass properties that no body can have: warn (and repair them), error or never.")
     ] = "warn",
     overwrite: Overwrite = False,
     quiet: Quiet = False,

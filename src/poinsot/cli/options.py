@@ -25,9 +25,7 @@ AllowCode = Annotated[
 ]
 FlightFile = Annotated[
     Path | None,
-    typer.Option(
-        "--flight", metavar="FILE", help="Run what was flown: its inputs, as `poinsot fly --save x.csv` kept them."
-    ),
+    typer.Option("--flight", metavar="FILE", help="Fly again: the inputs that `poinsot fly --save x.csv` kept."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the names of the files written.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]

@@ -1,11 +1,13 @@
 """Worlds, runs and ledgers as tables and trees."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.markup import escape
 from rich.tree import Tree
 
+from poinsot._types import Array
 from poinsot.cli.screen import WIDE, Screen, short, vector
 from poinsot.environment import EarthGravity
 from poinsot.parts import Limit
@@ -61,10 +63,8 @@ def final(screen: Screen, run: "Run") -> None:
     """The final state of all bodies and parts."""
     quantities = ("position", "velocity", "angular_velocity")
     data = run.columns_of(*quantities).isel(time=-1)
-    bodies = [
-        (str(body), *(vector(data[name].sel(body=body).values, ".4g", SMALL) for name in quantities))
-        for body in data["body"].values
-    ]
+    found = _by_body(data, quantities).items()
+    bodies = [(name, *(vector(own[key], ".4g", SMALL) for key in quantities)) for name, own in found]
     screen.table(("final state", "position [m]", "velocity [m/s]", "angular velocity [rad/s]"), bodies)
     elements = run.world.description.elements
     parts = [
@@ -118,7 +118,13 @@ def final_data(run: "Run") -> dict[str, Any]:
     """The final state of all bodies, for scripts."""
     names = ["position", "orientation", "velocity", "angular_velocity"]
     data = run.columns_of(*names).isel(time=-1)
-    return {str(b): {name: data[name].sel(body=b).values.tolist() for name in names} for b in data["body"].values}
+    return {body: {name: x.tolist() for name, x in own.items()} for body, own in _by_body(data, names).items()}
+
+
+def _by_body(data: Any, names: Sequence[str]) -> dict[str, dict[str, Array]]:
+    """Quantities of each body, by the names of bodies and then by their own."""
+    arrays = {name: np.moveaxis(np.asarray(data[name].values), data[name].dims.index("body"), 0) for name in names}
+    return {str(b): {name: x[k] for name, x in arrays.items()} for k, b in enumerate(data["body"].values)}
 
 
 def outputs_data(run: "Run") -> dict[str, float]:

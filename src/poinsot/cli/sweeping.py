@@ -33,7 +33,7 @@ Engine = Annotated[str, typer.Option(help="local, or dask for a cluster.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster, tcp://host:8786.")]
 Device = Annotated[str, typer.Option(help="cpu, or cuda for the GPU.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over, and replace existing results.")]
-Reduce = Annotated[bool, typer.Option("--reduce", help="Keep a summary of the outputs alone, in a folder.")]
+Reduce = Annotated[bool, typer.Option("--reduce", help="Keep only a summary of the outputs, in a folder.")]
 Plot = Annotated[
     bool | None,
     typer.Option("--plot/--no-plot", help="Plot quantiles over time; by default if Matplotlib is installed."),

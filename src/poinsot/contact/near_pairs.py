@@ -83,7 +83,7 @@ def touching_by_list(
 ) -> tuple[TouchedPatches, Any]:
     """The same by way of a list of the pairs that are near, where looking closer is costly; and whether more are near
     than that has room for."""
-    room = min(len(first), max(64, 16 * most))
+    room = near_room(len(first), most)
     count, pairs = near_pairs(balls, first, second, room)
 
     def look(k: Any, found: TouchedPatches) -> TouchedPatches:
@@ -92,6 +92,11 @@ def touching_by_list(
 
     found: TouchedPatches = fori_loop(np.minimum(count, room), look, _empty(sizes, most), most=room)
     return found, count > room
+
+
+def near_room(pairs: int, most: int) -> int:
+    """How many of the pairs may be near, where `most` patches may touch."""
+    return min(pairs, max(64, 16 * most))
 
 
 def near_pairs(balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, most: int) -> tuple[Any, Array]:

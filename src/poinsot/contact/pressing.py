@@ -76,11 +76,11 @@ class Pressed:
     def grip(self, law: Any, h: Scalar, W: Array) -> "Grip":
         """Its forces over a step h, linearised about the relative twist W."""
         now = self.speeds(W)
-        f_n, elastic, spread, at_rest, slopes = np.zeros(()), np.zeros(()), np.zeros(()), [], []
+        f_n, elastic, spread, pushes, slopes = np.zeros(()), np.zeros(()), np.zeros(()), [], []
         for j, u_n in enumerate(now.apart):
             f, g, e = push(law.stiffness * self.found.share, law.damping, h, self.depths[j], u_n)
             f_n, elastic, spread = f_n + f, elastic + e, spread + f * self.found.spread[j]
-            at_rest.append(f + g * u_n)
+            pushes.append(f)
             slopes.append(g)
         k, most = SHEAR * law.stiffness, law.friction * f_n
         slope = k * h + law.damping * elastic
@@ -88,7 +88,7 @@ class Pressed:
         pull = stretched + slope * now.along
         if self.turn is None:
             s = held(pull, most)
-            return Grip(at_rest, slopes, s * stretched, s * slope, np.stack([s]))
+            return Grip(now, pushes, slopes, s * stretched, s * slope, np.stack([s]))
         radius = np.sqrt(spread / (f_n + TINY) + TINY**2) + law.torsion / np.maximum(law.friction, LEAST)
         twist = radius * (self.n @ (k * self.turn + slope * now.spin))
         both = np.concatenate([pull, np.stack([twist])])
@@ -99,11 +99,12 @@ class Pressed:
         s_t = held(arm * self.along(k * self.turn + resisted * now.spin), law.rolling * f_n)
         square, springs = radius * radius, k * np.stack([s * radius * radius, s_t * arm])
         turning = Turning(springs, square * (s * slope + s_e * RELAXING * k), s_t * arm * resisted)
-        return Grip(at_rest, slopes, s * stretched, s * slope, np.stack([s, s_t]), turning)
+        return Grip(now, pushes, slopes, s * stretched, s * slope, np.stack([s, s_t]), turning)
 
     def wrench(self, grip: "Grip", at: "Speeds") -> Array:
         """F (6,) on a by the linear forces of a grip."""
-        pushes = [f - g * u_n for f, g, u_n in zip(grip.at_rest, grip.apart, at.apart, strict=True)]
+        tangents = zip(grip.pushes, grip.apart, at.apart, grip.about.apart, strict=True)
+        pushes = [f - g * (u_n - guessed) for f, g, u_n, guessed in tangents]
         pull = grip.pull + grip.along * at.along
         force = sum(pushes, np.zeros(())) * self.n - pull
         if len(pushes) == 1:
@@ -247,8 +248,7 @@ class Found:
     @classmethod
     def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
         """Of a patch with this normal."""
-        single = len(points) == 1
-        centre, share = (points[0], 1.0) if single else (centre_of(points, depths), _share(depths))
+        centre, share = (points[0], 1.0) if len(points) == 1 else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
         inertia = (centre @ centre) * np.eye(3) - np.outer(centre, centre)
@@ -275,11 +275,13 @@ def _share(depths: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """The forces of a patch, as linear functions of the relative twist: those `at_rest` [N] of its points, which fall
-    with the speeds at which these part by `apart` [N s/m]; the `pull` (3,) [N] at its centre, which grows with the
-    velocity there by `along` [N s/m]; and moments that resist turning. `holds`: what share of the springs holds."""
+    """The forces of a patch, as linear functions of the relative twist: the `pushes` [N] of its points at the speeds
+    that they are linearised `about`, which fall with those by `apart` [N s/m]; the `pull` (3,) [N] at its centre, which
+    grows with the velocity there by `along` [N s/m]; and moments that resist turning. `holds`: what share of the
+    springs holds."""
 
-    at_rest: Sequence[Array]
+    about: "Speeds"
+    pushes: Sequence[Array]
     apart: Sequence[Array]
     pull: Array
     along: Array

@@ -24,7 +24,17 @@ from poinsot.contact.listed_contacts import (
     outcome,
 )
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of
-from poinsot.contact.near_pairs import Nearby, TouchedPatches, by_grid, deeper, touching, touching_by_list, touching_one
+from poinsot.contact.near_pairs import (
+    Nearby,
+    TouchedPatches,
+    by_grid,
+    deeper,
+    near_pairs,
+    near_room,
+    touching,
+    touching_by_list,
+    touching_one,
+)
 from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
 from poinsot.contact.spots import spots_of
@@ -203,7 +213,7 @@ class TouchList(ContactElement):
 
     def found(self, scene: Scene, frames: BodyFrames, h: Scalar) -> tuple[TouchedPatches, Any]:
         """The patches that may touch, and whether there were more near pairs than a list of these can hold."""
-        places = shape_places(frames, frames.numbers(self.owners), self.colliders, self.kind, h, GAIN)
+        places = self._shape_places(frames, h)
         own = [self.kind.numbers(c.shape) for c in self.colliders]
         width = max(1, *map(len, own))
         numbers = np.stack([np.stack([1.0 * x for x in (*x, *[0.0] * (width - len(x)))]) for x in own])
@@ -219,6 +229,9 @@ class TouchList(ContactElement):
         if self.kind.is_round and not by_grid(first, second):
             return touching(balls, first, second, meet, self.sizes, self.capacity), False
         return touching_by_list(balls, first, second, meet, self.sizes, self.capacity)
+
+    def _shape_places(self, frames: BodyFrames, h: Scalar) -> ShapePlaces:
+        return shape_places(frames, frames.numbers(self.owners), self.colliders, self.kind, h, GAIN)
 
     def _under(self, scene: Scene, p: Array) -> Footing:
         there: Footing = scene.elements[self.ground].under(scene, p)  # type: ignore[attr-defined]
@@ -244,9 +257,15 @@ class TouchList(ContactElement):
 
     def left_out(self, scene: Scene, h: Scalar) -> str | None:
         """The names of the first pair that found no place in a step h [s] from a scene; None if all did."""
-        whole = replace(self, capacity=len(self.pairs) * len(self.sizes))
-        found, _ = whole.found(scene, self.frames(scene), h)
-        return self.pair_name(int(found.pair[self.capacity])) if int(found.count) > self.capacity else None
+        whole, frames = replace(self, capacity=len(self.pairs) * len(self.sizes)), self.frames(scene)
+        found, _ = whole.found(scene, frames, h)
+        if int(found.count) > self.capacity:
+            return self.pair_name(int(found.pair[self.capacity]))
+        if not self.found(scene, frames, h)[1]:
+            return None
+        places, (first, second) = self._shape_places(frames, h), np.array(self.pairs).T
+        _, near = near_pairs((places.centres, places.radii), first, second, len(first))
+        return self.pair_name(int(near[near_room(len(first), self.capacity)]))
 
     def _memory(self, scene: Scene) -> SpringMemory:
         turn = scene.states[f"{self.name}.turn"] if self.turning else None

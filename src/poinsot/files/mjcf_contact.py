@@ -18,6 +18,7 @@ from poinsot._types import Array
 from poinsot.contact.colliders import Collider
 from poinsot.contact.hulls import hull
 from poinsot.contact.law import Material
+from poinsot.files._reading import inside
 from poinsot.spatial import Pose, shapes
 
 G = 9.81  # m/s^2, at which the damping is compared
@@ -44,11 +45,14 @@ def mjcf_shapes(path: str, names: list[str]) -> dict[str, tuple[Collider, ...]]:
     for g in range(model.ngeom):
         b = int(model.geom_bodyid[g])
         touches = model.geom_contype[g] or model.geom_conaffinity[g]
-        shape = _shape(mujoco, model, g) if touches else None
+        called = model.geom(g).name or f"geom {g}"
+        with inside(f"{path}: {called}"):
+            shape = _shape(mujoco, model, g) if touches else None
         if touches and (b == 0 or shape is None):
-            left_out.append(model.geom(g).name or f"geom {g}")
+            left_out.append(called)
         elif touches:
-            found[names[b]].append(_collider(model, g, shape))
+            with inside(f"{path}: {called}"):
+                found[names[b]].append(_collider(model, g, shape))
     used = [c.surface.stiffness for some in found.values() for c in some if c.surface is not None]
     notes = []
     if used and _states_softness(model):
@@ -127,12 +131,13 @@ def mjcf_pairs(path: str, names: list[str]) -> tuple[tuple[str, str, Material], 
     for k in range(model.npair):
         ends = [int(model.pair_geom1[k]), int(model.pair_geom2[k])]
         bodies = [int(model.geom_bodyid[g]) for g in ends]
-        if 0 in bodies:
+        if 0 in bodies or bodies[0] == bodies[1]:  # shapes of one body never move against each other
             continue
         slides, _, turns, rolls, _ = model.pair_friction[k]
         numbers = ((slides, turns, rolls), int(model.pair_dim[k]), model.pair_solref[k], model.pair_solimp[k])
         masses = [_mass(model, g) for g in ends]
-        law = surface(*numbers, masses[0] * masses[1] / (masses[0] + masses[1]))  # type: ignore[arg-type]
+        with inside(f"{path}: pair {model.pair(k).name or k}"):
+            law = surface(*numbers, masses[0] * masses[1] / (masses[0] + masses[1]))  # type: ignore[arg-type]
         found.append((names[bodies[0]], names[bodies[1]], law))
     return tuple(found)
 

@@ -30,6 +30,9 @@ def _collider(collision: Any, path: Path) -> Collider:
     origin, geometry = collision.find("origin"), collision.find("geometry")
     if geometry is None or len(geometry) == 0:
         raise ValueError("it has no geometry.")
+    if len(geometry) > 1:
+        kinds = ", ".join(f"<{item.tag}>" for item in geometry)
+        raise ValueError(f"its geometry has several shapes, {kinds}; give each a <collision> of its own.")
     X = Pose()
     if origin is not None:
         X = Pose.from_euler(_floats(origin, "rpy", 3, "0 0 0"), _floats(origin, "xyz", 3, "0 0 0"))

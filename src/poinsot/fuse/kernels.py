@@ -31,6 +31,10 @@ from poinsot.fuse.trace.traced import Traced
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 INTERPRETED = 2**10  # instances that the reference back end takes together
+ELEMENTARY = (  # of one number, and of two: what NumPy rounds in another way
+    "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh",
+    "arctan2 power hypot logaddexp",
+)
 MUCH = 1024  # numbers that go into one instance, from which on those with loops of their own lengths are computed alone
 
 
@@ -79,14 +83,15 @@ class Program:
 
     @memo  # not a cached property, which holds a lock while it is computed: a child of a fork would wait for it
     def _compile(self, dtype: np.dtype[Any]) -> np.ufunc:
-        code = self._machine_code(self._target(dtype))
+        code = self._machine_code(self._target(dtype.itemsize))
         return gufunc.make_gufunc(
             code, self.signature, len(self.inputs), len(self.outputs), dtype, self.name, self.doc,
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
 
-    def _target(self, dtype: np.dtype[Any]) -> Target:
-        target = this_machine(dtype.itemsize)
+    def _target(self, size: int) -> Target:
+        """This machine, for floats of a size in bytes."""
+        target = this_machine(size)
         return dataclasses.replace(target, width=1) if self._goes_own_ways else target
 
     @property
@@ -110,7 +115,7 @@ class Program:
     def begin(self, serial: bool) -> None:
         """Make the machine code of the `serial_loop`, or else of `f64`, in another thread while this one goes on."""
         if jit.available() and not self.is_hollow():
-            target = _one_lane() if serial else self._target(_F64)
+            target = _one_lane() if serial else self._target(8)
             key = target, os.getpid()  # a child has no such threads
             if key not in self._begun:
                 self._begun[key] = _compilers(os.getpid()).submit(self._make_machine_code, target)
@@ -157,7 +162,8 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED)
+        functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
+        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
 
 
@@ -170,6 +176,13 @@ def _one_lane() -> Target:
 def _compilers(process: int) -> ThreadPoolExecutor:
     """The threads of a process that make machine code ahead of its use."""
     return ThreadPoolExecutor(2, thread_name_prefix="poinsot-compiler")
+
+
+@functools.cache
+def _elementary() -> dict[str, "Kernel"]:
+    """Elementary functions, compiled each on its own when it is first called: the bits that they have in kernels."""
+    one, two = ((names, f"{'(),' * n}".rstrip(",") + "->()") for n, names in enumerate(ELEMENTARY, start=1))
+    return {name: kernel(signature)(getattr(np, name)) for names, signature in (one, two) for name in names.split()}
 
 
 def _remake(program: Program, float64: bool) -> np.ufunc:

@@ -1,7 +1,8 @@
 """The reference back end: the graph evaluated by NumPy, node by node, over a batch of instances."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,8 +11,12 @@ from poinsot.fuse.graph.memory import by_argument, is_whole
 from poinsot.fuse.graph.nodes import Graph, Node
 from poinsot.fuse.graph.ops import OPS
 
+Functions: TypeAlias = Mapping[str, Callable[..., Any]]  # by operation, for those that are not to be NumPy's
 
-def run_into(results: Sequence[np.ndarray], graph: Graph, arguments: Sequence[np.ndarray], size: int) -> None:
+
+def run_into(
+    results: Sequence[np.ndarray], graph: Graph, arguments: Sequence[np.ndarray], size: int, functions: Functions
+) -> None:
     """The results (n, elements) of a kernel's graph for arguments (n, elements), `size` instances at a time."""
     ends = by_argument(graph.outputs, [result.shape[1] for result in results])
     columns = [c for result, end in zip(results, ends, strict=True) for c in _columns(result, end)]
@@ -20,7 +25,7 @@ def run_into(results: Sequence[np.ndarray], graph: Graph, arguments: Sequence[np
         block = slice(first, first + size)
         packed = [(np.array(argument[block], order="F"), own) for argument, own in zip(arguments, params, strict=True)]
         with np.errstate(all="ignore"):
-            values = run(graph, [column for array, own in packed for column in _columns(array, own)])
+            values = run(graph, [column for array, own in packed for column in _columns(array, own)], functions)
         for column, value in zip(columns, values, strict=True):
             column[..., block] = value
 
@@ -30,12 +35,12 @@ def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
     return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 
-def run(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+def run(graph: Graph, inputs: Sequence[np.ndarray], functions: Functions = MappingProxyType({})) -> list[np.ndarray]:
     """The outputs for these parameters: arrays over the batch; arrays in memory have shape (elements, batch or 1)."""
     values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
     dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
     for node, over in _steps(graph, tuple(graph.outputs)):
-        values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype)
+        values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype, functions)
         for arg in over:
             del values[arg]
     return [values[node] for node in graph.outputs]
@@ -53,16 +58,16 @@ def _steps(graph: Graph, outputs: tuple[Node, ...]) -> list[tuple[Node, list[Nod
     return steps[::-1]
 
 
-def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any]) -> Any:
+def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any], functions: Functions) -> Any:
     if node.op == "const":
         return dtype.type(node.data) if node.type == "f" else node.data
     if node.op in OPS:
-        result = OPS[node.op].evaluate(*args)
+        result = (functions.get(node.op) or OPS[node.op].evaluate)(*args)
         return result.astype(dtype) if node.op == "to_float" else result
-    return _STRUCTURE[node.op](node, args)
+    return _STRUCTURE[node.op](node, args, functions)
 
 
-def _loop(node: Node, args: list[Any]) -> list[Any]:
+def _loop(node: Node, args: list[Any], functions: Functions) -> list[Any]:
     body: Graph = node.data
     count, carry, captured = args[0], args[1 : 1 + len(body.outputs)], args[1 + len(body.outputs) :]
     for i in range(int(np.max(count, initial=0))):
@@ -71,7 +76,7 @@ def _loop(node: Node, args: list[Any]) -> list[Any]:
             runs = runs & carry[body.goes_on]
             if not np.any(runs):
                 break
-        ends = run(body, _as_arrays([np.int64(i), *carry, *captured]))
+        ends = run(body, _as_arrays([np.int64(i), *carry, *captured]), functions)
         carry = [np.where(runs, new, old) for new, old in zip(ends, carry, strict=True)]
     return carry
 
@@ -80,25 +85,26 @@ def _as_arrays(values: Sequence[Any]) -> list[np.ndarray]:
     return [np.asarray(value) for value in values]
 
 
-def _slow_path(node: Node, args: list[Any]) -> list[Any]:
+def _slow_path(node: Node, args: list[Any], functions: Functions) -> list[Any]:
     mask, fast, inputs = args[0], args[1 : 1 + len(node.data.outputs)], args[1 + len(node.data.outputs) :]
-    return [np.where(mask, new, old) for new, old in zip(run(node.data, _as_arrays(inputs)), fast, strict=True)]
+    slow = run(node.data, _as_arrays(inputs), functions)
+    return [np.where(mask, new, old) for new, old in zip(slow, fast, strict=True)]
 
 
-def _array(node: Node, args: list[Any]) -> Any:
+def _array(node: Node, args: list[Any], functions: Functions) -> Any:
     return np.stack(np.broadcast_arrays(*map(np.atleast_1d, args)))
 
 
-def _table(node: Node, args: list[Any]) -> Any:
+def _table(node: Node, args: list[Any], functions: Functions) -> Any:
     return np.asarray(node.data)[:, None]
 
 
-def _get(node: Node, args: list[Any]) -> Any:
+def _get(node: Node, args: list[Any], functions: Functions) -> Any:
     array, index = args
     return array[index, np.arange(array.shape[1]) if array.shape[1] != 1 else 0]
 
 
-def _set(node: Node, args: list[Any]) -> Any:
+def _set(node: Node, args: list[Any], functions: Functions) -> Any:
     array, index, value = args
     (lanes,) = np.broadcast_shapes(np.shape(index), np.shape(value), array.shape[1:])
     new = np.array(np.broadcast_to(array, (node.size, lanes)))
@@ -108,8 +114,8 @@ def _set(node: Node, args: list[Any]) -> Any:
 
 _STRUCTURE = {
     "loop": _loop,
-    "call": lambda node, args: run(node.data, _as_arrays(args)),
-    "proj": lambda node, args: args[0][node.data],
+    "call": lambda node, args, functions: run(node.data, _as_arrays(args), functions),
+    "proj": lambda node, args, functions: args[0][node.data],
     "slow_path": _slow_path,
     "array": _array,
     "table": _table,

@@ -13,7 +13,7 @@ from poinsot._types import Array
 from poinsot.control import Actuator
 from poinsot.learn.judgement import Judgement, is_of_scene, judgement
 from poinsot.parts import Input, Signal
-from poinsot.run import WorldStepper
+from poinsot.run import WorldStepper, option_checks
 from poinsot.run.measured import Quantity, measurement
 from poinsot.world import World
 
@@ -69,7 +69,7 @@ class Task:
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs that actions set."""
         known = self.world.description.inputs
-        names = tuple(known if self.action is None else self.action)
+        names = option_checks.names("action", known if self.action is None else self.action)
         if not names:
             raise ValueError("a task needs an action: add an input to the world with world.add_input.")
         for name in names:
@@ -106,7 +106,7 @@ class Task:
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """What is observed."""
-        return ("q", "v") if self.observation is None else tuple(self.observation)
+        return ("q", "v") if self.observation is None else option_checks.names("observation", self.observation)
 
     def observation_space(self) -> Any:
         """The space (no,) of observations."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import while_loop
+from poinsot.fuse import in_memory, while_loop
 
-CLOSE = 1e-11  # of the residual over the right-hand side, in the norm of the preconditioner
+CLOSE = 1e-11  # the residual over the right-hand side, in the norm of the preconditioner
 MOST = 1000  # iterations
 STIRRED = 1e-3  # how far the start is stirred, over the solution that the preconditioner alone gives
 
@@ -33,8 +33,9 @@ def conjugate_gradients(
     start: Array,
     less: Callable[[Array, Scalar, Array], Array] = plain_less,
     product: Callable[[Array, Array], Array] = plain_product,
+    close: Scalar = CLOSE,
 ) -> tuple[Array, Any]:
-    """x, from a guess; and 0, or NaN if it was not found.
+    """x, from a guess; and 0, or NaN if it was not found as closely.
 
     times: H x; alone: P^-1 r, the solution with the preconditioner P in place of H. less, product: x - s y and x y.
     The guess is stirred a little in all directions. Else the iterations end early where few directions take part, with
@@ -42,7 +43,7 @@ def conjugate_gradients(
     """
     waves = np.sin(1.0 + np.arange(float(np.size(b)))).reshape(np.shape(b))
     first = alone(b)
-    enough, stirring = CLOSE * CLOSE * product(b, first), STIRRED * np.sqrt(product(first, first) / np.size(b))
+    enough, stirring = close * close * product(b, first), STIRRED * np.sqrt(product(first, first) / np.size(b))
     start = less(start, -stirring, waves)
     r = less(b, 1.0, times(start))
     z = alone(r)
@@ -56,6 +57,6 @@ def conjugate_gradients(
         new = product(r, z)
         return x, r, less(z, -new / rz, p), new
 
-    begin = start, r, z, product(r, z)
+    begin = *map(in_memory, (start, r, z)), product(r, z)
     x, _, _, left = while_loop(lambda carry: carry[3] > enough, improve, begin, most=MOST)
     return x, np.where(left > 1e8 * enough, np.nan, 0.0)

@@ -181,10 +181,13 @@ class JoinedBodies:
             F = resistances.times(W, F)
         return by_body(n, lambda k: bodies.inertia_times(x[k], k) + bodies.at_centre(F[k], k))
 
-    def solve(self, b: Array, start: Array) -> tuple[Array, Any]:
-        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found."""
-        n, P = len(b), self.inverses
-        return conjugate_gradients(self.times, lambda r: by_body(n, lambda k: P[k] @ r[k]), b, start, less, product)
+    def solve(self, b: Array, start: Array, close: Scalar) -> tuple[Array, Any]:
+        """x (n, 6) with H x = b, from a guess; and 0, or NaN if it was not found as closely."""
+
+        def alone(r: Array) -> Array:
+            return by_body(len(r), lambda k: self.inverses[k] @ r[k])
+
+        return conjugate_gradients(self.times, alone, b, start, less, product, close)
 
 
 def by_body(n: int, row: Callable[[Any], Array]) -> Array:

@@ -69,22 +69,21 @@ def factorised(tree: StiffTree, on: StiffForces) -> tuple[sparse.Solver, Array]:
 
 def _with_rows(H: Array, b: Array, h: Scalar, rows: RowList) -> tuple[Array, Array]:
     """H and b with the rows of a list: the block of the velocities that it reaches, by its upper triangle."""
-    reached = list(rows.reached)
+    reached = np.array(rows.reached)
     upper = [(i, j) for i in range(len(reached)) for j in range(i, len(reached))]
+    i, j = reached[np.array(upper).T]
 
     def add(k: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         block, right = carry
         row = rows.row(k)
-        J, KJ = row.J, (h * row.K) @ row.J
+        J, KJ = 1.0 * row.J, (h * row.K) @ row.J
         more = [sum((J[r, i] * KJ[r, j] for r in range(len(J))), x) for x, (i, j) in zip(block, upper, strict=True)]
         return np.stack(more), right + row.f @ J
 
-    start = np.stack([H[reached[i], reached[j]] for i, j in upper]), b[np.array(reached)] + rows.fault
-    block, right = fori_loop(rows.count, add, start, most=rows.most)
+    block, right = fori_loop(rows.count, add, (H[i, j], b[reached] + rows.fault), most=rows.most)
     H, b = 1.0 * H, 1.0 * b
-    for x, (i, j) in zip(block, upper, strict=True):
-        H[reached[i], reached[j]] = H[reached[j], reached[i]] = x
-    b[np.array(reached)] = right
+    H[i, j] = H[j, i] = block
+    b[reached] = right
     return H, b
 
 

@@ -12,6 +12,7 @@ from poinsot.fuse import Kernel, fori_loop, in_memory, once
 from poinsot.fuse.scan import scan
 from poinsot.fuse.trace.purity import steady
 from poinsot.integrate.embedded import flat
+from poinsot.mechanism.stiff_rows import STRAIGHT
 from poinsot.run.heap_steps import HeapState
 
 if TYPE_CHECKING:
@@ -44,15 +45,17 @@ def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
     """The form that is stepped, with those of its arrays in memory from the start that loops over contacts index: else
     the step is traced once to find that out, and then again."""
     elements = [element for _, element in c.system.description.acting()]
-    in_loop = bool(looped(elements))
-    if not in_loop and not any(isinstance(element, TouchList) for element in elements):
+    lists, large = any(isinstance(element, TouchList) for element in elements), c.system.nv > STRAIGHT
+    in_loop = bool(looped(elements)) or (lists and large)
+    if not in_loop and not lists:
         return form
     y, *memory = form if c.outputs else (form,)
     if isinstance(y, HeapState):
         y = HeapState(in_memory(y.y))
         return (y, *memory) if c.outputs else y
     v = in_memory(y.state.v) if in_loop else y.state.v  # twists of free bodies are parts of it
-    y = replace(y, state=replace(y.state, v=v, parts=in_memory(y.state.parts)))
+    q = in_memory(y.state.q) if lists and large else y.state.q
+    y = replace(y, state=replace(y.state, q=q, v=v, parts=in_memory(y.state.parts)))
     return (y, *memory) if c.outputs else y
 
 

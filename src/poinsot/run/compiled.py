@@ -4,9 +4,8 @@ The flat state y holds q, v, the states of the parts and, if a ledger is kept, t
 the free numbers and the inputs. Every function here is for one instance; compiled, it takes any number of them.
 """
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.fuse import Kernel, once, program_cache
+from poinsot.fuse import once, program_cache
 from poinsot.fuse.kernels import Program, restored
 from poinsot.fuse.trace.purity import steady
 from poinsot.fuse.trace.pytree import flatten
@@ -22,18 +21,17 @@ from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run import advancing, heap_ledger, heaps, ledger, net_runs, output_kinds
+from poinsot.run.few_looks import FEW_LOOKS, few_looks
 from poinsot.run.kept_kernels import Compiled, compiled_kernel, first_output
 from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
-from poinsot.world import Motion, State, System
+from poinsot.world import State, System
 from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
 
 Condition: TypeAlias = Callable[[Any, Any], Any]  # (t, scene) -> true or false
-FEW_STATES = 4096  # whose conserved quantities are evaluated without compiling
-FEW_LOOKS = 16  # at conserved quantities, after which compiling pays
 INPUT = "input "  # in front of an input's name among the parameters
 
 
@@ -139,7 +137,7 @@ class CompiledSystem:
                 return heap_ledger.quantities(context, t, y)
             state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
             motion = s.motion(t, state, context.parameters, context.inputs_at(t))
-            return _amounts(motion), np.ravel(ledger.inflow_rates(s, motion))
+            return ledger.conserved_and_gross(motion), np.ravel(ledger.inflow_rates(s, motion))
 
         size = ledger.WIDTH * len(ledger.sources(s))
         text = f"(),({self.n_state}),({self.np})->({width}),({size})"
@@ -208,9 +206,13 @@ class CompiledSystem:
 
     def _to_stepped(self, y: Array, p: Array) -> Array:
         """The flat state in the form x (nx,) that the method steps."""
+        if self.net:
+            return y
         return flat(self._with_memory(self._scheme.to_stepped(self.context(p), self.unpack(y))))
 
     def _from_stepped(self, x: Array, p: Array) -> Array:
+        if self.net:
+            return x
         form = self._unflatten(x)
         return self.pack(self._scheme.from_stepped(self.context(p), form[0] if self.outputs else form))
 
@@ -261,6 +263,8 @@ class CompiledSystem:
         return self._scheme.march is not None
 
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
+        if self.net:
+            return self.net.advanced(x, p, self.parameter_shapes, h, n)
         return advancing.advanced(self, x, p, t, first, h, n)
 
     def _advance_until(self, *numbers: Any) -> tuple[Array, Array, Array]:
@@ -286,7 +290,7 @@ class CompiledSystem:
     def _conserved(self, t: Scalar, y: Array, p: Array) -> Array:
         context = self.context(p, np.zeros(0, int))
         motion = self.system.motion(t, self.unpack(y).state, context.parameters, context.inputs_at(t))
-        return _amounts(motion)
+        return ledger.conserved_and_gross(motion)
 
     # The same, compiled.
 
@@ -304,9 +308,7 @@ class CompiledSystem:
     @Shared
     def advance_state(self) -> Compiled:
         """(y, p, t, h, n) -> y after n steps from the time t."""
-        return self.compile(
-            self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.device, self._inflows(self.ny)
-        )
+        return self._compile_steps(self._advance_state, f"({self.ny}),({self.np}),(),(),()->({self.ny})", self.ny)
 
     @Shared
     def to_stepped(self) -> Compiled:
@@ -323,11 +325,13 @@ class CompiledSystem:
     @Shared
     def advance(self) -> Compiled:
         """(x, p, t, first, h, n) -> x after n steps."""
+        return self._compile_steps(self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.nx)
+
+    def _compile_steps(self, function: Callable[..., Any], text: str, size: int) -> Compiled:
+        """A function that makes steps of arrays of this size."""
         if self.net:
-            return self.net.advancing(self.parameter_shapes, (self.nx, self.np), self.device)
-        return self.compile(
-            self._advance, f"({self.nx}),({self.np}),(),(),(),()->({self.nx})", self.device, self._inflows(self.nx)
-        )
+            return self.net.advancing(function, text, self.device)
+        return self.compile(function, text, self.device, self._inflows(size))
 
     @Shared
     def advance_until(self) -> Compiled:
@@ -381,30 +385,21 @@ class CompiledSystem:
         form = flat(self._with_memory(self._scheme.to_stepped(self.context(p), marked)))
         return [*np.flatnonzero(np.isnan(form)).tolist(), *range(self.nx - self.n_memory, self.nx)]
 
-    def conserved(self, t: Scalar, y: Array, p: Array, same_bits: bool = True) -> tuple[Array, Array]:
+    def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
 
-        A few states are evaluated by NumPy, operation by operation, which is faster than to compile first, but for
-        heaps, whose loops would take long. With `same_bits` how it is done depends on the number of states alone; else
-        it is compiled after some calls.
+        A few states are evaluated by NumPy, but for heaps, whose loops would take long.
         """
         if self.net:
             return self.net.conserved(y[..., : self.n_state], p, self.free_numbers(p))
-        kernel, few = self._conserved_kernel, math.prod(y.shape[:-1]) <= FEW_STATES and not heaps.is_heap(self.system)
-        if isinstance(kernel, Kernel) and few and (same_bits or next(self._looks) < FEW_LOOKS):
-            kernel = kernel.to("numpy")
-        amounts: Array = kernel(t, y[..., : self.n_state], p)
+        amounts: Array = self._amounts(t, y[..., : self.n_state], p)
         return amounts[..., : ledger.WIDTH], amounts[..., ledger.WIDTH :]
 
     @Shared
-    def _looks(self) -> Iterator[int]:
-        return itertools.count()
-
-    @Shared
-    def _conserved_kernel(self) -> Compiled:
+    def _amounts(self) -> Compiled:
         if self._ledger_trace is None:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
-        return restored(self._ledger_trace[0])
+        return few_looks(restored(self._ledger_trace[0]), 0 if heaps.is_heap(self.system) else FEW_LOOKS)
 
     @Shared
     def _content(self) -> str | None:
@@ -425,23 +420,19 @@ class CompiledSystem:
         device: str = "cpu",
         observers: Sequence[int] = (),
         name: str = "",
+        plain: bool = False,
     ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
         `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
         A function whose results are arguments or constants is not compiled.
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
-        program may be read from disk.
+        program may be read from disk. `plain`: to have the same bits by `Kernel.to("numpy")`, without compiling.
         """
         name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
-        return compiled_kernel(function, signature, device, observers, self._place(name, signature, tuple(observers)))
+        place = self._place(name, signature, tuple(observers))
+        return compiled_kernel(function, signature, device, observers, plain, place)
 
 
 def _same(y: Array, p: Array) -> Array:
     return y
-
-
-def _amounts(motion: Motion) -> Array:
-    """The conserved quantities and the gross amounts, (12,)."""
-    scene, effects = motion.scene, motion.effects
-    return np.concatenate([ledger.conserved_quantities(scene, effects), ledger.gross_amounts(scene, effects)])

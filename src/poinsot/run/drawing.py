@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.run import option_checks
 from poinsot.run.distributions import Distribution
 from poinsot.run.instances import require_possible
 from poinsot.world import System
@@ -19,9 +20,7 @@ def draw(
     A value is an array with one entry per instance, or a distribution to draw from. Each number has a random generator
     of its own, so varying a further one does not change the draws of the others.
     """
-    if batch is not None and (not isinstance(batch, (int, np.integer)) or batch < 0):
-        raise ValueError(f"batch must be a whole number, zero or more, not {batch!r}.")
-    n = None if batch is None else int(batch)
+    n, seed = option_checks.batch(batch), option_checks.seed(seed)
     cores = {path: np.shape(system.numbers[path]) for path in vary}
     values = {path: plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}
     for path, array in values.items():
@@ -39,7 +38,7 @@ def draw(
         if callable(distribution):
             if n is None:
                 raise ValueError(f"{path} is drawn at random: say how many with batch=...")
-            values[path] = plain(path, sample(path, distribution, n, 0 if seed is None else seed), cores[path])
+            values[path] = plain(path, sample(path, distribution, n, seed), cores[path])
             if values[path].shape != (n, *cores[path]):
                 raise ValueError(
                     f"{path} has the shape {cores[path]}, but values of shape {values[path].shape[1:]} were drawn; "

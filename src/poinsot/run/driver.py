@@ -14,7 +14,7 @@ from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.control.sensor import noise_paths
 from poinsot.fuse import Kernel
-from poinsot.run import limits, runaway
+from poinsot.run import limits, option_checks, runaway
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
 from poinsot.run.drawing import draw
@@ -27,6 +27,7 @@ from poinsot.run.result import Run, versions, writer
 from poinsot.run.simulation import Simulation
 from poinsot.run.stepping import another_method, choose_method
 from poinsot.run.time_grid import TimeGrid, time_grid
+from poinsot.spatial.arrays import number_in
 from poinsot.world import System, World
 from poinsot.world.sampling import require_whole_steps
 
@@ -82,6 +83,15 @@ class RunOptions:
             raise ValueError(f"device must be 'cpu' or 'cuda', not {self.device!r}.")
         if not (isinstance(self.tolerance, (int, float)) and 1e-15 <= self.tolerance < 1):
             raise ValueError(f"tolerance must be a number from 1e-15 to 1, not {self.tolerance!r}.")
+        if not number_in(self.ledger_tolerance) >= 0:
+            raise ValueError(f"ledger_tolerance must be zero or more, not {self.ledger_tolerance!r}.")
+        option_checks.condition(self.until)
+        for name, what in (("inputs", "values"), ("vary", "values or distributions"), ("outputs", "formulas")):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, option_checks.by_name(name, getattr(self, name), what))
+        object.__setattr__(self, "free", option_checks.names("free", self.free))
+        if self.record is not None:
+            option_checks.names("record", self.record)
 
     def settings(self, world: World) -> dict[str, Any]:
         """The settings that a run states: versions, seed, step and so on, and the hash of the description."""
@@ -121,8 +131,8 @@ def simulate(
     if hasattr(start, "run_start"):  # a trim: each instance has its own
         start, vary, batch = start.run_start(world, vary or {}, inputs or {}, batch, seed)
     options = RunOptions(
-        duration, STEP if step is None else step, method, batch, dict(vary or {}), seed, inputs, every, record, until,
-        tolerance, ledger, device, ledger_tolerance, free, start, outputs,
+        duration, STEP if step is None else step, method, batch, {} if vary is None else vary, seed, inputs, every,
+        record, until, tolerance, ledger, device, ledger_tolerance, free, start, outputs,
     )  # fmt: skip
     return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
 
@@ -204,7 +214,8 @@ def _with_noise(world: World, options: RunOptions) -> tuple[RunOptions, tuple[st
 def _drawn(system: System, options: RunOptions, noisy: Sequence[str]) -> tuple[dict[str, Array], int | None]:
     """The varied numbers, and how many instances; the numbers of instances and the seed are added to noise's own."""
     numbers, n = draw(system, options.vary, options.batch, options.seed)
-    more = {"instance": np.zeros(()) if n is None else np.arange(float(n)), "seed": float(options.seed or 0)}
+    seed = float(option_checks.seed(options.seed, bool(noisy)))
+    more = {"instance": np.zeros(()) if n is None else np.arange(float(n)), "seed": seed}
     return numbers | {path: system.numbers[path] + more[path.rpartition(".")[2]] for path in noisy}, n
 
 

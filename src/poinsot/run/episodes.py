@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.run import option_checks
 from poinsot.run.drawing import draw, require_finite
 from poinsot.run.instances import require_possible
 from poinsot.world import System
@@ -31,6 +32,7 @@ class Episodes:
     noisy: tuple[str, ...] = ()  # paths of the numbers by which noise differs
 
     def __post_init__(self) -> None:
+        self.seed = option_checks.seed(self.seed, bool(self.noisy))
         self.random = {path: x for path, x in self.vary.items() if callable(x)}
         fixed = {path: x for path, x in self.vary.items() if not callable(x)}
         self.n = draw(self.system, fixed, self.batch, self.seed)[1]

@@ -16,6 +16,7 @@ from poinsot.contact.body_frames import BodyFrames
 from poinsot.contact.listed_contacts import ListedContacts
 from poinsot.environment import Ground, Terrain, TouchList
 from poinsot.fuse import fori_loop, in_memory, is_traced
+from poinsot.mechanism.conjugate_gradients import CLOSE
 from poinsot.mechanism.free_bodies import BodyArrays, JoinedBodies, by_body
 from poinsot.parts.scene import Scene
 from poinsot.run.general_steps import switches, with_own_mass
@@ -23,6 +24,7 @@ from poinsot.run.step_context import StepContext
 from poinsot.world import State, System
 
 LEAST = 16  # bodies, from which on loops pay
+GUESSED = 1e-5  # how closely accelerations are found that only say where forces are linearised, as `CLOSE`
 
 
 def is_heap(system: System) -> bool:
@@ -76,14 +78,15 @@ class Heap:
         n = len(self.bodies)
         fault: Any = sum((c.fault for _, c in self.lists.values()), np.zeros(()))
 
-        def iterate(_: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        def iterate(i: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
             guess = self.bodies.about_one(carry[0])
             own, F, between = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6))), []
             for element, contacts in self.lists.values():
                 resistances, own, F = contacts.resistances(element.law, h, guess, own, F)
                 between.append(resistances)
             joined = JoinedBodies.of(self.bodies, between, own)
-            a, unsolved = joined.solve(self._loads(F, fault), carry[0])
+            close = np.where(i < iterations - 1, GUESSED, CLOSE)
+            a, unsolved = joined.solve(self._loads(F, fault), carry[0], close)
             return by_body(n, lambda k: a[k] + unsolved), carry[0]
 
         start = in_memory(np.zeros((n, 6)))

@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
+from poinsot.environment import TouchList
 from poinsot.environment.spot_loop import looped, resisting_together
-from poinsot.fuse import fori_loop, is_traced
+from poinsot.fuse import fori_loop, in_memory, is_traced
 from poinsot.mechanism import floating, stiff_joined, stiff_loops, stiff_rows
 from poinsot.mechanism.constrained import firm_rows
 from poinsot.mechanism.dynamics import strain
 from poinsot.mechanism.loop_frames import Rows
 from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
 from poinsot.mechanism.stiff_joined import ListedForces
-from poinsot.mechanism.stiff_rows import RowList
+from poinsot.mechanism.stiff_rows import STRAIGHT, RowList
 from poinsot.parts import Effect, Scene
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.run.general_steps import RestingForm, general
@@ -109,6 +110,8 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
         return Iterates(now, carry.now, {name: found[name].kept for name in laws}, f)
 
     start = (np.zeros((len(touched), 6)), np.zeros(mech.nv))
+    if mech.nv > STRAIGHT and any(isinstance(e, TouchList) for e in resisting.values()):
+        start = in_memory(start[0]), in_memory(start[1])  # lists put them into arrays
     carry = Iterates(start, start, {name: np.zeros(law.kept) for name, law in laws.items()}, 0.0 * rows.gap)
     carry = fori_loop(iterations, iterate, carry) if iterations > 1 else iterate(0, carry)
     end, before = later(carry.now), later(carry.before)

@@ -47,12 +47,19 @@ def require_possible(system: System, values: Mapping[str, Array], n: int | None,
     def refused(k: int, of: tuple[str, ...], whole: bool) -> bool:
         return _refusal(system, numbers(k, of), whole) is not None
 
+    def sets(of: tuple[str, ...], m: Array) -> set[tuple[str, ...]]:
+        """The numbers with which instances are tried that are last by a measure: with all, and alone. Those of a start
+        are refused whatever the others are, so that an end with all tells of them."""
+        ends = (int(np.argmin(m)), int(np.argmax(m)))
+        start = all(".start." in path for path in of) and not any(refused(k, paths_of_all, False) for k in ends)
+        return {paths_of_all} if start else {of, paths_of_all}
+
     many = (n or 1) > few
     first = None if many else next((k for k in range(n or 1) if refused(k, paths_of_all, False)), None)
     if first is None:
         measures = list(_measures(system, {path: x for path, x in values.items() if varied[path]}))
         if many:
-            found = {k for of, m in measures for some in {of, paths_of_all} for k in _offenders(m, some, refused)}
+            found = {k for of, m in measures for some in sets(of, m) for k in _offenders(m, some, refused)}
             first = min((k for k in found if refused(k, paths_of_all, False)), default=None)
         if first is None:
             ends = sorted({int(end(m)) for _, m in measures for end in (np.argmin, np.argmax)} or {0})

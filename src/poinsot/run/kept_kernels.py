@@ -17,11 +17,16 @@ Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a
 
 
 def compiled_kernel(
-    function: Callable[..., Any], signature: str, device: str, observers: Sequence[int], place: str | None
+    function: Callable[..., Any],
+    signature: str,
+    device: str,
+    observers: Sequence[int],
+    plain: bool,
+    place: str | None,
 ) -> Compiled:
     """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
-    `place`: the key of its program on disk; None if it is not kept.
+    `plain`: NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept.
     """
     kernel = Kernel(function, signature)
     if device == "cpu" and (kept := program_cache.read(place)) is not None:
@@ -38,6 +43,7 @@ def compiled_kernel(
         return np.vectorize(function, signature=signature)
     if device == "cuda":
         return on_device(kernel.to("cuda"))
+    program.graph.plain = plain
     if observers:
         observe(program.graph, observers)
     if not said:
@@ -50,7 +56,7 @@ def first_output(
 ) -> tuple[Program, Array] | None:
     """The program of the first of two outputs, and which numbers of the second can differ from zero.
 
-    None if a user's function in it cannot be traced.
+    It is plain: NumPy gives the same bits. None if a user's function in it cannot be traced.
     """
     if (kept := program_cache.read(place)) is not None:
         return kept
@@ -64,6 +70,7 @@ def first_output(
     graph, width = traced.graph, int(np.prod(traced.outputs[0]))
     possible = np.array([node.op != "const" or node.data != 0 for node in graph.outputs[width:]], dtype=bool)
     graph.outputs = graph.outputs[:width]
+    graph.plain = True
     program = Program(graph, traced.inputs, traced.outputs[:1], name, "")
     if not said:
         program_cache.write(place, program, possible)

@@ -91,6 +91,12 @@ def gross_amounts(scene: Scene, effects: Mapping[str, Effect]) -> Array:
     return np.stack([np.reshape(a, ()) for a in (1.0 * mass, momentum, turning, energy)])
 
 
+def conserved_and_gross(moved: Motion) -> Array:
+    """The conserved quantities and the gross amounts, (12,)."""
+    scene, effects = moved.scene, moved.effects
+    return np.concatenate([conserved_quantities(scene, effects), gross_amounts(scene, effects)])
+
+
 def inflow_rates(system: System, moved: Motion) -> Array:
     """(n, 8): the inflow per second through each of the sources."""
     scene, mech = moved.scene, moved.scene.mechanism

@@ -36,15 +36,29 @@ class NetRecords:
         return (length if key == "length" else tension(rows, length, rate))[..., rows.names.index(name)]
 
 
-def _orientation(r: NetRecords) -> Array:
-    unit = np.zeros((*r.x.shape[:-1], 4))
+def _unturned(x: Array) -> Array:
+    """The orientation of each of many points (..., 3)."""
+    unit = np.zeros((*x.shape[:-1], 4))
     unit[..., 0] = 1.0
     return unit
 
 
+def places_of_masses(run: NetRun, y: Array) -> tuple[Array, ...]:
+    """Positions, orientations, angular velocities, centres of mass and spins (..., n, 3) of states y (..., ny)."""
+    x = y[..., : run.system.nq].reshape(*y.shape[:-1], len(run.net), 3)
+    return x, _unturned(x), np.zeros(x.shape), x, np.zeros(x.shape)
+
+
+def velocities_of_masses(run: NetRun, y: Array) -> Array:
+    """Velocities (..., n, 3) [m/s] of states y (..., ny)."""
+    s = run.system
+    v: Array = y[..., s.nq : s.nq + s.nv]
+    return v.reshape(*y.shape[:-1], len(run.net), 3)
+
+
 QUANTITIES: dict[str, Callable[[NetRecords], Any]] = {
     "position": lambda r: r.x,
-    "orientation": _orientation,
+    "orientation": lambda r: _unturned(r.x),
     "velocity": lambda r: r.u,
     "angular_velocity": lambda r: np.zeros(r.x.shape),
     "q": lambda r: r.q,

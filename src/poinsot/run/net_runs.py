@@ -1,6 +1,6 @@
 """Runs of nets: what `CompiledSystem` needs of a world that is a net, without writing out its masses and springs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,17 +54,20 @@ class NetRun:
                 part[..., *where] = value
         return y
 
-    def advancing(self, shapes: Mapping[str, tuple[int, ...]], sizes: tuple[int, int], device: str) -> Any:
-        """The kernel (x, p, t, first, h, n) -> x after n steps, for numbers of these shapes; sizes: of x and p."""
+    def advanced(self, x: Array, p: Array, shapes: Mapping[str, tuple[int, ...]], h: Scalar, n: Scalar) -> Array:
+        """x after n steps of h, for parameters p that hold numbers of these shapes."""
+        values = unpack(p, shapes)
+        motion = NetMotion.of(self.net, self.inflow, {k: values[k] for k in self.net.places})
+        step = NET_STEPS[self.method]
+        y: Array = fori_loop(n, lambda _, y: step(motion, y, h), in_memory(x))
+        return y
 
-        def advance(x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
-            values = unpack(p, shapes)
-            motion = NetMotion.of(self.net, self.inflow, {k: values[k] for k in self.net.places})
-            step = NET_STEPS[self.method]
-            y: Array = fori_loop(n, lambda _, y: step(motion, y, h), in_memory(x))
-            return y
+    def advancing(self, function: Callable[..., Array], signature: str, device: str) -> Callable[..., Any]:
+        """The compiled function, with its arrays in memory.
 
-        kernel = Kernel(advance, f"({sizes[0]}),({sizes[1]}),(),(),(),()->({sizes[0]})", strict=True, whole=WHOLE)
+        Each operation is rounded on its own, so that the ledger changes no bit of the motion.
+        """
+        kernel = Kernel(function, signature, strict=True, whole=WHOLE)
         return on_device(kernel.to("cuda")) if device == "cuda" else kernel
 
     def conserved(self, y: Array, p: Array, numbers: Mapping[str, Array]) -> tuple[Array, Array]:

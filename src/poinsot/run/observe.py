@@ -1,9 +1,7 @@
 """The quantities that can be recorded: a table, each with its dimensions, unit and frame."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,7 +12,6 @@ from poinsot._types import Array, Scalar
 from poinsot.environment import AirMass
 from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES, known_around, orbit_quantity
-from poinsot.fuse import Kernel
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import units_of_outputs
@@ -22,7 +19,8 @@ from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.parts.scene import Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
-from poinsot.run.compiled import FEW_STATES, CompiledSystem
+from poinsot.run.compiled import CompiledSystem
+from poinsot.run.few_looks import FEW_LOOKS, few_looks
 from poinsot.run.net_records import recorded
 from poinsot.world import Motion, State, System
 
@@ -214,11 +212,6 @@ def observe(
     return {name: (chosen[name], array) for name, array in arrays.items()}
 
 
-def prepare(compiled: CompiledSystem, names: str | Sequence[str] | None) -> None:
-    """Trace what measures these quantities, while other threads compile."""
-    _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
-
-
 def _of_net(
     compiled: CompiledSystem, names: Sequence[str] | None, y: Array, p: Array
 ) -> dict[str, tuple[Observable, Array]] | None:
@@ -229,6 +222,12 @@ def _of_net(
     return None if arrays is None else dict(zip(chosen, zip(chosen.values(), arrays, strict=True), strict=True))
 
 
+def prepare(compiled: CompiledSystem, names: str | Sequence[str] | None) -> None:
+    """Trace what measures these quantities, while other threads compile."""
+    if compiled.net is None:
+        _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
+
+
 @memo
 def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[dict[str, Observable], Measuring]:
     """The quantities with these names, and the compiled function that measures them."""
@@ -237,22 +236,21 @@ def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[
 
 
 def measuring(
-    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "", often: int | None = None
+    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "", looks: int = FEW_LOOKS
 ) -> Measuring:
     """A function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
 
-    Few records are evaluated by NumPy, which is faster than to compile first, more by compiled code: it depends on
-    their number alone. `often`: from this call on few are, too. `name`: of quantities that follow from the system and
-    this name alone (`CompiledSystem.compile`).
+    In so many first `looks`, few records are evaluated by NumPy, else by compiled code, with the same bits. `name`: of
+    quantities that follow from the system and this name alone (`CompiledSystem.compile`).
     """
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name, often)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name, looks)
 
 
 def measuring_scene(
-    compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "", often: int | None = None
+    compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "", looks: int = FEW_LOOKS
 ) -> Measuring:
     """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name, often)
+    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name, looks)
 
 
 def _measuring(
@@ -260,7 +258,7 @@ def _measuring(
     at: Callable[[Array, Scalar, State], T],
     of: Sequence[Callable[[T], Array]],
     name: str,
-    often: int | None,
+    looks: int,
 ) -> Measuring:
     def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
         instant = at(p, t, compiled.unpack(y).state)
@@ -272,14 +270,13 @@ def _measuring(
 
     p0 = compiled.parameters({}, {})
     shapes = [np.shape(a) for a in quantities(0.0, compiled.start(p0), p0)]
-    ends, calls = np.cumsum([int(np.prod(shape)) for shape in shapes]), count()
-    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name)
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name, plain=True)
+    evaluated = few_looks(kernel, looks)
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
-        few = math.prod(y.shape[:-1]) <= FEW_STATES and (often is None or next(calls) < often)
-        by = kernel.to("numpy") if few and isinstance(kernel, Kernel) else kernel
         with np.errstate(all="ignore"):
-            values = by(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
+            values = evaluated(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
         pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
         return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
 

@@ -154,9 +154,6 @@ class Run:
     @cached_property
     def ledger(self) -> Ledger:
         """The conserved quantities at the start and the end, and the inflow through each source."""
-        return self._ledger()
-
-    def _ledger(self, same_bits: bool = True) -> Ledger:
         compiled = self.compiled
         if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
@@ -165,7 +162,7 @@ class Run:
         time = self.time[chosen].reshape(-1, *(1,) * (y.ndim - 2))
         p = self.p[chosen] if self.p.ndim == y.ndim else self.p
         with np.errstate(all="ignore"):
-            conserved, gross = compiled.conserved(time, y, p, same_bits)
+            conserved, gross = compiled.conserved(time, y, p)
         names = compiled.sources
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
         inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
@@ -177,8 +174,7 @@ class Run:
         """Whether the ledger was kept, and its relative residual is above the tolerance of the run."""
         if not self.compiled.keeps_ledger:
             return False
-        ledger = self.ledger if is_known(self, "ledger") else self._ledger(same_bits=False)
-        return not bool(np.all(ledger.relative_residual <= self.settings.get("ledger_tolerance", np.inf)))
+        return not bool(np.all(self.ledger.relative_residual <= self.settings.get("ledger_tolerance", np.inf)))
 
     # Saving and repeating it.
 

@@ -61,7 +61,7 @@ def _changed(run: Run) -> str | None:
     y = np.stack([np.asarray(run.y[k])[sample] for k in (0, -1)])
     p = np.stack([run.p[k][sample] for k in (0, -1)]) if run.p.ndim == y.ndim else run.p[sample]
     with np.errstate(all="ignore"):
-        amounts, gross = compiled.conserved(run.time[[0, -1], None], y, p, same_bits=False)
+        amounts, gross = compiled.conserved(run.time[[0, -1], None], y, p)
     change = magnitudes(np.where(compiled.is_conserved, amounts[1] - amounts[0], 0.0))
     scale = np.maximum(gross, magnitudes(amounts)).max(axis=(0, 1))
     left = change / np.where(scale > 0, scale, 1.0)

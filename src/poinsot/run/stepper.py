@@ -42,10 +42,10 @@ class WorldStepper:
         self._noisy = noise_paths(world.description.elements, tuple(options.vary))
         system = self._world.system((*options.vary, *self._noisy))
         self._episodes = Episodes(system, options.vary, options.batch, options.seed, self._noisy)
-        self.batch, self.step_length = self._episodes.n, float(options.step)
-        require_whole_steps(system, self.step_length)
         period = options.step if options.control_period is None else options.control_period
         self.substeps = whole_steps("control_period", period, options.step)
+        self.batch, self.step_length = self._episodes.n, float(options.step)
+        require_whole_steps(system, self.step_length)
         limit = NEVER if options.duration is None else whole_steps("duration", options.duration, options.step)
         until, method = limits.until(system, options.until), choose_method(options.method, system)
         self.compiled = compiled_system(system, method, (), False, until, "cpu")
@@ -97,7 +97,7 @@ class WorldStepper:
             raise ValueError("a seed is for all instances: reset(seed=...), or reset(where=...).")
         mask = self._mask(where)
         if seed is not None:
-            self._episodes = Episodes(self.compiled.system, self.options.vary, self.batch, int(seed), self._noisy)
+            self._episodes = Episodes(self.compiled.system, self.options.vary, self.batch, seed, self._noisy)
             self._episode[...] = 0
         else:
             self._episode[mask] += int(self._begun)

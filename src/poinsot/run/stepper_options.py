@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from poinsot._types import Array
+from poinsot.run import option_checks
 from poinsot.run.compiled import Condition
 from poinsot.run.continuing import Layout
 from poinsot.run.measured import Quantity
@@ -41,14 +42,16 @@ class StepperOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vary", dict(self.vary or {}))
+        object.__setattr__(self, "vary", option_checks.by_name("vary", self.vary, "values or distributions"))
+        object.__setattr__(self, "seed", option_checks.seed(self.seed))
+        option_checks.condition(self.until)
 
     @property
     def observed(self) -> tuple[Quantity, ...]:
         """The quantities that are observed."""
         if self.observe is None:
             return ("q", "v")
-        return (self.observe,) if isinstance(self.observe, str) or callable(self.observe) else tuple(self.observe)
+        return option_checks.names("observe", self.observe)
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,6 +129,8 @@ def _beyond(table: Table, axis: int, x: Array) -> Array:
 @memo
 def _tables(system: System) -> dict[str, Table]:
     """The tables that are asked at the start and can be left, by name: those with one, and the fields of parts."""
+    if system.net is not None and not system.net.has_laws:
+        return {}
     owned = {id(t): f"{name}.{field}" for name, e in system.description.acting() for field, t in _fields_of(e)}
     with np.errstate(all="ignore"), look_ups() as seen:
         system.motion(0.0, system.start())

@@ -30,7 +30,7 @@ class TimeGrid:
 
 def whole_steps(name: str, duration: float, step: float) -> int:
     """How many steps [s] a duration [s] of this name takes, or an error that says which ones fit."""
-    for what, value in ((name, duration), ("step", step)):
+    for what, value in (("step", step), (name, duration)):
         if not (np.isscalar(value) and np.isreal(value) and np.isfinite(value) and float(value) > 0):  # type: ignore[arg-type]
             raise ValueError(f"{what} must be a positive number of seconds, not {value!r}.")
     _countable(name, duration, step)

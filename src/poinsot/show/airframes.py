@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.parts import (
     Aero,
@@ -40,7 +41,7 @@ AHEAD = Pose.from_quaternion(aimed(np.array([1.0, 0.0, 0.0])))  # z of a body of
 
 def airframe(description: Description, body: str) -> list[Painted]:
     """The surfaces of a body that its aerodynamic elements tell of, each with a colour or None for the body's own."""
-    own = [e for e in description.elements.values() if getattr(e, "body", None) == body]
+    own = _parts(description).get(body, [])
     inertia = description.bodies[body].inertia
     bare = inertia is not None and not inertia.solids
     rockets = [e for e in own if isinstance(e, Barrowman)]
@@ -53,13 +54,23 @@ def airframe(description: Description, body: str) -> list[Painted]:
     return [*painted, *fuselage(inertia, [t for t, _ in painted], own)]
 
 
+@memo
+def _parts(description: Description) -> dict[str, list[Element]]:
+    """The elements on each body that has any."""
+    parts: dict[str, list[Element]] = {}
+    for element in description.elements.values():
+        if isinstance(body := getattr(element, "body", None), str):
+            parts.setdefault(body, []).append(element)
+    return parts
+
+
 def foils_of(description: Description, body: str) -> list[Strip | Wing]:
     """The strips and wings of a rigid body; without any, those of the aeroplane that its coefficients suggest."""
-    own = [e for e in description.elements.values() if getattr(e, "body", None) == body]
+    own = _parts(description).get(body, [])
     foils = [e for e in own if isinstance(e, Strip) or (isinstance(e, Wing) and e.beam is None)]
     inertia = description.bodies[body].inertia
     bare = inertia is not None and not inertia.solids and inertia.moment[1, 1] > 0
-    on_beams = any(isinstance(e, Wing) and e.beam is not None for e in description.elements.values())
+    on_beams = any(isinstance(e, Wing) and e.beam is not None for parts in _parts(description).values() for e in parts)
     aeros = [e for e in own if isinstance(e, Aero) and e.span is not None and e.area is not None]
     if foils or on_beams or not aeros or not bare or inertia is None:
         return foils

@@ -276,16 +276,16 @@ def parts(picture: "Picture") -> Iterator[Mark]:
             yield from drawing(of_kind, picture)
 
 
-def broken(picture: "Picture", body: str) -> Array | None:
-    """Whether a body has been loaded beyond a limit of its structure, at each record (r,); None if it has no limit."""
+def broken(picture: "Picture") -> dict[str, Array]:
+    """Whether a body has been loaded beyond a limit of its structure, at each record (r,), of all that have a limit."""
     elements = picture.records.description.elements
-    broken = None
-    for element in elements.values():
-        if isinstance(element, Limit):
-            cut = elements.get(element.cut) or elements.get(f"{element.body}.{element.cut}")
-            if body in (element.body, getattr(cut, "body", None)):
-                latched = picture.records.of(element.name, "latched")[:, 0] > 0.5
-                broken = latched if broken is None else broken | latched
+    broken: dict[str, Array] = {}
+    for element in [e for e in elements.values() if isinstance(e, Limit)]:
+        cut = elements.get(element.cut) or elements.get(f"{element.body}.{element.cut}")
+        latched = picture.records.of(element.name, "latched")[:, 0] > 0.5
+        for body in dict.fromkeys((element.body, getattr(cut, "body", None))):
+            if body is not None:
+                broken[body] = broken[body] | latched if body in broken else latched
     return broken
 
 

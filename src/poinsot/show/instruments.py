@@ -80,7 +80,7 @@ class Instruments:
         """All quantities, and what is felt at the eye, from one function."""
         wanted = observables(self.compiled.system, [*dict.fromkeys(name for name, _ in self.quantities.values())])
         felt = partial(specific_force, body=self.body, point=self.eye)
-        return measuring(self.compiled.original, [*(o.of for o in wanted.values()), felt], often=0)
+        return measuring(self.compiled.original, [*(o.of for o in wanted.values()), felt], looks=0)
 
     def _arrays(self, t: float, y: Array, p: Array) -> dict[str, Array]:
         *arrays, felt = (array[0] for array in self._measured(np.array([t]), y[None], p))

@@ -20,12 +20,15 @@ from poinsot.show.instruments import Display
 from poinsot.show.live_picture import LivePicture
 from poinsot.show.replay import page_of
 from poinsot.show.web_server import PageServer, Served
-from poinsot.show.web_socket import Socket
+from poinsot.show.web_socket import Socket, message_in
 
 RATE = 60.0  # frames per second
 QUIET = 0.25  # s between frames while nothing changes
 FARTHEST = 1e12  # a number above this, or NaN, ends the run
 SLOWEST, FASTEST = 1 / 64, 64.0  # times real time
+WAITING = 64  # messages of a page that wait to be heard; it is not read on before they are
+UNREAD = 1000  # texts for a page that it has not taken; then it gets no more
+WRONG = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)  # what a message may raise
 SCRIPTS = ("live_stage", "live_panel", "live", "controls", "gauges", "cockpit")  # of the page, beside those of a replay
 Told = Callable[[Mapping[str, Any]], None]
 Numbers = Callable[[float, Array, Array], Array]
@@ -42,8 +45,11 @@ class Outbox:
 
     def put(self, text: str = "", frame: bytes = b"") -> None:
         with self._news:
+            if self._over:
+                return
             self.texts += [text] if text else []
             self.frame = frame or self.frame
+            self._over = len(self.texts) > UNREAD
             self._news.notify()
 
     def tell(self, **content: Any) -> None:
@@ -144,7 +150,7 @@ class LivePage(Served):
                     self.stop_with(f"stopped at t = {self.t:.3f} s: {error}")
 
     def _do_jobs(self) -> None:
-        while not self.jobs.empty():
+        for _ in range(self.jobs.qsize()):  # not those that come meanwhile: the world goes on, however many there are
             self.jobs.get()()
 
     def _before(self) -> None:
@@ -233,16 +239,17 @@ class LivePage(Served):
         return "application/json", self.ask(lambda: self.picture.layer_document(name, *self.state))
 
     def _talk(self, page: Socket) -> None:
-        box = Outbox(page)
+        box, places = Outbox(page), threading.Semaphore(WAITING)
         self.do(lambda: self._welcome(page, box))
         try:
             while (text := page.receive()) is not None:
-                try:
-                    said = json.loads(text)
-                except ValueError:
+                if (said := message_in(text)) is None:
                     continue
-                if isinstance(said, dict):
-                    self.do(partial(self._heard, page, said))
+                while not places.acquire(timeout=QUIET):
+                    if self.server.over.is_set():
+                        return
+                self.do(partial(self._heard, page, said))
+                self.do(places.release)
         finally:
             self.do(lambda: self._farewell(page))
             box.end()
@@ -279,16 +286,18 @@ class LivePage(Served):
         try:
             self._obey(said)
             self.told(said)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except WRONG as error:
             self.boxes[page].tell(notice=str(error))
-        if isinstance(said.get("seq"), int):
+        if isinstance(said.get("seq"), int) and 0 <= said["seq"] < 2**53:
             self.seen = said["seq"]
 
     def _obey(self, said: Mapping[str, Any]) -> None:
         if "pause" in said and not self.problem:
             self.loop.paused = bool(said["pause"])
         if "speed" in said:
-            self.loop.speed = float(np.clip(float(said["speed"]), SLOWEST, FASTEST))
+            if not np.isfinite(speed := float(said["speed"])):
+                raise ValueError(f"the speed must be finite, not {speed}.")
+            self.loop.speed = float(np.clip(speed, SLOWEST, FASTEST))
         if said.get("step") and not self.problem:
             self.loop.paused = True
             self.loop.step()

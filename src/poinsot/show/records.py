@@ -14,12 +14,11 @@ from poinsot.parts import WORLD, Element
 from poinsot.parts.element import value_of
 from poinsot.parts.scene import Scene
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.net_records import places_of_masses, velocities_of_masses
 from poinsot.run.observe import Measuring, measuring, measuring_scene
 from poinsot.run.result import Run
 from poinsot.spatial import motion, quaternion
 from poinsot.world import Description, Motion
-
-OFTEN = 16  # calls after which compiling pays
 
 
 class Measures:
@@ -27,31 +26,42 @@ class Measures:
 
     def __init__(self, compiled: CompiledSystem) -> None:
         self.compiled = compiled
-        start = compiled.system.motion(0.0, compiled.system.start())
-        self.wrenches = tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
+        self.wrenches = self._wrenches()
+
+    def _wrenches(self) -> tuple[tuple[str, str], ...]:
+        """The elements and bodies of all wrenches."""
+        system = self.compiled.system
+        if system.net is not None:
+            return tuple((name, body) for name, e in system.description.elements.items() for body in e.bodies())
+        start = system.motion(0.0, system.start())
+        return tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
 
     @cached_property
     def places(self) -> Measuring:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
+        if (net := self.compiled.net) is not None:
+            return lambda time, y, p: places_of_masses(net, y)
         return measuring_scene(
-            self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places", OFTEN
+            self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places"
         )
 
     @cached_property
     def velocities(self) -> Measuring:
         """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
-        return measuring_scene(self.compiled, [_velocities], "velocities", OFTEN)
+        if (net := self.compiled.net) is not None:
+            return lambda time, y, p: (velocities_of_masses(net, y),)
+        return measuring_scene(self.compiled, [_velocities], "velocities")
 
     @cached_property
     def forces(self) -> Measuring:
         """The wrench (m, 6) of each element on each body, in world axes about the body's centre of mass."""
         of = lambda m: np.stack([_about_centre(m, *pair) for pair in self.wrenches])  # noqa: E731
-        return measuring(self.compiled, [of], "forces", OFTEN)
+        return measuring(self.compiled, [of], "forces")
 
     @cached_property
     def reactions(self) -> Measuring:
         """The wrench (b, 6) on each body through its joint, in world axes about the body's origin."""
-        return measuring(self.compiled, [_reactions], "reactions", OFTEN)
+        return measuring(self.compiled, [_reactions], "reactions")
 
     @memo
     def shown(self, element: str, key: str) -> Measuring:
@@ -63,7 +73,7 @@ class Measures:
             own = None if follows else scene.effect(element).shown[key]
             return scene.dynamics.effects[element].shown[key] if own is None or callable(own) else own
 
-        return measuring_scene(self.compiled, [value], f"shown {(element, key)}", OFTEN)
+        return measuring_scene(self.compiled, [value], f"shown {(element, key)}")
 
     @memo
     def asked(self, element: str, key: str, entry: str = "") -> Measuring:
@@ -76,12 +86,12 @@ class Measures:
                 return scene.signal(value)
             return value_of(value, scene, (), key, repr(element))
 
-        return measuring_scene(self.compiled, [told], f"asked {(element, key, entry)}", OFTEN)
+        return measuring_scene(self.compiled, [told], f"asked {(element, key, entry)}")
 
     @memo
     def input(self, name: str) -> Measuring:
         """An input of the world."""
-        return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}", OFTEN)
+        return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}")
 
     @memo
     def touches(self, element: str) -> Measuring:
@@ -90,7 +100,7 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].meeting(scene).places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(3)], f"touches {element}", OFTEN)
+        return measuring_scene(self.compiled, [place(k) for k in range(3)], f"touches {element}")
 
     @memo
     def listed(self, element: str) -> Measuring:
@@ -99,14 +109,14 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(5)], often=OFTEN)
+        return measuring_scene(self.compiled, [place(k) for k in range(5)])
 
     @memo
     def flow(self, body: str, point: tuple[float, ...]) -> Measuring:
         """The velocity (3,) [m/s] of a point of a body through the air, in world axes."""
         at = np.array(point)
         of = lambda scene: scene[body].pose.R @ scene.air(body, at).velocity  # noqa: E731
-        return measuring_scene(self.compiled, [of], f"flow {(body, point)}", OFTEN)
+        return measuring_scene(self.compiled, [of], f"flow {(body, point)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +214,8 @@ class Records:
         if body == WORLD:
             return np.broadcast_to(p, (len(self.time), 3))
         k = self.index(body)
+        if not np.any(p):
+            return self.positions[:, 0, k]
         return self.positions[:, 0, k] + quaternion.rotate(self.wxyz[:, 0, k], p)
 
     def input(self, name: str) -> Array:

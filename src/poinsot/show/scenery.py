@@ -44,13 +44,14 @@ APART = 0.6  # a joint this far from its body, in reaches of it, is joined to it
 AT_JOINT = 0.1  # unless the body is around its joint: a centre of mass this near to it, in the same reaches
 PALER = 0.5  # share of white in the second tone of a round body
 FEW = 8  # point masses: up to so many have colours of their own
+CROWD = 400  # point masses: more than that are small, and of few triangles
 IN_SPACE = (255, 214, 102)  # trails before a dark sky
 
 
 def bodies(picture: "Picture") -> Iterator[Mark]:
     """Every body as its shapes; point masses as balls with volumes proportional to their masses."""
     records, hulls = picture.records, hollow(picture)
-    exceeded = {name: broken(picture, name) for name in records.names}
+    exceeded = dict.fromkeys(records.names) | broken(picture)
     bent = {name for chain in picture.beams for name in chain}
     yield from skins(picture, SKIN, exceeded, hulls)
     for k, link in enumerate(records.mechanism.links):
@@ -182,12 +183,15 @@ def _points(picture: "Picture") -> Iterator[Mark]:
         return
     masses = np.array([links[k].inertia.mass for k in points])  # type: ignore[union-attr]
     few = len(points) <= FEW
-    radii = min((1.8 if few else 1.0) * POINT * picture.size, 0.3 * picture.unit) * np.cbrt(masses / masses.max())
+    largest = min((1.8 if few else 1.0) * POINT * picture.size, 0.3 * picture.unit)
+    if len(points) > CROWD:  # so that those of a sheet do not hide the springs between them
+        largest = min(largest, 0.25 * picture.size / float(np.sqrt(len(points))))
+    radii = largest * np.cbrt(masses / masses.max())
     positions = records.positions[:, 0, points]
     wxyz = np.broadcast_to(quaternion.identity(), (1, len(points), 4))
     scales = np.repeat(radii[None, :, None], 3, axis=2)
     colours = np.array([BODIES[k % len(BODIES)] if few else STEEL for k in points])
-    yield Copies("points", draw.ball(around=24), positions, wxyz, scales, colours)
+    yield Copies("points", draw.ball(around=24 if len(points) <= CROWD else 10), positions, wxyz, scales, colours)
 
 
 def tracked_points(picture: "Picture") -> dict[str, Array]:

@@ -1,5 +1,6 @@
 """What is worth following in a picture: free bodies with all that hangs on them, their sizes and their paths."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,9 @@ class Vehicle:
 
 def vehicles_of(picture: Picture) -> list[Vehicle]:
     """Every body as a vehicle."""
-    return [_vehicle(picture, k) for k in range(len(picture.records.names))]
+    own = _trees(picture)
+    parachutes = [e for e in picture.records.description.elements.values() if isinstance(e, Parachute)]
+    return [_vehicle(picture, k, own[k], parachutes) for k in range(len(own))]
 
 
 def main_vehicle(vehicles: list[Vehicle]) -> Vehicle:
@@ -57,14 +60,15 @@ def main_vehicle(vehicles: list[Vehicle]) -> Vehicle:
     return max(vehicles, key=lambda v: (v.root, v.mass))
 
 
-def _vehicle(picture: Picture, k: int) -> Vehicle:
+def _vehicle(picture: Picture, k: int, own: Sequence[int], parachutes: Sequence[Parachute]) -> Vehicle:
+    """Body k; own: the numbers of all that are of it."""
     records = picture.records
-    link = records.mechanism.links[k]
-    own = _with_children(picture, k)
+    links = records.mechanism.links
+    link = links[k]
     middle = np.zeros(3) if link.inertia is None else np.asarray(link.inertia.com, dtype=float)
     centre = records.centres[0, 0, k]
     radius = max(_farthest(picture, j, centre) for j in own) or picture.size
-    canopies = _canopies(picture, [records.names[j] for j in own], middle)
+    canopies = _canopies(picture, [links[j].name for j in own], parachutes, middle)
     points = np.concatenate([np.zeros((1, 3)), *(look.triangles.vertices for look in picture.looks[link.name])])
     body = records.description.bodies.get(link.name)
     top = -1.0 if getattr(body, "start", None) is not None else 1.0
@@ -82,24 +86,24 @@ def _vehicle(picture: Picture, k: int) -> Vehicle:
     return Vehicle(k, link.parent is None, radius, middle, eye, top, path, float(sum(masses)), bulk, grown)
 
 
-def _with_children(picture: Picture, k: int) -> list[int]:
-    """The indices of a body and of all that hang on it; of a body in a tree, itself alone."""
-    links = picture.records.mechanism.links
-    if links[k].parent is not None:
-        return [k]
-    own = {links[k].name}
-    for link in links:
-        if link.parent in own:
-            own.add(link.name)
-    return [j for j, link in enumerate(links) if link.name in own]
+def _trees(picture: Picture) -> list[list[int]]:
+    """For each body the numbers of itself and of all that hang on it; of a body in a tree, itself alone."""
+    parents, own = picture.records.mechanism.parents, list[list[int]]()
+    roots: list[int] = []
+    for k, parent in enumerate(parents):
+        own.append([k])
+        roots.append(k if parent < 0 else roots[parent])
+        if parent >= 0:
+            own[roots[k]].append(k)
+    return own
 
 
-def _canopies(picture: Picture, bodies: list[str], middle: Array) -> Array | None:
+def _canopies(picture: Picture, bodies: Sequence[str], parachutes: Sequence[Parachute], middle: Array) -> Array | None:
     """How far (r,) [m] the parachutes of bodies reach as they open, over some seconds; None if they have none."""
     records = picture.records
     reach = None
-    for e in records.description.elements.values():
-        if isinstance(e, Parachute) and e.body in bodies:
+    for e in parachutes:
+        if e.body in bodies:
             away = float(np.linalg.norm(np.asarray(e.point, dtype=float) - middle))
             share = np.sqrt(np.clip(records.of(e.name, "open")[:, 0], 0.0, 1.0))
             own = _eased(records.time, share) * (away + CANOPY * float(np.sqrt(max(e.CdS, 0.0))))

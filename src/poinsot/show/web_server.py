@@ -15,7 +15,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from poinsot.show.gate import HOST, PORT, Gate, free_port
-from poinsot.show.web_socket import ProtocolError, Socket, acceptance
+from poinsot.show.web_socket import ProtocolError, Socket, acceptance, message_in
 
 BEAT = 0.5  # s between signs of life to a page: its end is noticed by then
 PARTING = 3.0  # s that pages have to take note that the program ends
@@ -234,9 +234,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             length = int(self.headers.get("Content-Length", ""))
-            told = json.loads(self.rfile.read(length)) if 0 <= length <= LARGEST else {}
+            told = (message_in(self.rfile.read(length)) if 0 <= length <= LARGEST else None) or {}
             time, playing, at = float(told["time"]), bool(told["playing"]), float(told.get("at", 0.0))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             self._send(400, "text/plain", "This is not the state of a page.\n")
             return
         self.page.heard(at, time=time, playing=playing)

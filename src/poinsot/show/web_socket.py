@@ -2,9 +2,11 @@
 
 import base64
 import hashlib
+import json
 import struct
 import threading
 from collections.abc import Callable
+from typing import Any
 
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # of RFC 6455, section 4.2.2
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
@@ -13,6 +15,15 @@ LARGEST = 65536  # bytes of a message from a page
 
 class ProtocolError(Exception):
     """What came is not a message of a websocket, or too long a one."""
+
+
+def message_in(text: str | bytes) -> dict[str, Any] | None:
+    """The message in a text, by name; None if it is none: not JSON, nested too deeply, or something else than names."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
 
 
 def acceptance(key: str) -> str:

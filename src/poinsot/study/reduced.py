@@ -6,12 +6,13 @@ to a folder of any file system that fsspec knows, where a chunk whose file is th
 worker that is lost costs one chunk, and the summary of all has the same bits for any chunks, workers and order.
 """
 
+import contextlib
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any
 
@@ -31,6 +32,7 @@ from poinsot.world import Description, World
 
 BLOCK = 1024  # instances that are drawn together
 MANIFEST = "sweep.json"
+TOGETHER = 64  # chunks that one worker merges
 TOLD = "summary.json"  # what is said of all of them, for people and scripts
 
 
@@ -148,11 +150,11 @@ class ReducedJob:
         files.pipe_file(f"{path}/{self._name(k)}.part", summary.to_bytes())
         files.mv(f"{path}/{self._name(k)}.part", f"{path}/{self._name(k)}")
 
-    def merged(self) -> Summary:
-        """The summary of all chunks."""
+    def merged(self, chunks: Iterable[int]) -> Summary:
+        """The summary of these chunks, from their files."""
         files, path = self._files
         total = self.nothing()
-        for k in range(self.chunks):
+        for k in chunks:
             total.merge(Summary.from_bytes(files.cat_file(f"{path}/{self._name(k)}")))
         return total
 
@@ -217,13 +219,25 @@ def sweep_reduced(
     folder, edges = "" if save is None else str(save), _edges(histograms or {}, outputs)
     job = ReducedJob(world.description, run, dict(vary), samples, seed, chunk, folder, edges, dict(storage or {}))
     job.numbers(0, 1)  # errors of paths and distributions, before any work starts
+    return Reduced(_summarised(job, fresh, engine, scheduler, progress), job)
+
+
+def _summarised(job: ReducedJob, fresh: bool, engine: str, scheduler: Any, progress: bool | None) -> Summary:
+    """Do the chunks that are not done, and merge the summaries of all."""
     waiting, total = job.prepare(fresh), job.nothing()
-    with Progress(job.chunks, min(chunk, samples), progress, "instances") as bar:
-        for k, summary in enumerate(_done(job, waiting, engine, scheduler)):
+    alone = engine == "local" or not (waiting or (job.folder and job.chunks > TOGETHER))
+    with (
+        contextlib.nullcontext() if alone else _on_cluster(job, scheduler) as cluster,
+        Progress(job.chunks, min(job.chunk, job.samples), progress, "instances") as bar,
+    ):
+        done = map(partial(_work, job), waiting) if cluster is None else cluster(_on_worker, waiting)
+        for k, summary in enumerate(done):
             if summary is not None:
                 total.merge(summary)
             bar.at(job.chunks - len(waiting) + k + 1)
-    return Reduced(job.merged() if folder else total, job)
+        for summary in _merged(job, cluster) if job.folder else ():
+            total.merge(summary)
+    return total
 
 
 def _edges(histograms: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Array]:
@@ -251,26 +265,37 @@ def _check(vary: Mapping[str, Any], outputs: Mapping[str, Any], samples: int, ch
         raise ValueError(f"engine must be 'local' or 'dask', not {engine!r}.")
 
 
-def _done(job: ReducedJob, waiting: list[int], engine: str, scheduler: Any) -> Iterator[Summary | None]:
-    """Do the chunks that wait, and give their summaries, if no files keep them."""
-    if engine == "local":
-        for k in waiting:
-            yield _work(job, k)
-        return
+Cluster = Callable[[Callable[[ReducedJob, Any], Any], Iterable[Any]], Iterator[Any]]  # a map over workers
+
+
+@contextlib.contextmanager
+def _on_cluster(job: ReducedJob, scheduler: Any) -> Iterator[Cluster]:
+    """The results of a function (job, x) for many x, in the order in which workers are ready."""
     distributed = require("distributed", "cluster", "The engine 'dask'")
-    if not waiting:
-        return
     own = not hasattr(scheduler, "submit")
     client = client_of(distributed, scheduler) if own else scheduler
     try:
         sent = client.submit(given, job, pure=False)  # a task, which is done again if its worker is lost
-        left = [client.submit(_on_worker, sent, k, pure=False, retries=3) for k in waiting]
-        for future in distributed.as_completed(left):
-            yield future.result()
-            future.release()
+
+        def ready(function: Callable[[ReducedJob, Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+            left = [client.submit(function, sent, x, pure=False, retries=3) for x in items]
+            for future in distributed.as_completed(left):
+                yield future.result()
+                future.release()
+
+        yield ready
     finally:
         if own:
             client.close()
+
+
+def _merged(job: ReducedJob, cluster: Cluster | None) -> Iterator[Summary]:
+    """The summaries of all chunks, from their files; on a cluster, workers merge some together."""
+    if cluster is None or job.chunks <= TOGETHER:
+        yield job.merged(range(job.chunks))
+    else:
+        starts = range(0, job.chunks, TOGETHER)
+        yield from cluster(ReducedJob.merged, [range(k, min(k + TOGETHER, job.chunks)) for k in starts])
 
 
 def _work(job: ReducedJob, k: int) -> Summary | None:

@@ -48,7 +48,7 @@ class System:
     def __init__(self, description: Description, free: Sequence[str] = ()) -> None:
         description.check()
         self.description, self.free = description, tuple(free)
-        self.mechanism = description.mechanism()
+        self.mechanism, self.net = description.mechanism(), net_of(description, self.free)
         self.numbers = {path: paths.read(description, path) for path in self.free}
         self.inputs = {name: as_array(value) for name, value in description.inputs.items()}
         self.states = initial_states(description)
@@ -59,7 +59,6 @@ class System:
         if self.letting_go:
             require_mass_apart(self.letting_go, self.states, description)
         self.independent = self._are_independent()
-        self.net = net_of(description, self.free)
         self.sampled: tuple[str, ...] = ()
         self.latching: tuple[str, ...] = ()
         if self.net is not None:

@@ -115,9 +115,7 @@ def material_of(surface: Material | str | None, known: Mapping[str, Material]) -
     if surface is None or isinstance(surface, Material):
         return surface or Material()
     if surface not in known:
-        there = (
-            f"; there are {', '.join(known)}" if known else " yet: world.add_surface adds one, [[surface]] in a file"
-        )
+        there = f"; there are {', '.join(known)}" if known else " yet: add it by world.add_surface or [[surface]]"
         raise FieldError(f"there is no surface {surface!r}{hint(str(surface), known) or there}.", "surface")
     return known[surface]
 

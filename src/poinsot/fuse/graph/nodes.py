@@ -84,6 +84,7 @@ class Graph:
     def __init__(self, parent: "Graph | None" = None, name: str = "") -> None:
         self.parent, self.name = parent, name
         self.strict: bool = parent is not None and parent.strict  # as IEEE 754 has it: see `graph.build`
+        self.plain = False  # NumPy gives the same bits, operation by operation: no products are fused into sums
         self.nodes: list[Node] = []
         self.params: list[Node] = []
         self._outputs: list[Node] = []
@@ -218,6 +219,7 @@ class Graph:
         return {
             "name": self.name,
             "strict": self.strict,
+            "plain": self.plain,
             "nodes": [(n.op, [place[arg] for arg in n.args], n.type, n.data) for n in live],
             "params": [place[n] for n in self.params],
             "outputs": [place[n] for n in self.outputs],
@@ -229,7 +231,7 @@ class Graph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(None, state["name"])  # type: ignore[misc]
-        self.strict = state["strict"]
+        self.strict, self.plain = state["strict"], state["plain"]
         for op, args, type_, data in state["nodes"]:
             arguments = tuple(self.nodes[k] for k in args)
             self._memo[op, arguments, type_, data] = self._append(op, arguments, type_, data)

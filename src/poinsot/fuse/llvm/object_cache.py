@@ -31,7 +31,13 @@ def read(key: str) -> bytes | None:
     """The object with this key, if it is there and undamaged."""
     try:
         folder = cache_folder()
-        content = (folder / f"{key}.o").read_bytes() if folder and is_private(folder) else b""
+        if not folder or not is_private(folder):
+            return None
+        path = folder / f"{key}.o"
+        kept = path.stat()
+        if not stat.S_ISREG(kept.st_mode) or kept.st_size > LIMIT:  # a device or a pipe may have no end
+            return None
+        content = path.read_bytes()
     except (OSError, RuntimeError):
         return None
     checksum, code = content[:32], content[32:]

@@ -384,9 +384,9 @@ def _is_basic(index: Any) -> bool:
 def objects(values: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """An object array of these values, taken as they are."""
     if shape == ():
-        array: np.ndarray = _empty((), dtype=object)
-        array[()] = values[0]
-        return array
+        single = _empty((), dtype=object)
+        single[()] = values[0]
+        return single
     array = _empty(len(values), dtype=object)
     array[:] = values
     return array if shape is None else array.reshape(shape)

@@ -43,7 +43,7 @@ Place = tuple[str, list[str]]  # the address of a first element, and the steps a
 def kernel_module(graph: Graph, inputs: Sequence[Shape], outputs: Sequence[Shape], target: Target) -> str:
     """The text of a module with one function, `kernel`."""
     module = Module(target, graph)
-    f = Function(module, contract=not graph.strict)
+    f = Function(module, contract=not (graph.strict or graph.plain))
     total = _word(f, "%dims", 0)
     f.always = f.icmp("sge", total, 0)
     much = f.icmp("ugt", total, _CACHES // (target.itemsize * max(1, sum(map(math.prod, outputs)))))

@@ -1,0 +1,64 @@
+"""Options of the wrong kind are an error that names them, before anything is compiled."""
+
+import numpy as np
+import pytest
+
+import poinsot as pt
+from poinsot.fuse import kernels
+
+WRONG = {
+    "seed": (-1, 1.5, "x", True),
+    "batch": (True, -1, 2.5, "x"),
+    "until": (3, "x"),
+    "vary": (3, [1], "ball.mass"),
+    "inputs": (3, [("u", 1.0)]),
+    "outputs": (3, "max(energy)"),
+    "free": (3, 2.5),
+    "record": (3, 2.5),
+    "ledger_tolerance": ("x", None, -1.0, np.nan),
+}
+
+
+def world(sensor=False):
+    made = pt.World()
+    made.add_particle("ball", 1.0)
+    made.add_input("u", 0.0)
+    if sensor:
+        made.add(pt.Sensor("gps", "gps", "ball", sample=0.01, noise=0.1))
+    return made
+
+
+@pytest.mark.parametrize(("option", "value"), [(name, x) for name, values in WRONG.items() for x in values])
+def test_a_run_names_what_is_wrong(monkeypatch, option, value):
+    monkeypatch.setattr(kernels, "trace", None)
+    with pytest.raises(ValueError, match=f"{option} must be "):
+        world().simulate(0.01, 0.005, **{option: value})
+
+
+STEPPERS = {k: WRONG[k] for k in ("seed", "batch", "until", "vary")} | {"step": ("x", None, 0.0), "observe": (3,)}
+
+
+@pytest.mark.parametrize(("option", "value"), [(name, x) for name, values in STEPPERS.items() for x in values])
+def test_a_stepper_names_what_is_wrong(monkeypatch, option, value):
+    monkeypatch.setattr(kernels, "trace", None)
+    with pytest.raises(ValueError, match=f"{option} must be "):
+        world().stepper(**{"step": 0.01, option: value})
+
+
+def test_seeds():
+    """NumPy's own whole numbers will do; noise has 2^32 seeds, of which a larger one would be another."""
+    sim = world().stepper(step=0.01, seed=np.int64(3))
+    sim.reset(seed=np.uint8(4))
+    for wrong in (-1, 1.5, "x"):
+        with pytest.raises(ValueError, match="seed must be a whole number"):
+            sim.reset(seed=wrong)
+    with pytest.raises(ValueError, match="too large for the noise"):
+        world(sensor=True).simulate(0.02, 0.01, seed=2**32)
+    with pytest.raises(ValueError, match="too large for the noise"):
+        world(sensor=True).stepper(step=0.01, seed=2**32)
+
+
+def test_a_single_name_will_do():
+    run = world().simulate(0.01, 0.005, free="ball.mass", record="q")
+    assert run.settings["options"]["free"] == ("ball.mass",)
+    assert list(run.data.data_vars) == ["q"]
