@@ -40,6 +40,7 @@ STYLE = {
 
 def executed(page: str, name: str) -> Iterator[tuple[Cell, str, list[Any]]]:
     """Each cell of code with what it prints, and the figures that it leaves open."""
+    plt.close("all")  # figures of others
     namespace: dict[str, Any] = {"__name__": name}
     for cell in cells(page):
         if not cell.code:

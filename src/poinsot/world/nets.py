@@ -4,7 +4,7 @@ The equations of motion of such a world are those of one spring and of one mass,
 
     T = k (l - l_0) + c l',   m x'' = m g + sum of T n,
 
-so that they are evaluated in loops, by number, and not written out spring by spring. Peskin (1), (3).
+so that they are evaluated in loops, by number, and not written out spring by spring.
 """
 
 import re

@@ -22,7 +22,7 @@ from poinsot.fuse.trace.traced import Traced, as_objects
 _lock = threading.Lock()
 _users = 0
 _NUMPY: dict[str, Callable[..., Any]] = {}
-TRACER = "poinsot.fuse.kernels"  # the module that calls traced functions
+TRACER = "poinsot.fuse.trace.function_graph"  # the module that calls traced functions
 
 
 def _in_trace() -> bool:
