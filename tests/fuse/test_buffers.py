@@ -157,7 +157,7 @@ def test_a_child_has_memory_of_its_own(double):
     kept, left = double(x), double(x)
     del left
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore")  # of Python and of JAX, if another test imported it
         child = os.fork()
     if not child:
         right = np.array_equal(double(x + 1), 2.0 * (x + 1) + 1.0) and np.array_equal(kept, 2.0 * x + 1.0)

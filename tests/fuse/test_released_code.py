@@ -139,7 +139,7 @@ def test_a_fork_while_code_is_made_ahead_of_its_use():
     kernel = pt.kernel("(3)->(3)")(lambda x: 7.25 * np.sin(x) + np.exp(x[0]))
     kernel.program().begin(serial=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that threads and forks do not go together
+        warnings.simplefilter("ignore")  # that threads and forks do not go together
         child = os.fork()
     if not child:
         os._exit(int(not np.all(np.isfinite(kernel(np.ones(3))))))
