@@ -223,9 +223,8 @@ def _of_net(
 
 
 def prepare(compiled: CompiledSystem, names: str | Sequence[str] | None) -> None:
-    """Trace what measures these quantities, while other threads compile."""
-    if compiled.net is None:
-        _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
+    """Trace what measures these quantities body by body, while other threads compile."""
+    _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
 
 
 @memo
