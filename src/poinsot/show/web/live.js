@@ -151,24 +151,13 @@ class LivePlayer extends Player {
     canvas.onpointermove = e => {
       if (!e.buttons) return;
       if (held) this.say({ grab: [held.body, held.point, this.stage.under(...place(e), held.hit)] }, true);
-      else {
-        this.stage.eye.drag(e.movementX, e.movementY);
-        this.stir();
-      }
+      else this.turned(e);
     };
     canvas.onpointerup = canvas.onpointercancel = () => {
       if (held) this.say({ let: true });
       held = null;
     };
-    canvas.addEventListener(
-      "wheel",
-      e => {
-        e.preventDefault();
-        this.stage.eye.zoom(Math.exp(0.0012 * e.deltaY));
-        this.stir();
-      },
-      { passive: false },
-    );
+    this.wheel();
   }
 
   get actions() {
@@ -176,30 +165,14 @@ class LivePlayer extends Player {
       Space: () => this.toggle(),
       KeyR: () => this.say({ reset: true }),
       Period: () => this.say({ step: true }),
-      KeyC: () =>
-        this.look({
-          kind: { chase: "orbit", orbit: "cockpit", cockpit: "fixed" }[this.stage.eye.spec.kind] ?? "chase",
-        }),
+      KeyC: () => this.change(),
     };
   }
 
-  keys() {
-    addEventListener("keydown", e => {
-      if (this.actions[e.code] && !typing(e)) {
-        e.preventDefault();
-        if (!e.repeat) this.actions[e.code]();
-      }
-    });
+  get repeats() {
+    return [];
   }
 }
-
-// Whether a key belongs to a field of the page, or to the browser.
-const typing = e =>
-  /INPUT|SELECT|TEXTAREA/.test(e.target?.tagName ?? "") ||
-  (e.code === "Space" && e.target?.tagName === "BUTTON") ||
-  e.ctrlKey ||
-  e.metaKey ||
-  e.altKey;
 
 async function startLive(doc) {
   const page = await staged(doc, LiveStage);

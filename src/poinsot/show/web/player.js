@@ -168,12 +168,19 @@ class Player {
     const canvas = this.stage.renderer.domElement;
     canvas.onpointerdown = e => canvas.setPointerCapture(e.pointerId);
     canvas.onpointermove = e => {
-      if (e.buttons) {
-        this.stage.eye.drag(e.movementX, e.movementY);
-        this.stir();
-      }
+      if (e.buttons) this.turned(e);
     };
-    canvas.addEventListener(
+    this.wheel();
+  }
+
+  // The camera follows the mouse.
+  turned(e) {
+    this.stage.eye.drag(e.movementX, e.movementY);
+    this.stir();
+  }
+
+  wheel() {
+    this.stage.renderer.domElement.addEventListener(
       "wheel",
       e => {
         e.preventDefault();
@@ -184,32 +191,44 @@ class Player {
     );
   }
 
-  keys() {
-    const actions = {
+  // What keys do, by their codes; those in `repeats` go on while they are held down.
+  get actions() {
+    return {
       Space: () => this.toggle(),
       ArrowLeft: () => this.step(-1),
       ArrowRight: () => this.step(1),
       Home: () => this.seek(this.stage.span[0]),
       End: () => this.seek(this.stage.span[1]),
-      KeyC: () =>
-        this.look({
-          kind: { chase: "orbit", orbit: "cockpit", cockpit: "fixed" }[this.stage.eye.spec.kind] ?? "chase",
-        }),
+      KeyC: () => this.change(),
     };
+  }
+
+  get repeats() {
+    return ["ArrowLeft", "ArrowRight"];
+  }
+
+  // The next kind of camera.
+  change() {
+    const next = { chase: "orbit", orbit: "cockpit", cockpit: "fixed" };
+    this.look({ kind: next[this.stage.eye.spec.kind] ?? "chase" });
+  }
+
+  keys() {
     addEventListener("keydown", e => {
-      if (
-        actions[e.code] &&
-        !/INPUT|SELECT/.test(e.target?.tagName ?? "") &&
-        !(e.code === "Space" && e.target?.tagName === "BUTTON") &&
-        !e.ctrlKey &&
-        !e.metaKey
-      ) {
-        e.preventDefault();
-        actions[e.code]();
-      }
+      if (!this.actions[e.code] || typing(e)) return;
+      e.preventDefault();
+      if (!e.repeat || this.repeats.includes(e.code)) this.actions[e.code]();
     });
   }
 }
+
+// Whether a key belongs to a field of the page, or to the browser.
+const typing = e =>
+  /INPUT|SELECT|TEXTAREA/.test(e.target?.tagName ?? "") ||
+  (e.code === "Space" && e.target?.tagName === "BUTTON") ||
+  e.ctrlKey ||
+  e.metaKey ||
+  e.altKey;
 
 // A page that is served tells the program its time, and is told where to go.
 function served(player) {
