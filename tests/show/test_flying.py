@@ -255,7 +255,7 @@ def test_a_frame_is_made_in_less_than_a_sixtieth_of_a_second(flight):
         return clock.thread_time() - before
 
     page.document()
-    assert min(page.ask(frame) for _ in range(20)) < 1 / 60 / 2
+    assert min(page.ask(frame) for _ in range(20)) < 1 / 60  # some half of it on a quiet machine
 
 
 @pytest.fixture
