@@ -152,7 +152,7 @@ BUILDING: dict[str, tuple[Call, str]] = {
     ),
     "negative mu": (lambda w: pt.CentralGravity(mu=-1.0), "mu of central gravity must be zero or more, not -1.0."),
     # Paths.
-    "unknown path": (lambda w: w["box.mas"], "box.mas: 'mas' does not exist there"),
+    "unknown path": (lambda w: w["box.mas"], "box.mas: 'mas' does not exist there; did you mean 'mass'?"),
     "unknown owner": (lambda w: w["bux.mass"], "bux.mass: nothing is called 'bux'. Did you mean 'box.mass'?"),
     "no path": (lambda w: w["box..mass"], "'box..mass' is not a path to a number; paths look like 'wing.mass'"),
     "no number": (lambda w: w["box.joint"], "box.joint is free(), not a number that could be varied."),

@@ -91,10 +91,7 @@ def known(description: Description) -> list[str]:
     for name, body in description.bodies.items():
         solved = body.hinge.type.position or body.hinge.type.attitude  # coordinates follow from these without a search
         names += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
-        if body.inertia is not None:
-            names += [f"{name}.{key}" for key in _numbers_of(body.inertia)]
-            if len(body.inertia.solids) == 1:
-                names += [f"{name}.{key}" for key in _numbers_of(body.inertia.solids[0].shape)]
+        names += [f"{name}.{key}" for key in _of_mass(body)]
         if body.start is not None:
             names += [f"{name}.start.{key}" for key in _numbers_of(body.start)]
         names += [f"{name}.placement.p"]
@@ -103,6 +100,14 @@ def known(description: Description) -> list[str]:
         names += [f"{name}.{key}" for key in _numbers_of(element)]
         names += [f"{name}.{key}" for key in _tabled_in(element)]
     return [*names, *description.inputs]
+
+
+def _of_mass(body: Body) -> list[str]:
+    """The numbers of a body's inertia, and of its shape if it has one only: the mass of wing.mass, the size of wing.size."""
+    if body.inertia is None:
+        return []
+    solids = body.inertia.solids
+    return [*_numbers_of(body.inertia), *(_numbers_of(solids[0].shape) if len(solids) == 1 else ())]
 
 
 def _of_gravity(description: Description) -> list[str]:
@@ -243,6 +248,8 @@ def _step(item: Any, key: Key, path: str) -> Any:
         return item[key] if isinstance(key, int) or isinstance(item, Mapping) else getattr(item, key)
     except (AttributeError, IndexError, KeyError, TypeError):
         names = _names_of(item) if is_dataclass(item) else []
+        if isinstance(item, Body):
+            names = [*names, *_of_mass(item)]
         raise KeyError(f"{path}: {key!r} does not exist there{hint(str(key), names)}.") from None
 
 
