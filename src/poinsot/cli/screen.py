@@ -103,6 +103,21 @@ def short(x: float) -> str:
     return f"{x + 0.0:.4g}"
 
 
+def vectors(rows: Array, scales: Array) -> list[str]:
+    """Vectors (n, 3), one per line, their components under each other; each with four digits of its scale (n,)."""
+    cells = [[fixed(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+
+
+def fixed(x: float, scale: float, digits: int = 4) -> str:
+    """A number with as many decimals as give a number of this scale so many digits; `0` if none of them is there."""
+    if not (np.isfinite(x) and 1e-4 < scale < 1e8):
+        return short(float(x)) if not abs(x) < 10.0**-digits * scale else "0"
+    decimals = max(digits - 1 - int(np.floor(np.log10(scale))), 0)
+    return "0" if abs(x) < 0.5 * 10.0**-decimals else f"{x:.{decimals}f}"
+
+
 def vector(x: Array, form: str = ".4g", small: float = 1e-15) -> str:
     """Numbers side by side; those very small relative to the others are shown as zero."""
     x = np.atleast_1d(x)

@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from poinsot._types import Array
-from poinsot.cli.screen import WIDE, Screen, short, vector
+from poinsot.cli.screen import WIDE, Screen, short, vector, vectors
 from poinsot.environment import EarthGravity
+from poinsot.environment.meeting import ContactElement
 from poinsot.parts import Limit
 from poinsot.run.ledger import CONSERVED_QUANTITIES, UNITS, Ledger, magnitudes
 from poinsot.run.result import outputs_of
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from poinsot.run import Run
 
 
-SMALL = 1e-7  # relative to the largest component of a vector: shown as zero
+SMALL = 1e-6  # of the largest that any body has in the run: beside that, what others have is rounding
+OWN_BUSINESS = (Limit, ContactElement)  # their states are latches, or springs that remember where friction sticks
 
 
 def tree(world: World) -> Tree:
@@ -62,18 +64,25 @@ def masses(screen: Screen, world: World) -> None:
 def final(screen: Screen, run: "Run") -> None:
     """The final state of all bodies and parts."""
     quantities = ("position", "velocity", "angular_velocity")
-    data = run.columns_of(*quantities).isel(time=-1)
-    found = _by_body(data, quantities).items()
-    bodies = [(name, *(vector(own[key], ".4g", SMALL) for key in quantities)) for name, own in found]
-    screen.table(("final state", "position [m]", "velocity [m/s]", "angular velocity [rad/s]"), bodies)
+    data = run.columns_of(*quantities)
+    bodies = zip(map(str, data["body"].values), *(_ends(data[key]) for key in quantities), strict=True)
+    screen.table(("final state", "position [m]", "velocity [m/s]", "angular\nvelocity [rad/s]"), bodies)
     elements = run.world.description.elements
     parts = [
         (str(name), vector(np.ravel(x.values)), str(x.attrs.get("units", "")))
         for name, x in run.columns.isel(time=-1).data_vars.items()
-        if x.attrs.get("description") == "state" and not isinstance(elements.get(str(name).rpartition(".")[0]), Limit)
+        if x.attrs.get("description") == "state"
+        and not isinstance(elements.get(str(name).rpartition(".")[0]), OWN_BUSINESS)
     ]
     if parts:
         screen.table(("part", "final value", "unit"), parts)
+
+
+def _ends(column: Any) -> list[str]:
+    """The vector of each body at the end, with digits by the largest that it has in the run."""
+    values = np.moveaxis(column.values, column.dims.index("body"), 0)  # (body, time, axis)
+    largest = np.abs(values).max(axis=(1, 2))
+    return vectors(values[:, -1], np.maximum(largest, SMALL * largest.max()))
 
 
 def ledger(screen: Screen, kept: Ledger, unexplained: bool = False) -> None:

@@ -103,7 +103,7 @@ def known(description: Description) -> list[str]:
 
 
 def _of_mass(body: Body) -> list[str]:
-    """The numbers of a body's inertia, and of its shape if it has one only: the mass of wing.mass, the size of wing.size."""
+    """The numbers of a body's inertia, and of its only shape: the mass of wing.mass, the size of wing.size."""
     if body.inertia is None:
         return []
     solids = body.inertia.solids
