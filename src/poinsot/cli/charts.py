@@ -29,7 +29,7 @@ G_0 = 9.80665
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of a world: rows of numbers by name (--over), and words and numbers (--with)."""
+    """The request to a world: rows of numbers by name (--over), and words and numbers (--with)."""
 
     world: "World"
     over: Mapping[str, Array]
@@ -49,7 +49,7 @@ class Question:
         return "level" if any(isinstance(s, Start) and (s.airspeed or s.mach) for s in starts) else "rest"
 
     def asked(self, kind: str) -> dict[str, Any]:
-        """What `world.trim` is asked beside its kind: that of the scenario, if it is of the same kind, and --with."""
+        """The conditions for `world.trim`: those of the scenario, if it is of the same kind, and --with."""
         made = self.scenario.trim.made if self.scenario is not None and self.scenario.trim is not None else None
         asked: dict[str, Any] = {}
         if made is not None and made.kind == kind:
@@ -69,7 +69,7 @@ class Question:
 
 
 def question(world: "World", over: Sequence[str], given: Sequence[str], scenario: "Scenario | None" = None) -> Question:
-    """What --over and --with ask of a world, checked."""
+    """The request of --over and --with to a world, checked."""
     from poinsot.files.varied import varied
 
     rows: dict[str, Array] = {}

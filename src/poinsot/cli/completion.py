@@ -1,4 +1,4 @@
-"""What a shell may complete an argument to; a function for each kind of argument, of what was typed so far."""
+"""Completions of arguments for shells: a function for each kind of argument, of the text typed so far."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -59,7 +59,7 @@ def installed(package: str) -> str | None:
 
 
 def machine_lines() -> list[str]:
-    """What `poinsot --version` says of the machine."""
+    """The description of the machine in `poinsot --version`."""
     from poinsot.fuse import threads
 
     python = f"{platform.python_implementation()} {platform.python_version()} on {sys.platform} {platform.machine()}"

@@ -81,7 +81,7 @@ def _done(
 
 
 def told(done: "Reduced") -> dict[str, Any]:
-    """What is said of a sweep: counts; of each output moments, quantiles and extremes; covariances."""
+    """The report of a sweep: counts; of each output moments, quantiles and extremes; covariances."""
     summary = done.summary
     counts = {"runs": summary.n, "finite": summary.finite, "broken": summary.broken, "varied": list(done.job.vary)}
     if not summary.finite:

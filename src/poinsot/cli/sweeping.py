@@ -126,7 +126,7 @@ def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, 
 
 
 def _reported(done: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
-    """What to report: quantities and outputs that are asked for, or all outputs, or what the scenario draws."""
+    """The quantities to report: those asked for, or else all outputs, or else the curve of the scenario."""
     from poinsot.study.quantities import expand, pick
 
     for name in what or ():

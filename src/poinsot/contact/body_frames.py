@@ -37,7 +37,7 @@ class BodyFrames:
         return cls(names, about, np.stack([X.R for X in poses]), places, np.stack([*found, np.zeros(6)]))
 
     def numbers(self, names: Sequence[str]) -> np.ndarray:
-        """Of bodies by their names; any other is the world."""
+        """The numbers of bodies with these names; any other is the world."""
         known = {name: k for k, name in enumerate(self.names)}
         return np.array([known.get(name, len(known)) for name in names])
 

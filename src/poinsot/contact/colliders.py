@@ -68,7 +68,7 @@ def as_collider(x: Any) -> Collider:
 
 
 def joined(a: Collider, b: Collider) -> Material | None:
-    """What two surfaces that touch are like: two springs one after the other, the mean of their damping, and the
+    """The material of two surfaces that touch: two springs in series, the mean of their damping, and the
     greater friction, torsion and rolling; that of one alone if the other is not said, or has a lower priority."""
     if a.priority != b.priority and (a if a.priority > b.priority else b).surface is not None:
         return (a if a.priority > b.priority else b).surface
@@ -81,5 +81,5 @@ def joined(a: Collider, b: Collider) -> Material | None:
 
 
 def numbers_key(surface: Material | None) -> tuple[float, ...] | None:
-    """What tells materials apart."""
+    """The numbers that tell materials apart."""
     return None if surface is None else tuple(float(getattr(surface, name)) for name in NUMBERS)

@@ -69,7 +69,7 @@ def _cone(s: shapes.Cone) -> tuple[Support, Any, Array]:
 
 
 def _frustum(bottom: Any, top: Any, low: Any, high: Any) -> Support:
-    """Of a circle with the radius `bottom` at the height `low`, and one with the radius `top` at `high`."""
+    """The support of a circle with the radius `bottom` at the height `low`, and one with the radius `top` at `high`."""
 
     def support(d: Array) -> Array:
         across = np.sqrt(d[0] * d[0] + d[1] * d[1] + TINY * TINY)

@@ -30,7 +30,7 @@ NUMBERS = ("stiffness", "damping", "friction", "torsion", "rolling")  # of a mat
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What a contact is made of: stiffness [N/m] of every point that touches, damping c [s/m] of Hunt and Crossley, and
+    """The material of a contact: stiffness [N/m] of every point that touches, damping c [s/m] of Hunt and Crossley, and
     friction mu.
 
     `torsion` and `rolling` [m]: how many times its normal force the moment is that a contact resists with, about the

@@ -24,7 +24,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True, eq=False)
 class SpringMemory:
-    """What a list remembers: the number of the patch at each place, -1 where there is none, and how far its springs
+    """The memory of a list: the number of the patch at each place, -1 where there is none, and how far its springs
     are stretched (m, 3) [m] and turned (m, 3) [rad], in world axes; turn None: it has none that resist turning."""
 
     patch: Array
@@ -32,7 +32,7 @@ class SpringMemory:
     turn: Array | None
 
     def number(self, k: Any) -> Any:
-        """Of the patch at a place; a step has added to it, with rounding."""
+        """The number of the patch at a place; a step has added to it, with rounding."""
         return np.rint(self.patch[k])
 
 
@@ -158,7 +158,7 @@ class ListedContacts:
 
 @dataclass(frozen=True, eq=False)
 class ListOutcome:
-    """What the contacts of a list did over a step: energies stored before and after [J], what they took, and what is
+    """The energies of a list's contacts over a step: stored before and after [J], what they took, and what is
     remembered."""
 
     before: Array
@@ -220,7 +220,7 @@ def _sought(memory: SpringMemory, start: Any, number: Any) -> Any:
 
 
 def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end: Array, guess: Array) -> ListOutcome:
-    """What contacts did over a step h that ended with these accelerations, linearised about a guess of them."""
+    """The work of contacts over a step h that ended with these accelerations, linearised about a guess of them."""
     turning = contacts.turn is not None
 
     def add(k: Any, carry: tuple[Any, ...]) -> tuple[Any, ...]:

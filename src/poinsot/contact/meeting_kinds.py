@@ -48,7 +48,7 @@ class MeetingKind:
         return [x for part in _parts(shape) for x in np.ravel(part)]
 
     def pose_numbers(self, X: Pose) -> Array:
-        """What a pose says, in a row: the place, and the axis or all axes."""
+        """The numbers of a pose, in a row: the place, and the axis or all axes."""
         return np.concatenate([X.p, X.R[:, 2] if self.is_round else np.ravel(X.R)])
 
     def met(self, x: Array, at_x: Array, y: Array, at_y: Array) -> list[ContactPatch]:
@@ -85,7 +85,7 @@ def kind_of(one: Any, other: Any) -> tuple[MeetingKind, bool]:
 
 
 def _fixed(shape: Any) -> Any:
-    """What is alike in shapes of a kind: the class; of a mesh or a distance, all of it."""
+    """The part that is alike in shapes of a kind: the class; of a mesh or a distance, all of it."""
     return shape if isinstance(shape, ConvexMesh | DistanceShape) else type(shape)
 
 
@@ -109,7 +109,7 @@ def _made(like: Any, numbers: Array) -> Any:
 
 
 def _nearest_on_axes(x: Array, at_x: Array, y: Array, at_y: Array) -> tuple[Array, Array]:
-    """Of two capsules with the numbers (radius, height), of which the second is zero for a ball."""
+    """The nearest points of the axes of two capsules with numbers (radius, height); the height of a ball is zero."""
     d, e = 0.5 * x[1] * at_x[3:], 0.5 * y[1] * at_y[3:]
     return nearest(at_x[:3] - d, at_x[:3] + d, at_y[:3] - e, at_y[:3] + e)
 

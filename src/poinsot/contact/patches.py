@@ -111,12 +111,12 @@ def _found_once(owner: Any, meet: Meeting, a: Any, b: Any) -> Callable[..., list
 
 
 def _fixed(shape: Any) -> Any:
-    """What does not vary among shapes of a kind: the class; of a mesh, all of it."""
+    """The part that does not vary among shapes of a kind: the class; of a mesh, all of it."""
     return shape if isinstance(shape, ConvexMesh) else type(shape)
 
 
 def _numbers(shape: Any) -> tuple[Any, ...]:
-    """What varies."""
+    """The numbers that do vary."""
     if isinstance(shape, ConvexMesh):
         return ()
     return tuple(getattr(shape, f.name) for f in fields(shape) if not f.name.startswith("inner_"))
@@ -135,7 +135,7 @@ def _round_on_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
 
 
 def between(p: Array, r: Any, q: Array, s: Any, towards: Array) -> ContactPatch:
-    """Of two balls at p and q, with the radii r and s; if the centres meet, one is taken to be where it came from."""
+    """The patch of two balls at p and q with radii r and s; if the centres meet, one is where it came from."""
     gap = p - q
     gap = np.where(gap @ gap > TINY**2, gap, towards + np.array([0.0, 0.0, TINY]))
     n = gap / np.sqrt(gap @ gap)

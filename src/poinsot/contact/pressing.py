@@ -150,7 +150,7 @@ class Pressed:
         return energy
 
     def booked(self, law: Any, h: Scalar, W: Array, guess: Array, xi: Array) -> "Books":
-        """What its forces do to the energy over a step that ends at the twist W, per second: the forces were linearised
+        """The power that its forces store and take in a step that ends at the twist W: they were linearised
         about a guess of it, and left the stretch xi. By the law, all but the work of the belt is lost."""
         grip, end, guessed = self.grip(law, h, guess), self.speeds(W), self.speeds(guess).apart
         u = end.along
@@ -228,7 +228,7 @@ class Books:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a patch has, whatever its velocity; found before the iterations of a step.
+    """The properties of a patch at any velocity; found before the iterations of a step.
 
     centre (3,) [m] as of `centre_of`. share: of the stiffness that every point has. arms c = r x n of the points r, and
     of the centre; squares: c c^T of these; inertia: |r|^2 - r r^T of the centre. spread: the squares [m^2] of the
@@ -247,7 +247,7 @@ class Found:
 
     @classmethod
     def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
-        """Of a patch with this normal."""
+        """Found for a patch with this normal."""
         centre, share = (points[0], 1.0) if len(points) == 1 else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
@@ -266,7 +266,7 @@ def centre_of(points: Array, depths: Array) -> Array:
 
 
 def _share(depths: Array) -> Array:
-    """Of the stiffness, that each point has: all of it, or if they are more than FULL, their part of that of so many.
+    """The share of the stiffness that each point has: all of it; of more than FULL points, a part of that of so many.
     Points count by their depths, as (sum of d)^2/sum of d^2 of them."""
     deep = np.maximum(depths, 0.0)
     total, squares = np.sum(deep) + TINY, np.sum(deep * deep)

@@ -27,17 +27,17 @@ def spots_of(shape: Any) -> list[Spot]:
 
 
 def ball(z: Any, radius: Any) -> Spot:
-    """Of a ball with its centre on the z axis; of a point, if the radius is zero."""
+    """The spot of a ball with its centre on the z axis; of a point, if the radius is zero."""
     return lambda n: np.stack([0.0, 0.0, z]) - radius * n
 
 
 def corner(x: Any, y: Any, z: Any) -> Spot:
-    """Of a point that is the shape's own."""
+    """The spot at a point of the shape."""
     return lambda n: np.stack([x, y, z])
 
 
 def rim(z: Any, radius: Any) -> list[Spot]:
-    """Of a circle about the z axis."""
+    """The spots of a circle about the z axis."""
 
     def at(cosine: float, sine: float) -> Spot:
         def spot(n: Array) -> Array:
@@ -53,7 +53,7 @@ def rim(z: Any, radius: Any) -> list[Spot]:
 
 
 def ellipsoid(semi_axes: Any) -> Spot:
-    """Of an ellipsoid: -D^2 n / sqrt(n^T D^2 n), D its semi-axes."""
+    """The lowest point of an ellipsoid: -D^2 n / sqrt(n^T D^2 n), D its semi-axes."""
 
     def spot(n: Array) -> Array:
         d = np.stack(list(semi_axes))

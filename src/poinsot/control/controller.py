@@ -223,7 +223,7 @@ def taken(value: Value | str, scene: Scene, key: str, owner: str) -> Array:
 
 
 def fitting(given: Mapping[str, Any], known: Mapping[str, Array], what: str, owner: str) -> dict[str, Array]:
-    """What a law gives, checked: all of these names, in their shapes."""
+    """The outputs of a law, checked: all of these names, in their shapes."""
     for key in given:
         if key not in known:
             raise FieldError(f"the law of {owner} gives the {what} {key!r}, which it has not{hint(key, known)}.", "law")

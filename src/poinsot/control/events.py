@@ -16,7 +16,7 @@ from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
 Outcome: TypeAlias = Mapping[str, ArrayLike] | Release | str
-"""What an event does: inputs and the values that it sets them to, a `Release`, or "stop"."""
+"""The action of an event: inputs and the values that it sets them to, a `Release`, or "stop"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class When(Element):
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What it does."""
+        """Its action."""
         many = isinstance(self.then, Sequence) and not isinstance(self.then, str)
         return () if self.then is None else tuple(self.then) if many else (self.then,)  # type: ignore[arg-type,return-value]
 

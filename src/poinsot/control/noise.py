@@ -21,7 +21,7 @@ _PARITY = np.uint32(0x1BD11BDA)
 
 
 class Key(NamedTuple):
-    """What tells one source of noise from all others: two uint32, or two arrays of them."""
+    """The key that tells one source of noise from all others: two uint32, or two arrays of them."""
 
     first: Any
     second: Any

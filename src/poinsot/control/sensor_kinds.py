@@ -103,7 +103,7 @@ def _rotated(truth: Array, error: Array, start: bool = False) -> Array:
 
 
 class SensorKind(NamedTuple):
-    """What a kind of sensor measures, how many errors it has, how they join, the unit, and the meaning."""
+    """A kind of sensor: the measured quantity, how many errors it has, how they join, the unit, and the meaning."""
 
     truth: "Callable[[Sensor, Scene], Array]"
     size: int

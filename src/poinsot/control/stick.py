@@ -153,7 +153,7 @@ def checked_bindings(own: Mapping[str, str] | None, usual: Mapping[str, str], wh
 
 @dataclass(eq=False)
 class Stick:
-    """What a pilot does: places of the axes from keys that are held, and from a gamepad or the stick of the page.
+    """A pilot's controls: positions of the axes from keys that are held, and from a gamepad or the stick of the page.
 
     places: of the axes, -1..1 or 0..1. trim: what is added to the pitch. given: axes that a gamepad or the page holds.
     """

@@ -1,4 +1,4 @@
-"""What an aircraft measures of the air: speeds, angles of the flow, Mach number, pressures, altitudes."""
+"""Air data of an aircraft: speeds, angles of the flow, Mach number, pressures, altitudes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -112,7 +112,7 @@ class AirData:
 
     @property
     def impact_pressure(self) -> Array:
-        """What a pitot tube has above the static pressure [Pa]; behind a normal shock beyond Mach 1 (Rayleigh)."""
+        """Impact pressure [Pa] of a pitot tube; beyond Mach 1 behind a normal shock (Rayleigh)."""
         return self.air.pressure * _impact(self.mach)
 
     @property
@@ -142,7 +142,7 @@ class AirData:
 
 
 def air_data(velocity: ArrayLike, air: Air) -> AirData:
-    """What a point meets that moves with `velocity` (..., 3) [m/s] relative to the air, in aircraft axes."""
+    """The flow at a point that moves with `velocity` (..., 3) [m/s] relative to the air, in aircraft axes."""
     return AirData(as_array(velocity), air)
 
 

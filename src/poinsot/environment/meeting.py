@@ -78,7 +78,7 @@ class ContactElement(Element):
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """What a body a touches, in a scene: patches, in the frame of its carrier.
+    """The patches in which a body a touches others in a scene, in the frame of its carrier.
 
     law: the element. b: the other body, None for the ground; Ad (6, 6) takes the twist of its carrier to that of a.
     """

@@ -1,4 +1,4 @@
-"""What is said of a body in orbit: its osculating elements, its height, sunlight and magnetic field."""
+"""Quantities of a body in orbit: osculating elements, height, sunlight and magnetic field."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -39,7 +39,7 @@ def looped(elements: Iterable[Element]) -> list[Touch]:
 
 
 def resisting_together(touches: Sequence[Touch], scene: Scene, h: Scalar) -> Resisting:
-    """What touches of different bodies do over a step h [s] from a scene."""
+    """The action of touches of different bodies over a step h [s] from a scene."""
     spots = SpotLoop.of(touches, scene, h)
     return Resisting(spots.resistance, spots.taken, len(spots.owner))
 
@@ -71,7 +71,7 @@ class SpotLoop:
 
     @classmethod
     def of(cls, touches: Sequence[Touch], scene: Scene, h: Scalar) -> "SpotLoop":
-        """Of touches of different bodies."""
+        """All spots of touches of different bodies, for a loop."""
         meetings = [touch.meeting(scene) for touch in touches]
         patches = [patch for meeting in meetings for patch in meeting.patches]
         return cls(

@@ -164,7 +164,7 @@ class TouchList(ContactElement):
         return Resisting(at, lambda later, used: self._taken(contacts, later, used))
 
     def _on_bodies(self, contacts: ListedContacts, later: Later) -> ListedForces:
-        """What it does to bodies, without Jacobians."""
+        """Its action on bodies, without Jacobians."""
         n, scene, h = len(self.bodies()), later.scene, later.h
         blank = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6)))
         made = contacts.resistances(self.law, h, self._motion(contacts, later), *blank)
@@ -289,7 +289,7 @@ class TouchList(ContactElement):
         )
 
     def outcome(self, contacts: ListedContacts, h: Scalar, end: Array, guess: Array) -> tuple[ListOutcome, Array]:
-        """What contacts did over a step h, and the energy [J] of springs that were forgotten, which slid."""
+        """The work of contacts over a step h, and the energy [J] of springs that were forgotten, which slid."""
         did, forgotten = outcome(contacts, self.law, h, end, guess), contacts.forgotten(self._stiffness)
         return replace(did, books=did.books + Books(sliding=-forgotten / h)), forgotten
 
@@ -347,7 +347,7 @@ class TouchList(ContactElement):
         return F
 
     def places(self, scene: Scene) -> tuple[Array, ...]:
-        """What touches, by place: points (m, p, 3) [m], depths (m, p), negative where there is none, normals (m, 3),
+        """Patches that touch, by place: points (m, p, 3) [m], depths (m, p), negative without one, normals (m, 3),
         forces (m, 3) [N] on the first body, in world axes, and friction (m,)."""
         frames = self.frames(scene)
         contacts = self.contacts(scene, frames, 0.0)

@@ -46,7 +46,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class TableSet:
-    """What functions may refer to: breakpoints by bpID, tables by gtID or utID."""
+    """The data that functions may refer to: breakpoints by bpID, tables by gtID or utID."""
 
     breakpoints: dict[str, Array]
     tables: dict[str, Element] = field(default_factory=dict)

@@ -83,7 +83,7 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
 
 
 def _equipment(mujoco: Any, model: Any, mech: Mechanism) -> Equipment:
-    """What the file says beyond the tree; shapes are read when they are needed."""
+    """The equipment that the file states beyond the tree; shapes are read when they are needed."""
     names = _names([model.body(b).name for b in range(model.nbody)])
     moving = [link.name for link in mech.links if link.joint.nv]
     motors = tuple(motors_of(mujoco, model, moving))

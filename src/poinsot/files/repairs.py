@@ -1,4 +1,4 @@
-"""What is mended in robot files: mass properties that no body has, and limits that a joint starts beyond."""
+"""Repairs of robot files: mass properties that no body has, and limits that a joint starts beyond."""
 
 import warnings
 from collections.abc import Iterable

@@ -68,7 +68,7 @@ def _digest(file: BinaryIO, length: int) -> bytes:
 
 
 def _structure(head: bytes, size: int) -> str:
-    """What is wrong with the first block (HDF5 File Format Specification, II.A); empty if nothing is."""
+    """The fault of the first block (HDF5 File Format Specification, II.A); empty if there is none."""
     if not head.startswith(HDF5) or len(head) < 64:
         return "it is not an HDF5 file"
     if head[8] > 3:

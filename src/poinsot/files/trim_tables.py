@@ -23,7 +23,7 @@ KEYS: dict[str, KeyType] = {
 
 
 def start_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """What `pt.Start` takes of the start of a body; an error if something belongs to a trim that is not asked for."""
+    """The arguments of `pt.Start` for a body; an error if something belongs to a trim that is not asked for."""
     if "trim" not in entries and (alone := [key for key in KEYS if key in entries]):
         raise ValueError(f'{alone[0]} belongs to a trim: give trim = "level" or another kind as well')
     return {key: value for key, value in entries.items() if key not in KEYS}

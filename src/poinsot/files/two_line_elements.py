@@ -54,7 +54,7 @@ def load_tle(
 
 
 def _rounding(satellite: Any, own: Any) -> float:
-    """What the epoch as an instant of whole microseconds is later than that of the elements [microseconds]."""
+    """By how much the epoch in whole microseconds is later than that of the elements [microseconds]."""
     exact = satellite.jdsatepochF * epochs.DAY * 1e6
     return float(round(exact) - exact)
 

@@ -31,7 +31,7 @@ def run_into(
 
 
 def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
-    """What the nodes of an argument stand for in an array (batch, elements): a column each, or all of it."""
+    """The part of an array (batch, elements) that the nodes of an argument stand for: a column each, or all of it."""
     return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 

@@ -168,7 +168,7 @@ def march(
 
 
 def _chosen(goes: Any, new: Any, old: Any) -> Any:
-    """What is stepped, where it goes on, and else as it was."""
+    """The new values where an instance goes on, elsewhere the old ones."""
     leaves, rebuild = flatten(old)
     return rebuild([np.where(goes, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
 

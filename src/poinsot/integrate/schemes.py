@@ -69,7 +69,7 @@ def runge_kutta(tableau: Tableau, f: Derivative, t: Scalar, y: Any, h: Scalar) -
 
 
 def runge_kutta_in_a_loop(tableau: Tableau, f: Derivative, t: Scalar, y: Any, h: Scalar) -> Any:
-    """The same with the stages as turns of one loop, of a method with a `reach`: f is written out once."""
+    """The same with the stages as iterations of one loop, of a method with a `reach`: f is written out once."""
     c, reach, b = np.array(tableau.c), np.array(tableau.reach), np.array(tableau.b)
 
     def stage(i: Any, now: tuple[Any, Any]) -> tuple[Any, Any]:

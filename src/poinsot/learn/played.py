@@ -11,7 +11,7 @@ from poinsot.learn.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a step brought: observation (..., no), reward, terminated, truncated (...), and the quantities of `info`."""
+    """A step's result: observation (..., no), reward, terminated, truncated (...), and the quantities of `info`."""
 
     observation: Array
     reward: Array

@@ -23,7 +23,7 @@ PURPOSE = "An environment"
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a learner does in a world.
+    """The task of a learner in a world.
 
     action: names of inputs, or a dict from names to bounds; by default all inputs. Bounds are a pair (low, high), or
     one number b for (-b, b); without them those of an actuator that takes the input. Actions beyond them are clipped.
@@ -105,7 +105,7 @@ class Task:
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        """What is observed."""
+        """The observed quantities."""
         return ("q", "v") if self.observation is None else option_checks.names("observation", self.observation)
 
     def observation_space(self) -> Any:

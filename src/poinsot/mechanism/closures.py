@@ -36,7 +36,7 @@ Relation: TypeAlias = Joint | Closing | Coupling | Sharing | Cam | Distance | Dr
 
 
 def asked_by(relation: Relation, far: bool = False) -> RowMaker:
-    """What a relation asks for, with its rows; `far`: for positions that are far from closed."""
+    """The maker of a relation's rows; `far`: for positions that are far from closed."""
     if isinstance(relation, Joint):
         return Kept(relation.type.closing(relation), far)
     return Kept(relation, far) if isinstance(relation, Closing) else relation
@@ -154,7 +154,7 @@ def sizes_of(mech: Mechanism, closure: Closure) -> Array:
 
 
 def meanings(mech: Mechanism, closures: Sequence[Closure], far: bool = False) -> list[tuple[str, int, Meaning]]:
-    """Of each row of closures: the name of its closure, its number in it, and its meaning."""
+    """The meaning of each row of closures, with the name of its closure and its number in it."""
     asked = [(closure, asked_by(closure.relation, far).meanings(mech, closure)) for closure in closures]
     return [(closure.name, k, row) for closure, rows in asked for k, row in enumerate(rows)]
 

@@ -118,7 +118,7 @@ class Cam:
         return WithRates(self.function, f"the function of {closure.name!r}")
 
     def argument(self, mech: Mechanism, closure: "Closure", q: Array, t: Any) -> Any:
-        """Of the function."""
+        """The argument of the function: the coordinate of the first joint."""
         return q[single_coordinate(mech, closure.name, closure.a)[0]]
 
 
@@ -166,7 +166,7 @@ class Driven:
         return WithRates(self.motion, f"the motion of {closure.name!r}")
 
     def argument(self, mech: Mechanism, closure: "Closure", q: Array, t: Any) -> Any:
-        """Of the motion."""
+        """The argument of the motion: the time."""
         return t
 
 

@@ -1,4 +1,4 @@
-"""What a robot file says beyond the tree: shapes that links touch by, motors, positions with names."""
+"""Equipment in a robot file beyond the tree: shapes that links touch by, motors, positions with names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from poinsot._types import Array
 
 @dataclass(frozen=True, eq=False)
 class Equipment:
-    """What a world takes from a robot file besides its links.
+    """The equipment that a world takes from a robot file besides its links.
 
     shapes: a function that reads the shapes that links touch others by, by the names of links; it is called when the
     world has something to touch. apart: pairs of links that pass through each other. pairs: a function that gives

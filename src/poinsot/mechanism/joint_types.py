@@ -53,7 +53,7 @@ def _unit_rows(axes: Array) -> Array:
 
 @dataclass(frozen=True)
 class Closing:
-    """What a joint asks of frame B on its child, seen from frame A on its parent, if it closes a loop.
+    """The condition that a joint puts on frame B of its child, seen from frame A of its parent, if it closes a loop.
 
     straight: directions d in A along which B's origin does not leave A's. aligned: pairs of a direction in A and one in
     B whose angle stays. screwed: pairs of an axis in A and a pitch [m/rad].

@@ -48,7 +48,7 @@ class Joint:
 
     @property
     def type(self) -> JointType:
-        """What joints of this kind have in common."""
+        """The properties that joints of this kind have in common."""
         return TYPES[self.kind]
 
     @property

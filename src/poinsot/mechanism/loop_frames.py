@@ -63,16 +63,16 @@ class LoopFrame:
 
     @cached_property
     def velocity(self) -> Array:
-        """Of the frame's origin (3,)."""
+        """The velocity of the frame's origin (3,)."""
         return self.velocity_at(self.X.p)
 
     @cached_property
     def acceleration(self) -> Array:
-        """Of the frame's origin (3,), at vdot = 0."""
+        """The acceleration of the frame's origin (3,), at vdot = 0."""
         return self.A[3:] + np.cross(self.alpha, self.X.p) + np.cross(self.w, self.velocity)
 
     def velocity_at(self, p: Array) -> Array:
-        """Of the point of the link that is at p."""
+        """The velocity of the point of the link that is at p."""
         return self.V[3:] + np.cross(self.w, p)
 
     def rows_at(self, p: Array) -> Array:

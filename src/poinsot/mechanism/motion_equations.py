@@ -41,7 +41,7 @@ class MotionEquations:
 
     @cached_property
     def bias(self) -> Any:
-        """What is left without accelerations (nv,): gravity, Coriolis and centrifugal terms, and forces."""
+        """The bias force (nv,), at zero acceleration: gravity, Coriolis and centrifugal terms, and forces."""
         sp = symbolic.sympy()
         still = dict.fromkeys(self.vdot, 0)
         return sp.Matrix([sp.expand(force).subs(still) for force in self.forces])

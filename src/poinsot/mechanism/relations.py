@@ -38,7 +38,7 @@ PARALLEL = 1e-15  # the sine of an angle that is none
 
 
 class RowMaker(Protocol):
-    """What a relation knows: how many rows it has, how many of them hold positions, and the rows themselves."""
+    """The rows of a relation: how many rows it has, how many of them hold positions, and the rows themselves."""
 
     @property
     def count(self) -> int:
@@ -55,7 +55,7 @@ class RowMaker(Protocol):
         """The links in whose joints it acts; none if it acts on the two frames."""
 
     def meanings(self, mech: Mechanism, closure: "Closure") -> list[Meaning]:
-        """What the gap of each row is, in words, and its unit."""
+        """The meaning of each row's gap, in words, and its unit."""
 
 
 @dataclass(frozen=True, eq=False)

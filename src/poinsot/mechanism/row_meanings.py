@@ -1,4 +1,4 @@
-"""What a row of a closure measures, in words and units: for errors about loops that are open."""
+"""The meaning of each row of a closure, in words and units: for errors about loops that are open."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ MOST = 12  # rows that an error tells
 
 
 class Meaning(NamedTuple):
-    """Of a row: what a positive gap is, such as "along x of frame A", and a negative one, "along -x of frame A"; and
-    the unit, "m", "rad", or "m/s" of a row that holds a velocity only.
+    """The meaning of a row: the words for a positive gap, such as "along x of frame A", and for a negative one,
+    "along -x of frame A"; and the unit, "m", "rad", or "m/s" of a row that holds a velocity only.
 
     `neutral`: for a row that keeps the angle between two directions, its cosine where the loop is closed; the gap is
     then the change of the cosine.

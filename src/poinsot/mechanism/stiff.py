@@ -174,7 +174,7 @@ class StiffForces:
 
 
 class Added:
-    """What the joints add to the accelerations of links: added[link], A (6,) in its carrier's frame, by its number.
+    """The accelerations that joints add to links: added[link], A (6,) in its carrier's frame, by its number.
 
     A: of the bodies of the tree; known: of links, where these are known already.
     """

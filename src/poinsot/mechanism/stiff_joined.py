@@ -23,7 +23,7 @@ from poinsot.mechanism.stiff_rows import accelerations
 
 @dataclass(frozen=True, eq=False)
 class ListedForces:
-    """What a list does to bodies over a step, in world axes about one point: forces F (n + 1, 6) as at the start,
+    """The action of a list on bodies over a step, in world axes about one point: forces F (n + 1, 6) as at the start,
     `resistances` between pairs, and their sums for each body, own (n + 1, 6, 6); the last is the world's.
 
     links: the numbers of the bodies' links. Ad: for each, the matrix (6, 6) that takes a twist of the body that carries

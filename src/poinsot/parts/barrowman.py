@@ -107,7 +107,7 @@ class Fins:
 
     @property
     def area(self) -> Any:
-        """Of one fin [m^2]."""
+        """The area of one fin [m^2]."""
         return 0.5 * (self.root + self.tip) * self.span
 
     def one(self, diameter: Any, mach: Any) -> Any:

@@ -194,7 +194,7 @@ class Element:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """What its power is made of, if the ledger has a row for each: the names of `Effect.shares`."""
+        """The shares of its power, if the ledger has a row for each: the names of `Effect.shares`."""
         return ()
 
     def happened(self, states: Mapping[str, Array]) -> Array | None:

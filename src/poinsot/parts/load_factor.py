@@ -1,4 +1,4 @@
-"""What a pilot or an accelerometer feels: the specific force of any point of any body, and the load factor."""
+"""Load factors: the specific force of any point of any body, as a pilot or an accelerometer feels it."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -96,11 +96,11 @@ class Later:
     a: Array
 
     def carried(self, body: str) -> Array:
-        """What the step adds to the twist of a body (6,), in the frame of its carrier."""
+        """The change of a body's twist (6,) over the step, in the frame of its carrier."""
         return self.h * self.A[body]
 
     def change(self, body: str) -> Array:
-        """What the step adds to the twist of a body (6,), in its own axes as at the start."""
+        """The change of a body's twist (6,) over the step, in its own axes as at the start."""
         return self.scene.carrier(body)[1].inverse().adjoint() @ self.carried(body)
 
     def twist(self, body: str) -> Array:
@@ -108,7 +108,7 @@ class Later:
         return self.scene[body].twist + self.change(body)
 
     def joint_change(self, joint: str) -> Array:
-        """What the step adds to the velocity of a joint (nv,)."""
+        """The change of a joint's velocity (nv,) over the step."""
         mech = self.scene.mechanism
         return self.h * self.a[mech.v_slices[mech.index(joint)]]
 

@@ -84,7 +84,7 @@ def _sizes(tank: Tank) -> dict[str, Any]:
 
 
 class SloshParts(NamedTuple):
-    """What stands for a tank whose contents slosh: the rest of them, and the pendulum with its joint and its place."""
+    """The model of a tank whose contents slosh: the part at rest, and the pendulum with its joint and its place."""
 
     rest: Tank
     pendulum: Inertia
@@ -124,7 +124,7 @@ def _completed(m: float, ratio: float, length: float, hinge: float, centre: floa
 
 
 def _in_ball(m: float, R: float, level: float) -> SloshModel:
-    """Of a ball that is filled to a share of its volume."""
+    """The slosh of a ball that is filled to a share of its volume."""
     depths = [x.real for x in np.roots([-1.0, 3.0, 0.0, -4 * level]) if abs(x.imag) < 1e-9 and 0 < x.real < 2]
     s = depths[0] - 1  # the surface above the centre, radius 1: level = h^2 (3 - h)/4
     eigenvalue, ratio = _ball_mode(s)

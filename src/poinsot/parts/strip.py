@@ -115,7 +115,7 @@ def oriented(forward: Array, right: Array, twist: Any) -> tuple[Array, Array, Ar
 
 @dataclass(frozen=True, eq=False)
 class Flowing:
-    """What a panel meets: u forward and w down [m/s] at the quarter chord, relative to the air; q [rad/s] nose up."""
+    """The flow at a panel: u forward and w down [m/s] at the quarter chord, relative to the air; q [rad/s] nose up."""
 
     air: Any
     u: Array

@@ -26,7 +26,7 @@ FLOOR = 1e-3  # to which the tolerance is relative where a number is smaller tha
 
 @dataclass(frozen=True, eq=False)
 class Paced:
-    """What is stepped, the next step [s], 0 if it is not known, and the last error."""
+    """The stepped state, the next step [s], 0 if it is not known, and the last error."""
 
     y: LedgerState
     h: Array

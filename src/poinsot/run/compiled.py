@@ -230,7 +230,7 @@ class CompiledSystem:
         return output_kinds.remembered(self.outputs, t, self.context(p).motion(t, self.unpack(y).state))
 
     def _output_values(self, t: Scalar, y: Array, p: Array) -> Array:
-        """What the outputs are of, (k,), at one instant."""
+        """The quantities of the outputs, (k,), at one instant."""
         motion = self.context(p).motion(t, self.unpack(y).state)
         return np.stack([output.value(t, motion) for output in self.outputs])
 

@@ -18,7 +18,7 @@ FEW = 3  # differences that are named
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the numbers of a state mean: the world that they belong to, the method, and the names of all of them."""
+    """The meaning of a state's numbers: the world that they belong to, the method, and the names of all of them."""
 
     hash: str
     method: str
@@ -75,7 +75,7 @@ class RunState:
 
     @property
     def time(self) -> float:
-        """What the clock shows [s]."""
+        """The reading of the clock [s]."""
         return self.origin + self.steps * self.step
 
     @property
@@ -128,7 +128,7 @@ def require_own(start: Any, world: World) -> None:
 
 
 def differences(layout: Layout, world: World) -> Iterator[str]:
-    """What differs between the world of a layout and another one, in words."""
+    """The difference between the world of a layout and another one, in words."""
     was, now = layout.description, world.description
     if was is None:
         yield f"its hash was {layout.hash}, and is {hash_of(world)}"

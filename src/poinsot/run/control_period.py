@@ -36,7 +36,7 @@ class ControlPeriod:
         return np.stack([own.get(k, p[k]) for k in range(self.compiled.np)])
 
     def observe(self, t: Scalar, x: Array, p: Array) -> Array:
-        """What is observed, (no,), at the time t."""
+        """The observation (no,) at the time t."""
         c = self.compiled
         return self.observed.of(c.context(p).motion(t, c.unpack(c._from_stepped(x, p)).state))
 

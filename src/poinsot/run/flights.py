@@ -1,4 +1,4 @@
-"""What was flown, as inputs that hold from their times on: they run again to the same bits, and are kept as a table."""
+"""Recorded flights, as inputs that hold from their times on: they run again to the same bits, kept in tables."""
 
 import csv
 import io

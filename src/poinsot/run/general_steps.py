@@ -156,7 +156,7 @@ def needs_implicit(system: System) -> str:
 def runge_kutta(tableau: schemes.Tableau) -> Method:
     """On the components of the resting form, with quaternions normalized after each step.
 
-    Where the machine that is compiled for has no room to write all stages out, they are turns of a loop.
+    Where the machine that is compiled for has no room to write all stages out, they are iterations of a loop.
     """
     stages = len(tableau.b)
 

@@ -97,7 +97,7 @@ def inflow_over(
     ends: tuple[Array, Array, Array],
     end: Heap,
 ) -> Array:
-    """What flows in over a step h, and what the step itself adds, (k,) at the indices that are kept.
+    """The inflow over a step h, and what the step itself adds, (k,) at the indices that are kept.
 
     ends: the accelerations of the centres (n, 6), the same as twists about one point, and the guess of these.
     """
@@ -113,7 +113,7 @@ def inflow_over(
 
 
 def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: Heap) -> Array:
-    """What the step itself adds (8,)."""
+    """The contribution of the step itself (8,)."""
     bodies = heap.bodies
 
     def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -132,7 +132,7 @@ def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: H
 
 
 def _weight(heap: Heap) -> Array:
-    """What gravity brings in (8,)."""
+    """The inflow by gravity (8,)."""
     bodies, g = heap.bodies, heap.scene.mechanism.gravity
 
     def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -58,7 +58,7 @@ class Heap:
 
     @classmethod
     def of(cls, context: StepContext, t: Scalar, y: Array, h: Scalar) -> "Heap":
-        """Of a flat state y, which begins with q, v and the states of parts."""
+        """The heap in a flat state y, which begins with q, v and the states of parts."""
         s = context.system
         q, v, parts, _ = np.split(y, np.cumsum([s.nq, s.nv, s.ns]))
         scene, about = context.scene(t, State(q, v, parts)), y[4:7]
@@ -94,7 +94,7 @@ class Heap:
         return now, before
 
     def _loads(self, F: Array, fault: Any) -> Array:
-        """What accelerates the bodies (n, 6): wrenches F (n + 1, 6) about one point, weight, and their own spin."""
+        """The loads of the bodies (n, 6): wrenches F (n + 1, 6) about one point, weight, and their own spin."""
 
         def load(k: Any) -> Array:
             weight = np.asarray(self.bodies.mass)[k] * self.scene.mechanism.gravity

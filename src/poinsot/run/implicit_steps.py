@@ -122,7 +122,7 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
 
 @dataclass(frozen=True, eq=False)
 class Iterates:
-    """What is carried from one iteration to the next: accelerations of the bodies that are touched (k, 6), and of
+    """The carry from one iteration to the next: accelerations of the bodies that are touched (k, 6), and of
     joints (nv,), `now` and `before`; and what the elements keep. The forces follow from them when they are asked for,
     but for the closing forces of loops (m,).
     """

@@ -33,7 +33,7 @@ FAILED = 1e-3  # the same at the end: it has not converged
 
 @dataclass(frozen=True, eq=False)
 class Increment:
-    """What a step adds: w_m (nv,) times its length to x, and to p (nv,), the states of parts (ns,) and the ledger (k,).
+    """The increment of a step: w_m (nv,), times its length for x; of p (nv,), of parts (ns,) and of the ledger (k,).
 
     f (m,): the impulses in the loops at the start. `change`, `before`: of w_m in this iteration, and in the last one.
     """
@@ -135,7 +135,7 @@ class _Begin:
         return self.p if self.rows is None else self.p + at_rest(self.mech, self.about, self.state.q, f @ self.rows.J)
 
     def work(self, f: Array) -> Array:
-        """What these impulses do, in the ledger (k,): f times the mean of J v before and after them."""
+        """The work of these impulses, in the ledger (k,): f times the mean of J v before and after them."""
         if self.rows is None or self.response is None:
             return 0.0 * self.inflow
         rate = self.rows.J @ (self.state.v + 0.5 * self.response.moved_by(f))

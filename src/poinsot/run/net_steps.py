@@ -170,7 +170,7 @@ class _Group:
         )
 
     def tension(self, e: Any, i: Any, j: Any, q: Array, v: Array, v_at: int) -> tuple[Any, ...]:
-        """Of spring e: the position of its first mass, tension, rate of the length, and direction away from there."""
+        """Spring e: the position of its first mass, tension, rate of the length, and direction away from there."""
         x = np.stack([q[i + c] for c in range(3)])
         there = np.stack([self.anchor[c](e) if j is None else q[j + c] for c in range(3)])
         d = there - x

@@ -133,7 +133,7 @@ def remembering(outputs: Sequence[Output], step: Step, motion_of: MotionOf) -> S
     """
 
     def value_at(output: Output, t: Scalar, form: Any, h: Scalar) -> Array:
-        """What an output is of, after a part h of the step from a form at the time t."""
+        """The quantity of an output, after a part h of the step from a form at the time t."""
         return output.value(t + h, motion_of(t + h, step(t, form, h)))
 
     def whole(t: Scalar, now: tuple[Any, Array], h: Scalar, new: Any = None) -> tuple[Any, Array]:

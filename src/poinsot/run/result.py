@@ -88,11 +88,11 @@ class Run:
 
     @property
     def columns(self) -> Any:
-        """What `data` holds: `data` itself if it is there already, else `Columns`."""
+        """The records: `data` itself if it is there already, else `Columns`."""
         return self.data if is_known(self, "data") else self._recorded
 
     def columns_of(self, *names: str) -> Any:
-        """What `observed` gives, or the same as `Columns`."""
+        """The result of `observed`, or the same as `Columns`."""
         if not all(name in self.columns for name in names):
             return self._observed(names)
         return self.data[list(names)] if is_known(self, "data") else self._recorded.chosen(names)

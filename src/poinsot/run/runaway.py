@@ -89,7 +89,7 @@ def _residual(run: Run) -> str:
 
 
 def _of_the_step(run: Run) -> str | None:
-    """What is wrong if the step itself adds or takes too much, of methods that know what it does."""
+    """The complaint if the step itself adds or takes too much, of methods that know what it does."""
     if STEP not in run.compiled.sources or not np.isfinite(run.settings["ledger_tolerance"]):
         return None
     share = run.ledger.share_of(STEP)

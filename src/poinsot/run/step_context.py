@@ -1,4 +1,4 @@
-"""What a step of a world depends on, and a method as a row of the table."""
+"""The context of a step of a world, and a method as a row of the table."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -73,7 +73,7 @@ class StepContext:
         return kept
 
     def numerical(self, error: Array) -> Array:
-        """What the step itself adds (8,), at the indices that are kept (k,)."""
+        """The contribution of the step itself (8,), at the indices that are kept (k,)."""
         start = ledger.WIDTH * len(ledger.sources(self.system))
         whole: Array = np.concatenate([np.zeros(start), error])[self.inflow_indices]
         return whole
@@ -135,7 +135,7 @@ class StepContext:
         return ledger.conserved_quantities(scene, {name: scene.effect(name) for name in scene.elements})
 
     def without_jumps(self, t: Scalar, y: LedgerState, end: Scalar, new: LedgerState) -> LedgerState:
-        """What a step from y, at the time t, leads to; with velocities NaN if a drive or a cam jumps in it."""
+        """The end of a step from y at the time t; with velocities NaN if a drive or a cam jumps in it."""
         if not self.system.loops:
             return new
         return LedgerState(self.system.without_jumps(t, y.state, end, new.state, self.parameters), new.inflow)

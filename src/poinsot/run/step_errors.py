@@ -1,4 +1,4 @@
-"""What an implicit step itself adds to momentum and energy: its error, known exactly, for the ledger.
+"""The momentum and energy that an implicit step itself adds: its error, known exactly, for the ledger.
 
 A step h solves M a = Q - b with all forces Q, and all of M and the bias b, as at the start. In the frames of the start
 it changes v0 to v = v0 + h a; then the bodies move on to (q1, v1). With what is known of each force,

@@ -283,14 +283,14 @@ class WorldStepper:
 
     @property
     def observation(self) -> Any:
-        """What is observed (..., no) now."""
+        """The observation (..., no) now."""
         if not self._begun:
             raise ValueError("nothing was started yet: call reset() first.")
         return self._observe(None)
 
     @property
     def last_observation(self) -> Any:
-        """What was observed (..., no) at the end of the last step, before any reset."""
+        """The observation (..., no) at the end of the last step, before any reset."""
         return self._last.copy() if self._next else self._observe(None)
 
     def _observe(self, out: Any) -> Any:

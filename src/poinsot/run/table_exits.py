@@ -46,7 +46,7 @@ class TableExits(tuple[TableExit, ...]):
 
 @dataclass(eq=False)
 class Tally:
-    """Of each instance and axis (n, a): the time [s] that was spent beyond it, how far at most, and the value there."""
+    """Per instance and axis (n, a): the time [s] that was spent beyond it, how far at most, and the value there."""
 
     axes: list[tuple[str, Table, int]]
     time: Array

@@ -91,7 +91,7 @@ class _Steps:
         )  # fmt: skip
 
     def finish(self, start: Array, y: Array) -> Array:
-        """What the next step begins with: quaternions of length 1, about the centres of mass as they are now."""
+        """The start of the next step: quaternions of length 1, about the centres of mass as they are now."""
         return flat(self.resting.normalized(self.unflat(y), self.resting.moving(self.unflat(start).state.parts)))
 
 

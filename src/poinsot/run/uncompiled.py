@@ -1,4 +1,4 @@
-"""What is said when a user's function cannot be traced, and runs in plain Python."""
+"""Messages about a user's function that cannot be traced, and runs in plain Python."""
 
 import re
 import traceback
@@ -34,7 +34,7 @@ def _users_frame(error: BaseException) -> traceback.FrameSummary | None:
 
 
 def _hint(error: BaseException) -> str:
-    """What to write instead of an interpolator, or of a list that is read at a place that is not known yet."""
+    """A hint: what to write instead of an interpolator, or of a list that is read at a place that is not known yet."""
     frame = _users_frame(error)
     through = any("interpolate" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
     line = (frame and frame.line) or ""

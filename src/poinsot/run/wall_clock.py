@@ -28,7 +28,7 @@ class BehindWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class LiveFrame:
-    """What a viewer needs: the number of periods so far, the simulated time (...) [s], what is observed (..., no), and
+    """A view for a page: the number of periods so far, the simulated time (...) [s], the observation (..., no), and
     the stepper itself. `late` [s]: by how much the simulated time is behind the clock."""
 
     count: int
@@ -40,8 +40,8 @@ class LiveFrame:
 
 @dataclass(frozen=True, eq=False)
 class LiveRecord:
-    """What happened: the state at the start, and the actions (n, ..., na) of the periods with the wall times (n,) [s]
-    at which they were read. `dropped` [s]: simulated time that was given up because the physics was too slow."""
+    """A record of what happened: the state at the start, and the actions (n, ..., na) of the periods with the wall
+    times (n,) [s] at which they were read. `dropped` [s]: simulated time given up because the physics was too slow."""
 
     start: StepperState
     actions: Array
@@ -198,12 +198,12 @@ class LiveRun:
 
     @property
     def frame(self) -> LiveFrame:
-        """What there is to show now."""
+        """The latest view."""
         return LiveFrame(self.count, self.sim.time, self._seen, self._due / self.speed, self.sim)
 
     @property
     def record(self) -> LiveRecord:
-        """What happened so far."""
+        """The record so far."""
         width = (*np.shape(self.sim.time), len(self.sim.action_labels))
         periods = [period for period, _ in self._changes] + [self.count]
         actions = np.array([action for _, action in self._changes]).reshape((len(self._changes), *width))

@@ -125,7 +125,7 @@ class Pipe:
         return dict(json.loads(text))
 
     def ended(self) -> str:
-        """What to say of a browser that ended, with the last lines that it wrote."""
+        """The message about a browser that ended, with the last lines that it wrote."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         said = "; ".join(self.messages.read_text(errors="replace").strip().splitlines()[-3:])

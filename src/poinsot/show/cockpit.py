@@ -72,7 +72,7 @@ class Flight(OnPage):
     def _described(
         self, body: str, labels: list[str], fly: Mapping[str, Any], pad: Mapping[str, str]
     ) -> dict[str, Any]:
-        """What the page must know of the cockpit."""
+        """The description of the cockpit for the page."""
         elements = self.world.description.acting()
         tanks = {n: float(e.capacity) for n, e in elements if isinstance(e, Tank)}
         return {

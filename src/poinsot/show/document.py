@@ -169,7 +169,7 @@ def document(
 def _described(
     run: Run, picture: Picture, vehicles: Sequence[Vehicle], sheet: Sheet, body: int, plots: Iterable[Any] | None
 ) -> dict[str, Any]:
-    """What is told of a run beside its picture."""
+    """The text about a run beside its picture."""
     instance, names = picture.records.numbers[0], picture.records.names
     return {
         "exact": _exact(run, picture, vehicles, sheet, body),
@@ -258,7 +258,7 @@ def ledger_rows(run: Run, instance: int) -> dict[str, Any] | None:
 
 
 def events(run: Run, instance: int) -> list[dict[str, Any]]:
-    """What happened, with its time: limits of the structure that were passed, events, and why a run ended early."""
+    """Happenings of a run with their times: limits of the structure that were passed, events, why it ended early."""
     last = run.y[-1] if run.batch is None else run.y[-1][instance]
     found = Happenings(run.compiled.system)(last)
     if run.stop.reason in EARLY:

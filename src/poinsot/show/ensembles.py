@@ -51,7 +51,7 @@ class Ensemble:
 
     @cached_property
     def outcomes(self) -> Array:
-        """What became of each instance (n,): the index of one of `OUTCOMES`."""
+        """The outcome of each instance (n,): the index of one of `OUTCOMES`."""
         sound: Array = np.asarray(np.isfinite(self.run.y).all(axis=(0, -1)))
         passed: Array = np.zeros(sound.shape, dtype=bool)
         for latch in self.run.limits.latches.values():
@@ -76,7 +76,7 @@ class Ensemble:
         return (float(some.min()), float(some.max()), values) if some.size else (0.0, 1.0, values)
 
     def legend(self) -> dict[str, Any] | None:
-        """What the colours mean, for the page."""
+        """The meaning of the colours, for the page."""
         if self.by is None:
             return None
         if self.by == "outcome":

@@ -1,4 +1,4 @@
-"""What is announced as it happens: limits of the structure that are passed, and events."""
+"""Announcements of happenings: limits of the structure that are passed, and events."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Happenings:
         self.places = dict(zip(system.states, ends.tolist(), strict=False))
 
     def __call__(self, y: Array) -> list[dict[str, Any]]:
-        """What has happened, in the order of its times."""
+        """The happenings so far, in the order of their times."""
         found = []
         for name, element in self.elements.items():
             done, at = (float(y[self.places[f"{name}.{key}"]]) for key in KEYS[_kind(element)])

@@ -1,4 +1,4 @@
-"""What a display shows of a motion, computed as records are: the same numbers, to the last digit, as a run has."""
+"""Readings of a display, computed as records are: the same numbers, to the last digit, as a run has."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -35,7 +35,7 @@ Numbers = Callable[[float, Array, Array], Array]
 
 
 class Outbox:
-    """What one page is sent, by a thread of its own: all texts, and of the frames the latest."""
+    """The mail of one page, sent by a thread of its own: all texts, and of the frames the latest."""
 
     def __init__(self, page: Socket) -> None:
         self.page, self.texts, self.frame = page, list[str](), b""

@@ -1,4 +1,4 @@
-"""What a live page is sent: a document once, and then frames, each a row of numbers for what moves."""
+"""The picture for a live page: a document once, and then frames, each a row of numbers for what moves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -191,6 +191,6 @@ class LivePicture:
         return packer.values
 
     def layout(self) -> dict[str, Any]:
-        """What is in a frame, for the page: the layers in their order, with their sizes and editions."""
+        """The contents of a frame, for the page: the layers in their order, with their sizes and editions."""
         layers = [[n, max(0, x.size), x.edition] for n in self.on if (x := self.layers[n])]
         return {"edition": self.edition, "layers": layers}

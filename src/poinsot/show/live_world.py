@@ -237,7 +237,7 @@ class Live(OnPage):
 
     @property
     def record(self) -> LiveRecord:
-        """What happened since the last reset: `record.replay(world.stepper(...))` has the same bits."""
+        """The record since the last reset: `record.replay(world.stepper(...))` has the same bits."""
         return self.page.ask(lambda: self.page.loop.record)
 
     def replayer(self) -> WorldStepper:

@@ -77,7 +77,7 @@ class Measures:
 
     @memo
     def asked(self, element: str, key: str, entry: str = "") -> Measuring:
-        """What an element is told: a number, input, signal or function among its fields, or an entry of one."""
+        """A value that an element is told: a number, input, signal or function among its fields, or an entry of one."""
 
         def told(scene: Scene) -> Array:
             own = getattr(scene.elements[element], key)
@@ -104,7 +104,7 @@ class Measures:
 
     @memo
     def listed(self, element: str) -> Measuring:
-        """What touches in a list of contacts."""
+        """The contacts of a list."""
 
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
@@ -228,11 +228,11 @@ class Records:
         return points[:, 0], normals[:, 0], depths[:, 0]
 
     def listed(self, element: str) -> list[Array]:
-        """What touches in a list of contacts of the first instance, by record and place: as `TouchList.places`."""
+        """The contacts of a list in the first instance, by record and place: as `TouchList.places`."""
         return [x[:, 0] for x in self.measures.listed(element)(self.time, self.y, self.p)]
 
     def told(self, element: str, key: str, entry: str = "") -> Array:
-        """What the first instance of an element is told, (r,): records.told("wing", "deflection")."""
+        """The values that an element of the first instance is told, (r,): records.told("wing", "deflection")."""
         return self.measures.asked(element, key, entry)(self.time, self.y, self.p)[0][:, 0]
 
     def flow(self, body: str, point: Any) -> Array:

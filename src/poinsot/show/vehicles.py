@@ -1,4 +1,4 @@
-"""What is worth following in a picture: free bodies with all that hangs on them, their sizes and their paths."""
+"""Vehicles that a picture may follow: free bodies with all that hangs on them, their sizes and their paths."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

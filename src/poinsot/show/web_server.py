@@ -72,7 +72,7 @@ class PageServer:
                 waiting.put(json.dumps(what))
 
     def heard(self, at: float, **state: Any) -> None:
-        """What a page told at its time `at` [ms]: requests come in threads, and an older one may come later."""
+        """Takes a page's message of its time `at` [ms]: requests come in threads, an older one may come later."""
         with self._lock:
             if at >= self._heard_at:
                 self._heard_at = at

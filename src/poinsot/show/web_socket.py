@@ -14,7 +14,7 @@ LARGEST = 65536  # bytes of a message from a page
 
 
 class ProtocolError(Exception):
-    """What came is not a message of a websocket, or too long a one."""
+    """The bytes that came are not a message of a websocket, or too long a one."""
 
 
 def message_in(text: str | bytes) -> dict[str, Any] | None:

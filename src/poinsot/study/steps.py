@@ -86,7 +86,7 @@ class StepCheck:
         return text + self._other_methods()
 
     def _other_methods(self) -> str:
-        """What limits the step, and which methods would lift the limit."""
+        """A sentence on the limit of the step, and which methods would lift it; empty if no element is stiff."""
         if not self.stiff:
             return ""
         return (

@@ -26,7 +26,7 @@ NONE: Bins = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 @dataclass(eq=False)
 class Summary:
-    """Of some outcomes, by name: how many instances, and what became of them.
+    """Some outcomes, by name: how many instances, and what became of them.
 
     sums, products: exact, of the outcomes and of their pairs, where all outcomes are finite. bins: counts by leading
     bits. counts: of the histograms with these edges. least, most: (value, instance) of the extremes.

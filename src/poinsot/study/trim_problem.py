@@ -128,7 +128,7 @@ class TrimProblem:
         return State(q, v, np.stack(parts) if parts else start.parts)
 
     def residual(self, z: Array, c: Array) -> Array:
-        """What shall vanish (k,)."""
+        """The residual (k,), which shall vanish."""
         values = self.values(z, c)
         state = self.state(z, values)
         motion = self.system.motion(0.0, state, values)

@@ -1,4 +1,4 @@
-"""What a user asks of a trim, by names, as a problem: checked before any work starts."""
+"""A trim as a user asks for it, by names, made a problem: checked before any work starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -62,7 +62,7 @@ class Trim:
 
     @cached_property
     def values(self) -> dict[str, Array]:
-        """What was found, by name, each (b,); numbers for one."""
+        """The solution, by name, each (b,); numbers for one."""
         return {name: self._one(self.z[:, k]) for k, name in enumerate(self.asked.problem.unknowns)}
 
     @cached_property
@@ -169,7 +169,7 @@ class Trim:
 
     @cached_property
     def quantities(self) -> dict[str, Array]:
-        """What follows: of a body in flight, its airspeed and the like, pitch [rad] and load factor."""
+        """Derived quantities: of a body in flight, its airspeed and the like, pitch [rad] and load factor."""
         problem = self.asked.problem
         if problem.body is None or "air" not in problem.system.description.elements:
             return {}
@@ -213,7 +213,7 @@ class Trim:
         return self._one(np.array(each, dtype=object))
 
     def left(self, k: int = 0) -> str:
-        """What is not zero in an instance, in words."""
+        """The residuals of an instance that are not zero, in words."""
         problem = self.asked.problem
         at = ", ".join(
             f"{short(p, problem.body)} = {np.round(x[k], 6)}" for p, x in self._numbers()[: len(problem.given)]

@@ -1,4 +1,4 @@
-"""What is checked of a world at its start: effects are well formed and finite, latches can be judged, what parts has
+"""Checks of a world at its start: effects are well formed and finite, latches can be judged, what parts has
 mass, and no body is deep in the Earth."""
 
 from collections.abc import Callable, Mapping, Sequence

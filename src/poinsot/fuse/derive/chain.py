@@ -39,7 +39,7 @@ class Recurrences:
 
     @classmethod
     def of(cls, f: Callable[[Any, Any], Any], n: int, observers: int = 0) -> "Recurrences":
-        """Of f(t, y (n,)), which may use traced values of its surroundings. The last numbers of y only observe."""
+        """Those of f(t, y (n,)), which may use traced values around it. The last numbers of y only observe."""
         plain = Graph(current(), name="rate")
         with tracing_into(plain):
             t, y = plain.param("f"), [plain.param("f") for _ in range(n)]

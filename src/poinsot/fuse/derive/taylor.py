@@ -27,7 +27,7 @@ Row = tuple[Node, bool]  # the series of a node; True: k times its coefficients
 
 
 class _Coefficients:
-    """What rules see: the coefficients of order k of nodes, `now`, those of order 0, and sums of products of others."""
+    """Coefficients as rules see them: those of order k of nodes, `now`, of order 0, and sums of products of others."""
 
     def __init__(self, recurrences: Recurrences, zeroth: dict[Node, Value]) -> None:
         self.recurrences, self.zeroth, self.home = recurrences, zeroth, current()

@@ -14,7 +14,7 @@ Recipe = tuple[Callable[..., np.ufunc], tuple[object, ...]]
 
 
 class _Kept:
-    """What a ufunc of ours needs for as long as it lives: NumPy keeps pointers to these things, not copies."""
+    """The objects that a ufunc of ours needs for as long as it lives: NumPy keeps pointers to them, not copies."""
 
     def __init__(self, recipe: Any, *things: Any) -> None:
         self.recipe, self.things = recipe, things

@@ -149,7 +149,7 @@ def may_vary(function: Callable[..., Any]) -> bool:
 
 
 def suspect(function: Callable[..., Any], seen: set[int] | None = None) -> str | None:
-    """What in the code of a function may differ from call to call, in words; None if nothing can."""
+    """The part of a function's code that may differ from call to call, in words; None if nothing can."""
     seen = set() if seen is None else seen
     if id(function) in seen:
         return None
@@ -183,7 +183,7 @@ def _is_changeable(value: Any) -> bool:
 
 
 def _unsafe(value: Any, seen: set[int]) -> str | None:
-    """What in a value that a function uses may change from call to call."""
+    """The part of a value used by a function that may change from call to call."""
     if isinstance(value, SAFE_TYPES):
         return None
     if isinstance(value, types.ModuleType):

@@ -82,7 +82,7 @@ class Table:
 
     @property
     def _outside(self) -> tuple[str, ...]:
-        """What is done beyond the grid, per axis."""
+        """The rule beyond the grid, per axis."""
         return (self.outside,) * len(self.axes) if isinstance(self.outside, str) else tuple(self.outside)
 
     @property
@@ -110,7 +110,7 @@ class Table:
         return tuple(k for k, outside in enumerate(self._outside) if outside not in ("periodic", "mirror"))
 
     def label(self, axis: int) -> str:
-        """What an axis is called in reports."""
+        """The name of an axis in reports."""
         return str(self.labels[axis]) if self.labels else f"axis {axis}"
 
     def beyond(self, *points: Any) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ class Pattern:
 
 
 def pattern(n: int, groups: Iterable[Sequence[int]]) -> Pattern:
-    """Of a matrix (n, n) that is a sum of full blocks, each for a group of unknowns."""
+    """The pattern of a matrix (n, n) that is a sum of full blocks, each for a group of unknowns."""
     near: list[set[int]] = [set() for _ in range(n)]
     for group in groups:
         for i in group:

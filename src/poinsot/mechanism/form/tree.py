@@ -165,7 +165,7 @@ def simple_joints(joint: Joint, q: slice, v: slice) -> list[tuple[Joint, slice, 
 
 
 def placed(T: Tree, q: Array, v: Array) -> list[tuple[Pose, Array]]:
-    """Of every body, its pose X_WC and its twist (6,), about its origin in its axes."""
+    """The pose X_WC and the twist (6,) of every body, about its origin in its axes."""
     found: list[tuple[Pose, Array]] = []
     for body in T.bodies:
         here = body.at(q, v)
