@@ -82,9 +82,10 @@ def test_a_batch_has_the_bits_of_one(name):
     np.testing.assert_array_equal(f(*args), [f(*one) for one in zip(*args, strict=True)])
 
 
-@pytest.mark.parametrize("name", ["pin", "both"])
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_single_precision(name):
-    """To some hundred roundings: J M^-1 J^T of a four-bar has a condition number of tens."""
+    """To some hundred roundings: J M^-1 J^T of a four-bar has a condition number of tens. Redundant rows count for
+    nothing, by thresholds beside the rounding of float32."""
     mech = MECHANISMS[name]
     f, args = kernel_of(mech), states(mech)
     exact, single = f(*args), f(*(x.astype(np.float32) for x in args))

@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
 from poinsot.contact.colliders import Collider
-from poinsot.contact.distances import clearance
+from poinsot.contact.distances import clearance, require_slope
 from poinsot.contact.law import Material, numbers_of
 from poinsot.contact.pressing import Pressed
 from poinsot.contact.spots import SPOTS, Spot, spots_of
@@ -61,6 +61,8 @@ class Ground(Element):
                 raise FieldError(f"{name} of {owner} must be three numbers, not {getattr(self, name)!r}.", name)
         if not is_traced(self.normal) and not np.any(np.asarray(self.normal)):
             raise FieldError(f"normal of {owner} must not be zero.", "normal")
+        if self.distance is not None:
+            require_slope(owner, self.distance)
 
     def effect(self, scene: Scene) -> Effect:
         return Effect()

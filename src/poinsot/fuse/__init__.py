@@ -10,6 +10,7 @@ from poinsot.fuse.plan.budget import budget
 from poinsot.fuse.trace.cells import locate
 from poinsot.fuse.trace.control import fori_loop, in_memory, once, when, while_loop
 from poinsot.fuse.trace.linalg import solve_spd
+from poinsot.fuse.trace.precision import coarseness
 from poinsot.fuse.trace.table import Table
 from poinsot.fuse.trace.traced import Traced, is_traced
 
@@ -21,6 +22,7 @@ __all__ = [
     "Traced",
     "aligned_zeros",
     "budget",
+    "coarseness",
     "fori_loop",
     "gradient",
     "hessian",

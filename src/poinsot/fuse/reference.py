@@ -35,10 +35,18 @@ def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
     return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]
 
 
-def run(graph: Graph, inputs: Sequence[np.ndarray], functions: Functions = MappingProxyType({})) -> list[np.ndarray]:
-    """The outputs for these parameters: arrays over the batch; arrays in memory have shape (elements, batch or 1)."""
+def run(
+    graph: Graph,
+    inputs: Sequence[np.ndarray],
+    functions: Functions = MappingProxyType({}),
+    dtype: np.dtype[Any] | None = None,
+) -> list[np.ndarray]:
+    """The outputs for these parameters: arrays over the batch; arrays in memory have shape (elements, batch or 1).
+
+    dtype: of all floats; by default that of the first of them.
+    """
     values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
-    dtype = inputs[0].dtype if inputs and inputs[0].dtype.kind == "f" else np.dtype(float)
+    dtype = dtype or next((x.dtype for x in inputs if x.dtype.kind == "f"), np.dtype(float))
     for node, over in _steps(graph, tuple(graph.outputs)):
         values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype, functions)
         for arg in over:
@@ -64,10 +72,10 @@ def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any], functions: Func
     if node.op in OPS:
         result = (functions.get(node.op) or OPS[node.op].evaluate)(*args)
         return result.astype(dtype) if node.op == "to_float" else result
-    return _STRUCTURE[node.op](node, args, functions)
+    return _STRUCTURE[node.op](node, args, functions, dtype)
 
 
-def _loop(node: Node, args: list[Any], functions: Functions) -> list[Any]:
+def _loop(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> list[Any]:
     body: Graph = node.data
     count, carry, captured = args[0], args[1 : 1 + len(body.outputs)], args[1 + len(body.outputs) :]
     for i in range(int(np.max(count, initial=0))):
@@ -76,7 +84,7 @@ def _loop(node: Node, args: list[Any], functions: Functions) -> list[Any]:
             runs = runs & carry[body.goes_on]
             if not np.any(runs):
                 break
-        ends = run(body, _as_arrays([np.int64(i), *carry, *captured]), functions)
+        ends = run(body, _as_arrays([np.int64(i), *carry, *captured]), functions, dtype)
         carry = [np.where(runs, new, old) for new, old in zip(ends, carry, strict=True)]
     return carry
 
@@ -85,26 +93,26 @@ def _as_arrays(values: Sequence[Any]) -> list[np.ndarray]:
     return [np.asarray(value) for value in values]
 
 
-def _slow_path(node: Node, args: list[Any], functions: Functions) -> list[Any]:
+def _slow_path(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> list[Any]:
     mask, fast, inputs = args[0], args[1 : 1 + len(node.data.outputs)], args[1 + len(node.data.outputs) :]
-    slow = run(node.data, _as_arrays(inputs), functions)
+    slow = run(node.data, _as_arrays(inputs), functions, dtype)
     return [np.where(mask, new, old) for new, old in zip(slow, fast, strict=True)]
 
 
-def _array(node: Node, args: list[Any], functions: Functions) -> Any:
+def _array(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> Any:
     return np.stack(np.broadcast_arrays(*map(np.atleast_1d, args)))
 
 
-def _table(node: Node, args: list[Any], functions: Functions) -> Any:
-    return np.asarray(node.data)[:, None]
+def _table(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> Any:
+    return np.asarray(node.data, dtype if node.element == "f" else None)[:, None]
 
 
-def _get(node: Node, args: list[Any], functions: Functions) -> Any:
+def _get(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> Any:
     array, index = args
     return array[index, np.arange(array.shape[1]) if array.shape[1] != 1 else 0]
 
 
-def _set(node: Node, args: list[Any], functions: Functions) -> Any:
+def _set(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> Any:
     array, index, value = args
     (lanes,) = np.broadcast_shapes(np.shape(index), np.shape(value), array.shape[1:])
     new = np.array(np.broadcast_to(array, (node.size, lanes)))
@@ -114,8 +122,8 @@ def _set(node: Node, args: list[Any], functions: Functions) -> Any:
 
 _STRUCTURE = {
     "loop": _loop,
-    "call": lambda node, args, functions: run(node.data, _as_arrays(args), functions),
-    "proj": lambda node, args, functions: args[0][node.data],
+    "call": lambda node, args, functions, dtype: run(node.data, _as_arrays(args), functions, dtype),
+    "proj": lambda node, args, functions, dtype: args[0][node.data],
     "slow_path": _slow_path,
     "array": _array,
     "table": _table,

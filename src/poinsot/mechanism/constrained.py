@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.fuse import coarseness
 from poinsot.mechanism import dynamics, floating, kinematics
 from poinsot.mechanism.book import External
 from poinsot.mechanism.closures import Closure, asked_by, closing_rows, reach_of
@@ -139,7 +140,7 @@ def firm(mech: Mechanism, closures: Sequence[Closure], q: Array, rows: Rows, pla
     if not len(rows.gap):
         return rows
     terms = np.concatenate([_terms(mech, closure, q, places) for closure in closures])
-    return rows._replace(J=np.where(np.abs(rows.J) > ROUNDING * terms, rows.J, 0.0))
+    return rows._replace(J=np.where(np.abs(rows.J) > (ROUNDING * coarseness()) * terms, rows.J, 0.0))
 
 
 def _terms(mech: Mechanism, closure: Closure, q: Array, places: bool) -> Array:
@@ -166,6 +167,11 @@ def closing_forces(response: Response, change: Array, turns: int) -> Array:
     return proximal(response.pattern(), response.product(), change, turns)
 
 
+def _added(turns: int) -> Any:
+    """`PROXIMAL` for so many iterations; in float32 5e-6 and 2e-6, as more of them mend more."""
+    return PROXIMAL[turns] * (coarseness() if turns == 1 else np.sqrt(coarseness()))
+
+
 def proximal(pattern: sparse.Pattern, S: Array, b: Array, turns: int) -> Array:
     """x (m,) with S x = b for a symmetric, positive semidefinite S (m, m) and a b that it reaches.
 
@@ -177,7 +183,7 @@ def proximal(pattern: sparse.Pattern, S: Array, b: Array, turns: int) -> Array:
         own = S[chosen][:, chosen]
         diagonal = np.diag(own)
         mean = np.sum(diagonal) / len(part)
-        regular = own + PROXIMAL[turns] * np.diag(diagonal + np.where(mean > 0, mean, 1.0))  # also where rows are zero
+        regular = own + _added(turns) * np.diag(diagonal + np.where(mean > 0, mean, 1.0))  # also where rows are zero
         solve = sparse.solver(lower, regular)
         found = solve(b[chosen])
         for _ in range(turns - 1):

@@ -36,6 +36,7 @@ EXPRESSIONS: dict[str, str] = {
     "logaddexp": "greatest({a}, {b}) + log1p(exp({a} == {b} ? (T)0 : -absolute({a} - {b})))",
     "copysign": "copysign({a}, {b})",
     "abs": "absolute({a})",
+    "spacing": "spacing({a})",
     **{op: f"{op}({{a}})" for op in (
         "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor rint trunc"
     ).split()},
@@ -125,6 +126,10 @@ __device__ __forceinline__ double reciprocal(double x) {
 PRELUDE = """
 template <class U> __device__ U absolute(U a) { return a < 0 ? -a : a + (U)0; }
 __device__ T least(T a, T b) { return a != a || a < b ? a : b; }
+__device__ T spacing(T a) {
+  const T b = a + copysign((T)1 + absolute(a), a);
+  return (sizeof(T) == 4 ? (T)nextafterf((float)a, (float)b) : (T)nextafter((double)a, (double)b)) - a;
+}
 __device__ T greatest(T a, T b) { return a != a || a > b ? a : b; }
 __device__ int least(int a, int b) { return min(a, b); }
 __device__ int greatest(int a, int b) { return max(a, b); }

@@ -13,7 +13,7 @@ from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import Graph, Node, Value, current, tracing_into
 from poinsot.fuse.trace.traced import Traced, as_objects, objects
 
-STEPWISE = {"floor", "rint", "trunc"}  # of floats to floats, each of one value between its jumps
+STEPWISE = {"floor", "rint", "trunc", "spacing"}  # of floats to floats, each of one value between its jumps
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, is_strict, type_of
-from poinsot.fuse.graph.ops import OPS, REAL, Wanted
+from poinsot.fuse.graph.ops import BY_PRECISION, OPS, REAL, Wanted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # in `typing` from Python 3.13 on
@@ -82,7 +82,7 @@ def _build(op: str, args: tuple[Value, ...], rules: dict[str, Rule], numbers: bo
         simpler = rule(*args)
         if simpler is not None:
             return simpler
-    if numbers:
+    if numbers and op not in BY_PRECISION:
         return OPS[op].fold(*args)
     graph = current()
     if op in _COMMUTING:

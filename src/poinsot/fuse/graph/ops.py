@@ -129,7 +129,7 @@ OPS: dict[str, Op] = {
         name: Op(getattr(np, name), _real)
         for name in (
             "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh "
-            "arccosh arctanh floor rint trunc"
+            "arccosh arctanh floor rint trunc spacing"
         ).split()
     },
     # two floats to one
@@ -160,6 +160,8 @@ OPS: dict[str, Op] = {
     "bits": Op(_view("i"), _fixed("f", "i")),
     "from_bits": Op(_view("f"), _fixed("i", "f")),
 }
+
+BY_PRECISION = {"spacing"}  # other numbers in float32: not folded where their arguments are known
 
 REAL = {op for op, row in OPS.items() if row.types in (_number, _real)}  # of floats, a float
 

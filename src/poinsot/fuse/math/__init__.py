@@ -20,6 +20,7 @@ from poinsot.fuse.math.arithmetic import Arithmetic
 from poinsot.fuse.math.exponential import cosh, exp, exp2, expm1, sinh, tanh
 from poinsot.fuse.math.inverse import arccos, arcsin, arctan, arctan2
 from poinsot.fuse.math.logarithm import arccosh, arcsinh, arctanh, log, log1p, log2, log10, logaddexp
+from poinsot.fuse.math.neighbours import spacing
 from poinsot.fuse.math.powers import cbrt, hypot, power
 from poinsot.fuse.math.trigonometric import cos, sin, sincos, tan
 
@@ -48,6 +49,7 @@ FUNCTIONS: dict[str, Elementary] = {
     "power": power,
     "sin": sin,
     "sinh": sinh,
+    "spacing": spacing,
     "tan": tan,
     "tanh": tanh,
 }

@@ -190,7 +190,7 @@ def _finite(a: Value) -> Value:
 SCALAR_RULES: dict[np.ufunc, Callable[..., Value]] = {
     **{getattr(np, name): _op(name) for name in (
         "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "
-        "arcsinh arccosh arctanh"
+        "arcsinh arccosh arctanh spacing"
     ).split()},
     **{getattr(np, name): _op(name) for name in (
         "arctan2 hypot logaddexp copysign less less_equal equal not_equal"
