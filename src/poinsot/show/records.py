@@ -109,7 +109,7 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(5)])
+        return measuring_scene(self.compiled, [place(k) for k in range(5)], f"listed {element}")
 
     @memo
     def flow(self, body: str, point: tuple[float, ...]) -> Measuring:
