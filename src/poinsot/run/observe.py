@@ -163,7 +163,7 @@ def observables(system: System, names: Sequence[str] | None) -> dict[str, Observ
 def _own(system: System) -> dict[str, Observable]:
     """States and outputs of the elements, as "element.quantity"."""
     elements = dict(system.description.acting())
-    motion = system.motion(0.0, system.start())
+    motion = system.first_motion()
     own = {}
     for name, element in elements.items():
         units = units_of_outputs(element)
