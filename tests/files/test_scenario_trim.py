@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from poinsot.cli.commands import app
+from poinsot.cli.commands import application
 from poinsot.files.problems import ScenarioError
 from poinsot.files.scenario import read_scenario
 from poinsot.study.swept import load_sweep
@@ -72,7 +72,7 @@ def test_sweeps_of_a_scenario_trim_every_instance(tmp_path):
     pytest.importorskip("zarr")
     (tmp_path / "plane.toml").write_text(PLANE + SWEEP)
     where = ["--out", str(tmp_path / "plane.zarr"), "--no-plot"]
-    done = CliRunner().invoke(app, ["sweep", str(tmp_path / "plane.toml"), *where])
+    done = CliRunner().invoke(application(), ["sweep", str(tmp_path / "plane.toml"), *where])
     assert done.exit_code == 0, done.output
     data = load_sweep(tmp_path / "plane.zarr").data
     assert np.abs(data.high - data.low).max() < 1e-6
@@ -105,7 +105,7 @@ def test_a_turn_by_its_load_factor():
 def test_the_command_prints_it(tmp_path):
     path = tmp_path / "plane.toml"
     path.write_text(PLANE)
-    shown = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path / "plane.nc"), "--no-html"])
+    shown = CliRunner().invoke(application(), ["run", str(path), "--out", str(tmp_path / "plane.nc"), "--no-html"])
     assert shown.exit_code == 0, shown.output
     assert "trim 'level', all rates below" in shown.output
     assert "elevator" in shown.output

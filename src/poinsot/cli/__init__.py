@@ -1,5 +1,5 @@
 """The command `poinsot`."""
 
-from poinsot.cli.commands import app, main
+from poinsot.cli.commands import application, main
 
-__all__ = ["app", "main"]
+__all__ = ["application", "main"]

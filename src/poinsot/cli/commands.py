@@ -2,9 +2,10 @@
 
 import atexit
 import gc
+import importlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Annotated, Any
 
@@ -12,39 +13,45 @@ import typer
 
 import poinsot
 from poinsot._alone import alone
-from poinsot.cli import bench, doctor, flying, inspecting, running, sweeping, teaching, writing
-from poinsot.cli.screen import complain
 
 COLLECT_EVERY = (
     200_000  # new objects; a scenario makes millions that stay, and looking through them takes a fifth of it
 )
 INPUT_ERRORS = (ValueError, KeyError, OSError, ImportError)  # the input is wrong, not Poinsot
 
-app = typer.Typer(
-    name="poinsot",
-    help="Rigid-body dynamics as the textbooks write it.\n\nExample:  poinsot run",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-COMMANDS: dict[str, Callable[..., int]] = {
-    "run": running.run,
-    "check": running.check,
-    "new": writing.new,
-    "examples": writing.examples,
-    "course": teaching.course,
-    "plot": inspecting.plot,
-    "info": inspecting.info,
-    "view": inspecting.view,
-    "convert": inspecting.convert,
-    "sweep": sweeping.sweep,
-    "fly": flying.fly,
-    "bench": bench.bench,
-    "schema": writing.schema,
-    "doctor": doctor.doctor,
+COMMANDS = {  # by name the module of `poinsot.cli` that has the function of that name
+    "run": "running",
+    "check": "running",
+    "new": "writing",
+    "examples": "writing",
+    "course": "teaching",
+    "plot": "inspecting",
+    "info": "inspecting",
+    "view": "inspecting",
+    "convert": "inspecting",
+    "sweep": "sweeping",
+    "fly": "flying",
+    "bench": "bench",
+    "schema": "writing",
+    "doctor": "doctor",
 }
+
+
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command with these subcommands: one that is run needs no other."""
+    app = typer.Typer(
+        name="poinsot",
+        help="Rigid-body dynamics as the textbooks write it.\n\nExample:  poinsot run",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for name in names:
+        module = importlib.import_module(f"poinsot.cli.{COMMANDS[name]}")
+        app.command(name)(_with_exit_code(getattr(module, name)))
+    app.callback()(_options)
+    return app
 
 
 def _with_exit_code(command: Callable[..., int]) -> Callable[..., None]:
@@ -57,10 +64,6 @@ def _with_exit_code(command: Callable[..., int]) -> Callable[..., None]:
     return exiting
 
 
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_with_exit_code(_command))
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         from poinsot.cli.hardware import machine_lines
@@ -69,7 +72,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -89,13 +91,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     atexit.register(gc.freeze)  # the process ends: looking for cycles once more would take half a second
     try:
         with alone(arguments is None):
-            app(args=given, prog_name="poinsot")
+            application(given[:1] if given and given[0] in COMMANDS else COMMANDS)(args=given, prog_name="poinsot")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except INPUT_ERRORS as error:
         if "--json" in given:
             print(json.dumps({"errors": _messages(error)}, indent=2))
         else:
+            from poinsot.cli.screen import complain
+
             complain(*_messages(error))
     return 2
 

@@ -75,7 +75,7 @@ def of_sweep_record(world: World, record: Any) -> None:
 def _sample(world: World, record: Any) -> Columns:
     """The data of a run with one record, the start."""
     system = world.system()
-    motion = system.motion(0.0, system.start())
+    motion = system.first_motion()
     chosen = observables(system, record)
     arrays = {name: (("time", *x.dims), np.asarray(x.of(motion))[None]) for name, x in chosen.items()}
     used = {dim for x in chosen.values() for dim in x.dims}

@@ -12,6 +12,7 @@ from poinsot._atomic import reserve
 from poinsot._optional import require
 from poinsot._owned import require_owned
 from poinsot._zarr import open_zarr
+from poinsot.files import netcdf
 from poinsot.files.seals import require_whole, seal
 from poinsot.run.columns import Column, Columns
 
@@ -88,49 +89,24 @@ def _begin_netcdf(path: Path, columns: Columns, group: str | None, along: str | 
     _make_room(path, columns, along)
     if any(name not in labels.dims for name, labels in columns.coords.items()):
         return _begin_by_xarray(path, columns, group, along)
-    import h5netcdf
-
-    with h5netcdf.File(path, "a" if path.exists() else "w") as file:
-        place = file if group is None else file.create_group(group)
-        for name, value in columns.attrs.items():
-            place.attrs[name] = value
-        for dim, size in columns.sizes.items():
-            place.dimensions[dim] = None if dim == along else size
-            if dim == along:
-                place.resize_dimension(dim, size)
-        for name, column in columns.variables.items():
-            _put_netcdf(place, name, column, along)
+    netcdf.write(path, columns, group, along, _chunk_sizes(columns, along))
     return None
 
 
-def _put_netcdf(place: Any, name: str, column: Column, along: str | None) -> None:
-    """Write an array as xarray would: texts of any length, and NaN for what is missing among floats."""
-    import h5py
-
-    values, kind = column.values, column.values.dtype.kind
-    dtype = h5py.string_dtype() if kind == "U" else values.dtype
-    chunks = _chunks(column, along) if along in column.dims and values.size else None
-    missing = values.dtype.type(np.nan) if kind == "f" else None
-    variable = place.create_variable(name, column.dims, dtype, fillvalue=missing, chunks=chunks)
-    for key, value in column.attrs.items():
-        variable.attrs[key] = value
-    if values.size:
-        variable[...] = values.astype(object) if kind == "U" else values
+def _chunk_sizes(columns: Columns, along: str | None) -> dict[str, tuple[int, ...]]:
+    """The chunks of the variables that grow."""
+    growing = {name: v for name, v in columns.variables.items() if along in v.dims and v.values.size}
+    return {name: _chunks(variable, along) for name, variable in growing.items()}
 
 
 def _begin_by_xarray(path: Path, columns: Columns, group: str | None, along: str | None) -> None:
     """The same where labels are not those of a dimension, such as varied numbers: xarray notes whose they are."""
-    sizes = {
-        name: {"chunksizes": _chunks(column, along)}
-        for name, column in columns.variables.items()
-        if along in column.dims and column.values.size
-    }
     columns.to_xarray().to_netcdf(
         path,
         mode="a" if path.exists() else "w",
         group=group,
         engine="h5netcdf",
-        encoding=sizes,
+        encoding={name: {"chunksizes": chunks} for name, chunks in _chunk_sizes(columns, along).items()},
         unlimited_dims=[along] if along else [],
     )
 
@@ -150,11 +126,10 @@ def _extend_netcdf(path: Path, dataset: Columns, group: str | None, along: str) 
 
 
 def _note_netcdf(path: Path, attributes: dict[str, Any]) -> None:
-    import h5netcdf
+    import h5py
 
-    with h5netcdf.File(path, "a") as file:
-        for name, value in attributes.items():
-            file.attrs[name] = value
+    with h5py.File(path, "a") as file:
+        netcdf.note_all(file.id, attributes)
 
 
 def _read_netcdf(path: Path, group: str | None) -> "Dataset":

@@ -421,6 +421,7 @@ class CompiledSystem:
         observers: Sequence[int] = (),
         name: str = "",
         plain: bool = False,
+        found: list[Any] | None = None,
     ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
@@ -428,10 +429,11 @@ class CompiledSystem:
         A function whose results are arguments or constants is not compiled.
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
         program may be read from disk. `plain`: to have the same bits by `Kernel.to("numpy")`, without compiling.
+        `found`: plain data that the function puts there when it is called, as it is traced; kept with its program.
         """
         name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
         place = self._place(name, signature, tuple(observers))
-        return compiled_kernel(function, signature, device, observers, plain, place)
+        return compiled_kernel(function, signature, device, observers, plain, place, found)
 
 
 def _same(y: Array, p: Array) -> Array:

@@ -23,14 +23,18 @@ def compiled_kernel(
     observers: Sequence[int],
     plain: bool,
     place: str | None,
+    found: list[Any] | None = None,
 ) -> Compiled:
     """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
-    `plain`: NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept.
+    `plain`: NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept. `found`: what
+    the function puts there as it is traced, which is kept with the program.
     """
     kernel = Kernel(function, signature)
     if device == "cpu" and (kept := program_cache.read(place)) is not None:
         kernel.adopt(kept[0])
+        if found is not None:
+            found[:] = kept[1]
         return kernel.to("numpy") if kept[0].only_moves else kernel
     try:
         with program_cache.heard(place) as said:
@@ -47,7 +51,7 @@ def compiled_kernel(
     if observers:
         observe(program.graph, observers)
     if not said:
-        program_cache.write(place, program)
+        program_cache.write(place, program, found)
     return kernel.to("numpy") if program.only_moves else kernel
 
 

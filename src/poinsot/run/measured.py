@@ -36,7 +36,7 @@ def measurement(system: System, wanted: Iterable[Quantity]) -> Measurement:
 def _function(system: System, function: Callable[[Any, Any], Any], k: int) -> Measurement:
     name = getattr(function, "__name__", getattr(function, "name", "<lambda>"))  # a function, or a Signal
     name = f"function{k}" if name == "<lambda>" else name
-    value = np.asarray(function(0.0, system.motion(0.0, system.start()).scene))
+    value = np.asarray(function(0.0, system.first_motion().scene))
     if value.dtype.kind not in "fiub" or value.ndim > 1:
         raise ValueError(f"{name} gives an array of shape {value.shape}; a function of the scene gives numbers, (n,).")
     labels = [name] if value.ndim == 0 else [f"{name}[{i}]" for i in range(len(value))]
@@ -61,7 +61,7 @@ def _numbers(system: System, quantity: str, observable: Observable) -> list[tupl
     """Every number of a quantity: its label, and where it is: (quantity, index)."""
     labels = [LABELS[dim](system) for dim in observable.dims if dim in LABELS]
     if len(labels) < len(observable.dims):
-        shape = np.shape(observable.of(system.motion(0.0, system.start())))
+        shape = np.shape(observable.of(system.first_motion()))
         labels = [[str(k) for k in range(size)] for size in shape]
     return [
         (label_of(quantity, observable.dims, [x[k] for x, k in zip(labels, at, strict=True)]), (quantity, at))

@@ -1,5 +1,6 @@
 """The quantities that can be recorded: a table, each with its dimensions, unit and frame."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -162,7 +163,7 @@ def observables(system: System, names: Sequence[str] | None) -> dict[str, Observ
 def _own(system: System) -> dict[str, Observable]:
     """States and outputs of the elements, as "element.quantity"."""
     elements = dict(system.description.acting())
-    motion = system.motion(0.0, system.start())
+    motion = system.first_motion()
     own = {}
     for name, element in elements.items():
         units = units_of_outputs(element)
@@ -259,23 +260,22 @@ def _measuring(
     name: str,
     looks: int,
 ) -> Measuring:
-    def quantities(t: Scalar, y: Array, p: Array) -> list[Array]:
-        instant = at(p, t, compiled.unpack(y).state)
-        return [1.0 * quantity(instant) for quantity in of]
+    shapes: list[tuple[int, ...]] = []
 
     def function(t: Scalar, y: Array, p: Array) -> Array:
         """All in one array: a ufunc has no more than 64 outputs."""
-        return np.concatenate([np.zeros(0), *(np.ravel(a) for a in quantities(t, y, p))])
+        instant = at(p, t, compiled.unpack(y).state)
+        arrays = [1.0 * quantity(instant) for quantity in of]
+        shapes[:] = map(np.shape, arrays)
+        return np.concatenate([np.zeros(0), *map(np.ravel, arrays)])
 
-    p0 = compiled.parameters({}, {})
-    shapes = [np.shape(a) for a in quantities(0.0, compiled.start(p0), p0)]
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    kernel = compiled.compile(function, f"(),({compiled.ny}),({compiled.np})->({ends[-1]})", name=name, plain=True)
-    evaluated = few_looks(kernel, looks)
+    text = f"(),({compiled.ny}),({compiled.np})->(n)"
+    evaluated = few_looks(compiled.compile(function, text, name=name, plain=True, found=shapes), looks)
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
             values = evaluated(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
+        ends = np.cumsum([math.prod(shape) for shape in shapes])
         pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
         return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
 

@@ -90,7 +90,7 @@ class Output:
 
 def checked(system: System, outputs: Sequence[Output]) -> tuple[Output, ...]:
     """The outputs, if each is a number at the start of the world."""
-    motion = system.motion(0.0, system.start())
+    motion = system.first_motion()
     for output in outputs:
         if output.kind not in KINDS:
             raise ValueError(f"output {output.name!r}: there is no {output.kind!r}{hint(output.kind, KINDS)}.")

@@ -33,7 +33,7 @@ class Measures:
         system = self.compiled.system
         if system.net is not None:
             return tuple((name, body) for name, e in system.description.elements.items() for body in e.bodies())
-        start = system.motion(0.0, system.start())
+        start = system.first_motion()
         return tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
 
     @cached_property
@@ -109,7 +109,7 @@ class Measures:
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(5)])
+        return measuring_scene(self.compiled, [place(k) for k in range(5)], f"listed {element}")
 
     @memo
     def flow(self, body: str, point: tuple[float, ...]) -> Measuring:

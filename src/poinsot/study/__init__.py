@@ -1,28 +1,5 @@
 """Questions about worlds: trims, small motions, fits, sensitivities, the right step, sweeps."""
 
-from poinsot.study.envelopes import envelope, turn_performance
-from poinsot.study.fitting import Fit, FitError, fit
-from poinsot.study.gust_loads import vn_diagram
-from poinsot.study.linear import Linear, linearise
-from poinsot.study.sensitivities import Sensitivity, sensitivity
-from poinsot.study.steps import StepCheck, check_step
-from poinsot.study.trimmed import Trim, TrimError
-from poinsot.study.trimming import trim
+from poinsot._listed import listed
 
-__all__ = [
-    "Fit",
-    "FitError",
-    "Linear",
-    "Sensitivity",
-    "StepCheck",
-    "Trim",
-    "TrimError",
-    "check_step",
-    "envelope",
-    "fit",
-    "linearise",
-    "sensitivity",
-    "trim",
-    "turn_performance",
-    "vn_diagram",
-]
+__getattr__, __dir__, __all__ = listed(__name__, __file__)

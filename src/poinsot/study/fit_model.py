@@ -31,7 +31,7 @@ class FitModel:
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of the quantities."""
-        start = self.system.motion(0.0, self.system.start())
+        start = self.system.first_motion()
         return {name: np.shape(picked(self.system, name)(start)) for name in self.names}
 
     @property

@@ -185,7 +185,7 @@ class LinearModel:
 
     @cached_property
     def output_names(self) -> tuple[str, ...]:
-        start = self.system.motion(0.0, self.system.start())
+        start = self.system.first_motion()
         return tuple(entries({name: of(start) for name, of in self._picks.items()}))
 
     @cached_property

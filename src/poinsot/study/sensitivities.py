@@ -63,7 +63,7 @@ def sensitivity(
         return tuple(of(end) for of in pick.values())
 
     p = compiled.parameters({}, {name: values[0] for name, (_, values) in signals.held.items()})
-    start = system.motion(0.0, system.start())
+    start = system.first_motion()
     shapes = [np.shape(of(start)) if of else () for of in pick.values()]
     cores = ",".join("(" + ",".join(map(str, shape)) + ")" for shape in shapes)
     kernel = Kernel(outcome, f"({compiled.np})->{cores}")
@@ -102,7 +102,7 @@ def picked(system: System, name: str) -> Any:
         return observables(system, [name])[name].of
     except ValueError:
         try:
-            system.motion(0.0, system.start()).scene.signal(name)
+            system.first_motion().scene.signal(name)
         except (UnknownNameError, ValueError):
             observables(system, [quantity if body in names else name])  # its error knows the names
             raise

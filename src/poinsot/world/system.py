@@ -74,7 +74,7 @@ class System:
             require_conditions(scene)
             others = (*self.sampled, *self.events)
             self.latching = tuple(k for k, e in description.acting() if e.latches and k not in others)
-            require_latches(self.latching, self.states, lambda: self.motion(0.0, self.start()))
+            require_latches(self.latching, self.states, self.first_motion)
 
     def _are_independent(self) -> bool:
         """Whether no row of the loops follows from the others at the start, or nearly."""
@@ -169,6 +169,11 @@ class System:
     ) -> Motion:
         """All forces, and the accelerations that follow."""
         return self.solved(self.scene(t, state, parameters, inputs)[0])
+
+    @memo
+    def first_motion(self) -> Motion:
+        """The motion at the start."""
+        return self.motion(0.0, self.start())
 
     def solved(self, scene: Scene) -> Motion:
         """All forces in a scene, and the accelerations that follow."""
