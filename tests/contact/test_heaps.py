@@ -7,7 +7,7 @@ import pytest
 
 import poinsot as pt
 from cuda_on_host import run_on_host
-from poinsot.run import heaps
+from poinsot.run import crowds, heaps
 from poinsot.run.compiled import CompiledSystem
 from poinsot.world.system import System
 
@@ -37,7 +37,7 @@ def heap(kinds, width, spacing=0.3, seed=0):
 def moved(world, loops, guessed=1e-11):
     """A run by loops, or by the step for all worlds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heaps, "LEAST", 1 if loops else 99)
+        patch.setattr(crowds, "LEAST", 1 if loops else 99)
         patch.setattr(heaps, "GUESSED", guessed)
         run = world.simulate(0.24, STEP, every=0.08, ledger_tolerance=np.inf)
         assert heaps.is_heap(run.compiled.system) == loops
@@ -74,7 +74,7 @@ def test_the_ledger_of_a_heap_is_that_of_other_worlds(both):
 @pytest.fixture(scope="module")
 def steps():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heaps, "LEAST", 1)
+        patch.setattr(crowds, "LEAST", 1)
         patch.setattr(heaps, "GUESSED", 1e-11)  # differences of runs are taken
         world = heap(("ball", "ball"), 0.24)
         system = CompiledSystem(System(world.description, ("b0.mass",)), "implicit", {}, False)

@@ -13,7 +13,7 @@ Y = (0, 1, 0)
 def crowd(balls, seed=4):
     """Balls that fall on an arm of two links with springs and a motor; one hangs on it by a spring, one is pushed."""
     world = pt.World()
-    world.add_ground(surface=SOFT, height=-0.6)
+    world.add_ground(surface=SOFT, height=-0.6, capacity=8 * balls)
     bar = pt.Pose.from_euler((0, np.pi / 2, 0)) @ pt.Inertia.capsule(1.0, 0.04, 0.4)
     upper, lower = pt.revolute(Y, stiffness=600.0, damping=5.0), pt.revolute(Y, stiffness=300.0, friction=0.1)
     world.add_body("upper", pt.Pose(p=(0.25, 0, 0)) @ bar, joint=upper)

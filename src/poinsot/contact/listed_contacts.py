@@ -16,7 +16,7 @@ from poinsot.contact.near_pairs import TouchedPatches
 from poinsot.contact.pressing import Books, Grip, Pressed, centre_of, resistance
 from poinsot.fuse import fori_loop, in_memory, while_loop
 from poinsot.mechanism.branches import Branches
-from poinsot.mechanism.free_bodies import Resistances
+from poinsot.mechanism.stiff_joined import Resistances
 from poinsot.mechanism.stiff_rows import ListedRow, RowList
 
 UP = np.array([0.0, 0.0, 1.0])

@@ -1,6 +1,6 @@
 """Many bodies that may touch each other, of which few do: contacts in a list that is made anew in every step."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -38,6 +38,7 @@ from poinsot.contact.near_pairs import (
 from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
 from poinsot.contact.spots import spots_of
+from poinsot.environment.listed_bodies import frames_of, joined_links, middle_of, on_body
 from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.fuse import fori_loop, in_memory
 from poinsot.mechanism.branches import Branches
@@ -48,7 +49,6 @@ from poinsot.parts.closed_loop import ClosedLoop
 from poinsot.parts.element import Effect
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import WORLD, Footing, Scene
-from poinsot.spatial import Pose
 
 GAIN = 100.0  # m/s^2: what a step may add to speeds beside blows, as far as the search for pairs is concerned
 PLACES = 3  # in a list by default, for each shape: among others it touches six, and two share a contact
@@ -154,7 +154,8 @@ class TouchList(ContactElement):
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         large = scene.mechanism.nv > STRAIGHT and not any(isinstance(e, ClosedLoop) for e in scene.elements.values())
-        contacts = self.contacts(scene, self.frames(scene), h, jacobians=not large)
+        frames = frames_of(scene, bodies_in_lists(scene) if large else self.bodies())
+        contacts = self.contacts(scene, frames, h, jacobians=not large)
 
         def at(later: Later) -> Resistance:
             if large:
@@ -165,44 +166,32 @@ class TouchList(ContactElement):
 
     def _on_bodies(self, contacts: ListedContacts, later: Later) -> ListedForces:
         """Its action on bodies, without Jacobians."""
-        n, scene, h = len(self.bodies()), later.scene, later.h
-        blank = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6)))
-        made = contacts.resistances(self.law, h, self._motion(contacts, later), *blank)
-        links = [scene.mechanism.index(name) for name in self.bodies()]
-        return ListedForces(links, self._to_world(scene), *made, contacts.fault)
+        names = bodies_in_lists(later.scene)
+        blank = in_memory(np.zeros((len(names) + 1, 6, 6))), in_memory(np.zeros((len(names) + 1, 6)))
+        made = contacts.resistances(self.law, later.h, self._motion(contacts, later), *blank)
+        return ListedForces(joined_links(later.scene, names), *made, contacts.fault)
 
-    def _motion(self, contacts: ListedContacts, later: Later) -> Array:
+    @staticmethod
+    def _motion(contacts: ListedContacts, later: Later) -> Array:
         """The accelerations as its contacts take them: of joints, or of all bodies and the world about one point."""
         if contacts.J is not None:
             return later.a
-        moved = [Ad @ later.A[name] for name, Ad in zip(self.bodies(), self._to_world(later.scene), strict=True)]
-        twists: Array = in_memory(np.stack([*moved, np.zeros(6)]))
-        return twists
-
-    def _to_world(self, scene: Scene) -> list[Array]:
-        """For each body the matrix that takes a twist of its carrier to world axes and the point of `frames`."""
-        about, states = self._about(scene), [scene.carrier(name)[0] for name in self.bodies()]
-        return [Pose.unchecked(s.pose.R, s.pose.p - about).adjoint() for s in states]
-
-    @staticmethod
-    def _about(scene: Scene) -> Array:
-        """A point near the bodies, so that nothing is lost far from the origin."""
-        point: Array = next((s.pose.p for s in scene._carriers), np.zeros(3))
-        return point
+        mech, names = later.scene.mechanism, bodies_in_lists(later.scene)
+        A = {mech.index(name): later.A[name] for name in names}
+        return joined_links(later.scene, names).moving(A, in_memory(np.zeros((len(names) + 1, 6))))
 
     def frames(self, scene: Scene) -> BodyFrames:
         """Where its bodies are, in a scene; seen from near them."""
-        states, about = [scene.carrier(name) for name in self.bodies()], self._about(scene)
-        poses = [state.pose @ X_CB for state, X_CB in states]
-        return BodyFrames.of(self.bodies(), about, poses, [X.inverse().adjoint() @ state.twist for state, X in states])
+        return frames_of(scene, self.bodies())
 
     def contacts(self, scene: Scene, frames: BodyFrames, h: Scalar, jacobians: bool = False) -> ListedContacts:
         """The patches that may touch within a step h [s], of bodies that are in these places."""
         found, near_full = self.found(scene, frames, h)
         numbers = frames.numbers((*self.owners, WORLD))  # -1 is the last
         first, second = numbers[np.array(self.pairs)].T
-        T, branches, belt = canonical.tree_of(scene.mechanism), None, None
+        branches, belt = None, None
         if jacobians:
+            T = canonical.tree_of(scene.mechanism)
             of = [*(T.carriers[scene.mechanism.index(name)][0] for name in frames.names), -1]
             ends = tuple((of[a], of[b]) for a, b in zip(first, second, strict=True))
             branches = Branches(T, scene.q, scene.v, [state.pose for state in scene._carriers], frames.about, ends)
@@ -278,7 +267,7 @@ class TouchList(ContactElement):
         did, forgotten = self.outcome(contacts, h, end, guess)
         force = self.force_over(contacts, h, end, guess)
         return Effect(
-            self._wrenches(scene, contacts, force),
+            self._wrenches(scene, contacts, force, self.bodies() if contacts.J is not None else bodies_in_lists(scene)),
             stored=did.before + forgotten,
             power=did.books.power,
             rates=self.rates(scene, did.memory, h),
@@ -318,7 +307,8 @@ class TouchList(ContactElement):
             return force_now(contacts, self.law, k)
 
         stored, now = self.at_instant(contacts)
-        wrenches, shown = self._wrenches(scene, contacts, force), self._shown(contacts, force, stored)
+        wrenches = self._wrenches(scene, contacts, force, self.bodies())
+        shown = self._shown(contacts, force, stored)
         return Effect(wrenches, stored=stored, power=now.power, shown=shown, shares=now.shares(self.turning))
 
     def at_instant(self, contacts: ListedContacts) -> tuple[Array, Books]:
@@ -366,13 +356,12 @@ class TouchList(ContactElement):
         found: tuple[Array, ...] = fori_loop(contacts.count, add, tuple(map(in_memory, blank)), most=m)
         return found
 
-    def _wrenches(self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array]) -> dict[str, Array]:
-        """On the bodies, from the force (r,) of the contact at each place, in its frame."""
-        F, about, wrenches = self.gathered(contacts, force, len(self.bodies())), self.frames(scene).about, {}
-        for k, name in enumerate(self.bodies()):
-            X = scene[name].pose
-            wrenches[name] = Pose.unchecked(X.R, X.p - about).adjoint().T @ F[k]
-        return wrenches
+    def _wrenches(
+        self, scene: Scene, contacts: ListedContacts, force: Callable[[Any], Array], names: Sequence[str]
+    ) -> dict[str, Array]:
+        """On the bodies, which have these numbers, from the force (r,) of the contact at each place, in its frame."""
+        F, about, own = self.gathered(contacts, force, len(names)), middle_of(scene), self.bodies()
+        return {name: on_body(scene, name, F[k], about) for k, name in enumerate(names) if name in own}
 
     def _shown(self, contacts: ListedContacts, force: Any, stored: Array) -> Mapping[str, Array]:
         """How many patches touch, the greatest depth [m], how fast the fastest that touches slips [m/s], the sum of
@@ -393,3 +382,9 @@ class TouchList(ContactElement):
         count, depth, slip, total = fori_loop(contacts.count, add, blank, most=contacts.most)
         found = {"count": count, "depth": depth, "slip": slip, "force": total, "stored": stored}
         return found | {"late": contacts.late}
+
+
+def bodies_in_lists(scene: Scene) -> tuple[str, ...]:
+    """The names of the bodies in all lists of a scene."""
+    lists = [element for element in scene.elements.values() if isinstance(element, TouchList)]
+    return tuple(dict.fromkeys(name for element in lists for name in element.bodies()))

@@ -49,6 +49,9 @@ class CompiledSystem:
     tolerance: float = 1e-10
     compiled_before: "CompiledSystem | None" = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        heaps.is_heap(self.system)  # found before anything is traced
+
     def for_system(self, system: System) -> "CompiledSystem":
         """The same code for a system that differs from this one in the values of free numbers alone."""
         return self if system is self.system else replace(self, system=system, compiled_before=self.original)

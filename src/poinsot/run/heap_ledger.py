@@ -5,9 +5,12 @@ velocities at the end, so that weight adds nothing of its own, and the inertia o
 
     energy            -h^2 a M a/2 - h (omega x I omega) . omega_1, and what contacts state themselves,
     angular momentum   R_1 I_B omega_1 - R_0 I_B omega_1 - h omega x I omega, of each body.
+
+What the rest of the world adds is as in any world.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +21,10 @@ from poinsot.contact.pressing import Books
 from poinsot.environment import TouchList
 from poinsot.fuse import fori_loop, in_memory
 from poinsot.run import ledger
-from poinsot.run.heaps import Heap
+from poinsot.run.heaps import Heap, HeapMotion
 from poinsot.run.step_context import StepContext
+from poinsot.run.step_errors import step_error
+from poinsot.world import Motion
 
 
 def quantities(context: StepContext, t: Scalar, y: Array) -> tuple[Array, Array]:
@@ -31,7 +36,7 @@ def quantities(context: StepContext, t: Scalar, y: Array) -> tuple[Array, Array]
 
 def amounts(heap: Heap) -> Array:
     """The conserved quantities (8,) and the gross amounts (4,)."""
-    bodies, g = heap.bodies, heap.scene.mechanism.gravity
+    bodies, g = heap.bodies, heap.gravity
     weight = np.sqrt(g @ g)
 
     def add(k: Any, sums: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -56,64 +61,59 @@ def amounts(heap: Heap) -> Array:
     mass, P, L, energy, momentum, turning, gross = fori_loop(len(bodies), add, start)
     stored = sum((e.at_instant(contacts)[0] for e, contacts in heap.lists.values()), np.zeros(()))
     last = [energy + stored, mass, momentum, turning, gross + stored]
-    return np.concatenate([np.stack([mass]), P, L, np.stack(last)])
+    own = np.concatenate([np.stack([mass]), P, L, np.stack(last)])
+    if heap.rest is None:
+        return own
+    effects = {name: heap.rest.effect(name) for name in heap.rest.elements}
+    rest = ledger.conserved_quantities(heap.rest, effects), ledger.gross_amounts(heap.rest, effects)
+    return own + np.concatenate(rest)
 
 
-def inflow_rates(heap: Heap, books: Mapping[str, Books], on_world: Mapping[str, Array]) -> Array:
-    """(n, 8): the inflow per second through each of the sources, given the powers of the lists and their wrenches on
-    the world (6,), about the point that all is taken about."""
-    rows = []
-    for name, element in heap.scene.elements.items():
-        if not isinstance(element, TouchList):
-            rows.append(np.zeros(ledger.WIDTH))
-            continue
-        shares, F = books[name].shares(element.turning), on_world[name]
-        pushed = (
-            np.zeros(6) if element.internal else -np.concatenate([F[:3] + np.cross(heap.bodies.about, F[3:]), F[3:]])
-        )
-        rows.append(_rate(pushed, books[name].power - sum(shares.values(), np.zeros(()))))
-        rows += [_rate(np.zeros(6), shares[row]) for row in element.rows]
-    return np.stack([_weight(heap), np.zeros(ledger.WIDTH), np.zeros(ledger.WIDTH), *rows])
+def inflow_rates(heap: Heap, books: Mapping[str, Books], pushed: Mapping[str, Array], moved: Motion | None) -> Array:
+    """(n, 8): the inflow per second through each of the sources, given the powers of the lists, their wrenches
+    (m + 1, 6) about the point that all is taken about, and the motion of the rest."""
+    rates = {name: np.zeros(ledger.WIDTH) for name in ledger.sources(heap.crowd.system)}
+    if moved is not None and heap.crowd.rest is not None:
+        rates |= dict(zip(ledger.sources(heap.crowd.rest), ledger.inflow_rates(heap.crowd.rest, moved), strict=True))
+    rates["gravity"] = rates["gravity"] + _weight(heap)
+    for name, (element, _) in heap.lists.items():
+        shares, F = books[name].shares(element.turning), pushed[name][len(heap)]
+        inflow = -np.concatenate([F[:3] + np.cross(heap.bodies.about, F[3:]), F[3:]])
+        power = books[name].power - sum(shares.values(), np.zeros(()))
+        rates[name] = _rate(np.zeros(6) if element.internal else inflow, power)
+        rates |= {f"{name}.{row}": _rate(np.zeros(6), shares[row]) for row in element.rows}
+    return np.stack([*rates.values()])
 
 
 def rates_now(heap: Heap) -> Array:
     """The inflow per second (n, 8) at an instant, without a step."""
-    books, on_world = {}, {}
-    for name, (element, contacts) in heap.lists.items():
-        books[name] = element.at_instant(contacts)[1]
-        on_world[name] = element.gathered(contacts, _grip(element, contacts), len(heap.bodies))[-1]
-    return inflow_rates(heap, books, on_world)
+    books = {name: element.at_instant(contacts)[1] for name, (element, contacts) in heap.lists.items()}
+    pushed = {name: e.gathered(contacts, _grip(e, contacts), len(heap)) for name, (e, contacts) in heap.lists.items()}
+    moved = None
+    if heap.rest is not None and heap.crowd.rest is not None:
+        moved = heap.crowd.rest.solved(heap.rest)
+        moved = replace(moved, wrenches=heap.on_rest(pushed, moved.wrenches))
+    return inflow_rates(heap, books, pushed, moved)
 
 
 def _grip(element: TouchList, contacts: ListedContacts) -> Any:
     return lambda k: force_now(contacts, element.law, k)
 
 
-def inflow_over(
-    context: StepContext,
-    heap: Heap,
-    h: Scalar,
-    did: Mapping[str, ListOutcome],
-    ends: tuple[Array, Array, Array],
-    end: Heap,
-) -> Array:
-    """The inflow over a step h, and what the step itself adds, (k,) at the indices that are kept.
-
-    ends: the accelerations of the centres (n, 6), the same as twists about one point, and the guess of these.
-    """
-    a, twists, guess = ends
-    on_world = {
-        name: element.gathered(contacts, element.force_over(contacts, h, twists, guess), len(heap.bodies))[-1]
-        for name, (element, contacts) in heap.lists.items()
-    }
-    rates = np.ravel(inflow_rates(heap, {name: x.books for name, x in did.items()}, on_world))
+def inflow_over(context: StepContext, heap: Heap, h: Scalar, did: HeapMotion, end: Heap) -> Array:
+    """The inflow over a step h, and what the step itself adds, (k,) at the indices that are kept."""
+    books = {name: outcome.books for name, outcome in did.outcomes.items()}
+    rates = np.ravel(inflow_rates(heap, books, did.pushed, did.rest))
     kept = np.concatenate([rates, np.zeros(ledger.WIDTH)])[context.inflow_indices]
-    inflow: Array = h * kept + context.numerical(_own(heap, a, h, did, end))
+    own = _own(heap, did.a, h, did.outcomes, end)
+    if did.rest is not None and did.joints is not None and end.rest is not None:
+        own = own + step_error(did.rest, did.joints, h, end.rest)
+    inflow: Array = h * kept + context.numerical(own)
     return inflow
 
 
 def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: Heap) -> Array:
-    """The contribution of the step itself (8,)."""
+    """What the step itself adds to free bodies and lists (8,)."""
     bodies = heap.bodies
 
     def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: H
 
 def _weight(heap: Heap) -> Array:
     """The inflow by gravity (8,)."""
-    bodies, g = heap.bodies, heap.scene.mechanism.gravity
+    bodies, g = heap.bodies, heap.gravity
 
     def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
         m = np.asarray(bodies.mass)[k]

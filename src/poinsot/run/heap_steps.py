@@ -1,4 +1,4 @@
-"""The implicit step of heaps, in loops over bodies and contacts.
+"""The implicit step of heaps, in loops over bodies and contacts, with the rest of the world written out.
 
 What is stepped is the flat state in memory: q, v, the states of parts and the inflow, one after the other. It is read
 and written in loops as well.
@@ -13,11 +13,14 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.contact.listed_contacts import SpringMemory
 from poinsot.fuse import fori_loop, in_memory
-from poinsot.mechanism.free_bodies import by_body, with_row
+from poinsot.mechanism.block_vectors import by_body
+from poinsot.mechanism.free_bodies import with_row
+from poinsot.run.general_steps import RestingForm
 from poinsot.run.heap_ledger import inflow_over
-from poinsot.run.heaps import Heap
+from poinsot.run.heaps import Heap, HeapStep, rest_context
 from poinsot.run.step_context import LedgerState, Step, StepContext
-from poinsot.world import State, System
+from poinsot.run.stiff_steps import moved_on
+from poinsot.world import Motion, State, System
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +49,14 @@ def heap_step(context: StepContext, iterations: int) -> Step:
 
     def step(t: Scalar, form: HeapState, h: Scalar) -> HeapState:
         heap = Heap.of(context, t, form.y, h)
-        a, guess = heap.accelerations(h, iterations)
-        bodies = heap.bodies
-        V = by_body(len(bodies), lambda k: bodies.V[k] + h * a[k])
+        bodies, done = heap.bodies, HeapStep.of(heap, h).motion(iterations)
+        V = by_body(len(bodies), lambda k: bodies.V[k] + h * done.a[k])
         new = bodies.moved(form.y, V, h, in_memory(np.empty(np.size(form.y))))
-        end, about = bodies.about_one(a), bodies.about_one(guess)
-        did = {name: e.outcome(contacts, h, end, about)[0] for name, (e, contacts) in heap.lists.items()}
-        new = _remembered(system, {name: outcome.memory for name, outcome in did.items()}, new)
+        if done.rest is not None:
+            new = _with_rest(context, heap, form.y, done.rest, h, new)
+        new = _remembered(system, {name: outcome.memory for name, outcome in done.outcomes.items()}, new)
         if len(context.inflow_indices):
-            there = Heap.of(context, t + h, new, 0.0)
-            inflow = inflow_over(context, heap, h, did, (a, end, about), there)
+            inflow = inflow_over(context, heap, h, done, Heap.of(context, t + h, new, 0.0))
             for k, x in enumerate(inflow):
                 new[n_state + k] = form.y[n_state + k] + x
         return HeapState(new)
@@ -63,17 +64,38 @@ def heap_step(context: StepContext, iterations: int) -> Step:
     return step
 
 
+def _with_rest(context: StepContext, heap: Heap, y: Array, motion: Motion, h: Scalar, new: Array) -> Array:
+    """The new flat state, with the rest entered as it has moved on."""
+    rest = rest_context(context)
+    assert rest is not None
+    form = RestingForm.of(rest)
+    now = form.enter(LedgerState(heap.crowd.rest_of(y), np.zeros(0)))
+    end = form.leave(moved_on(rest, form, now, motion, h, {})).state
+    for places, values in zip(heap.crowd.at_rest, (end.q, end.v, end.parts), strict=True):
+        for place, value in zip(places, values, strict=True):
+            new[place] = value
+    return new
+
+
 def _remembered(system: System, memories: Mapping[str, SpringMemory], new: Array) -> Array:
     """The new flat state, with the states of lists entered, from what they remember."""
     start = system.nq + system.nv
     for name, value in system.states.items():
         owner, _, key = name.rpartition(".")
-        kept = {"touching": memories[owner].patch, "stretch": memories[owner].stretch, "turn": memories[owner].turn}[
-            key
-        ]
-
-        def enter(k: Any, new: Array, kept: Any = kept, start: int = start) -> Array:
-            return with_row(new, [kept[k]] if np.ndim(kept) == 1 else list(kept[k]), k, start)
-
-        new, start = fori_loop(len(value), enter, new), start + np.size(value)
+        if owner in memories:
+            memory = memories[owner]
+            kept = {"touching": memory.patch, "stretch": memory.stretch, "turn": memory.turn}[key]
+            new = _entered(new, kept, start, len(value))
+        start += np.size(value)
     return new
+
+
+def _entered(new: Array, kept: Any, start: int, count: int) -> Array:
+    """The flat state with numbers (count, ...) entered from a place on."""
+    size = 1 if np.ndim(kept) == 1 else 3
+
+    def enter(k: Any, new: Array) -> Array:
+        return with_row(new, start + size * k, [kept[k]] if size == 1 else list(kept[k]))
+
+    entered: Array = fori_loop(count, enter, new)
+    return entered

@@ -1,103 +1,220 @@
-"""Heaps: many free bodies that touch by lists, and the accelerations of all over an implicit step.
+"""Heaps: many free bodies and a few others that touch by lists, and the accelerations of all over an implicit step.
 
-The equations are those of `run.implicit_steps`, in world axes, solved by conjugate gradients (`mechanism.free_bodies`).
-Nothing is written out body by body, so that the code and the time to compile it do not grow with their number, and the
-time of a step is nearly proportional to it.
+The equations are those of `run.implicit_steps`, solved by conjugate gradients (`mechanism.stiff_joined`). Free bodies
+are in world axes, by number, and nothing about them is written out body by body: the code of a step and the time to
+compile it do not grow with their number, and the time of a step is nearly proportional to it. The rest of the world,
+trees and what elements act on (`run.crowds`), is written out as in other worlds (`run.stiff_steps`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.contact.body_frames import BodyFrames
-from poinsot.contact.listed_contacts import ListedContacts
-from poinsot.environment import Ground, Terrain, TouchList
-from poinsot.fuse import fori_loop, in_memory, is_traced
+from poinsot.contact.listed_contacts import ListedContacts, ListOutcome
+from poinsot.environment import TouchList
+from poinsot.environment.listed_bodies import frames_of, joined_links, on_body
+from poinsot.fuse import fori_loop, in_memory
+from poinsot.mechanism.block_vectors import Blocks, by_body
 from poinsot.mechanism.conjugate_gradients import CLOSE
-from poinsot.mechanism.free_bodies import BodyArrays, JoinedBodies, by_body
+from poinsot.mechanism.free_bodies import BodyArrays, FreePart, row
+from poinsot.mechanism.stiff import Added
+from poinsot.mechanism.stiff_joined import JoinedLinks, Part, TreePart, joined_accelerations
+from poinsot.mechanism.stiff_rows import accelerations
 from poinsot.parts.scene import Scene
-from poinsot.run.general_steps import switches, with_own_mass
+from poinsot.run.crowds import Crowd, crowd_of
 from poinsot.run.step_context import StepContext
-from poinsot.world import State, System
+from poinsot.run.stiff_steps import StiffStep
+from poinsot.world import Motion, System
 
-LEAST = 16  # bodies, from which on loops pay
 GUESSED = 1e-5  # how closely accelerations are found that only say where forces are linearised, as `CLOSE`
 
 
 def is_heap(system: System) -> bool:
-    """Whether a world is many free bodies on which nothing acts but weight and contacts in lists."""
-    mech, elements = system.mechanism, dict(system.description.acting())
-    return (
-        len(mech) >= LEAST
-        and any(isinstance(e, TouchList) for e in elements.values())
-        and all(isinstance(e, (TouchList, Ground, Terrain)) for e in elements.values())
-        and all(_is_alone(link, parent) for link, parent in zip(mech.links, mech.parents, strict=True))
-        and not switches(system)
-        and not with_own_mass(system)
-    )
+    """Whether many bodies of a world are stepped in loops."""
+    return crowd_of(system) is not None
 
 
-def _is_alone(link: Any, parent: int) -> bool:
-    """Whether a link is a free body in the frame of the world, without motor or spring."""
-    joint, X = link.joint, link.placement
-    resists = any(is_traced(x) or np.any(x) for x in (joint.armature, joint.stiffness, joint.damping, joint.friction))
-    placed = is_traced(X.p) or is_traced(X.R) or np.any(X.p) or np.any(np.eye(3) != X.R)
-    return parent < 0 and joint.type.is_free and link.inertia is not None and not resists and not placed
+def rest_context(context: StepContext) -> StepContext | None:
+    """What the step of the rest depends on; None if there is no rest."""
+    crowd = crowd_of(context.system)
+    if crowd is None or crowd.rest is None:
+        return None
+    numbers = {path: context.parameters[path] for path in crowd.rest.free}
+    return replace(context, system=crowd.rest, parameters=numbers, inflow_indices=np.zeros(0, int))
 
 
 @dataclass(frozen=True, eq=False)
 class Heap:
-    """A heap at an instant, and the contacts of its lists within a step, by name."""
+    """A heap at an instant, and the contacts of its lists within a step, by name.
 
+    scene: what lists see. rest: the scene of the rest, None without one; links: those of its bodies that lists touch.
+    """
+
+    crowd: Crowd
     scene: Scene
+    gravity: Array
     bodies: BodyArrays
+    rest: Scene | None
+    links: JoinedLinks
     lists: Mapping[str, tuple[TouchList, ListedContacts]]
 
     @classmethod
     def of(cls, context: StepContext, t: Scalar, y: Array, h: Scalar) -> "Heap":
-        """The heap in a flat state y, which begins with q, v and the states of parts."""
-        s = context.system
+        """The heap's part of a flat state y, which begins with q, v and the states of parts."""
+        s, crowd, others = context.system, crowd_of(context.system), rest_context(context)
+        assert crowd is not None
         q, v, parts, _ = np.split(y, np.cumsum([s.nq, s.nv, s.ns]))
-        scene, about = context.scene(t, State(q, v, parts)), y[4:7]
-        bodies = BodyArrays.of(scene.mechanism, y, about)
-        names = tuple(link.name for link in scene.mechanism.links)
-        frames = BodyFrames(names, about, bodies.R, bodies.origins(), bodies.about_one(bodies.V))
-        elements = {name: e for name, e in scene.elements.items() if isinstance(e, TouchList)}
-        return cls(scene, bodies, {name: (e, e.contacts(scene, frames, h)) for name, e in elements.items()})
+        d, states = s.described(context.parameters), s.named_states(parts)
+        elements = dict(d.acting())
+        inertias = [inertia for name in crowd.names if (inertia := d.bodies[name].inertia) is not None]
+        about = row(y, crowd.at[0][0] + 4, 3)
+        bodies = BodyArrays.of(inertias, y, crowd.at, about)
+        rest = None if others is None else others.scene(t, crowd.rest_of(y))
+        if rest is None:
+            scene = Scene(s.mechanism, np.asarray(t), q, v, {**s.inputs, **context.inputs_at(t)}, states, elements)
+        else:
+            scene = replace(rest, elements=elements, states=states)
+        links = JoinedLinks([], []) if rest is None else joined_links(rest, crowd.in_lists, about, len(bodies))
+        frames = _frames(crowd, bodies, rest)
+        lists = {k: (e, e.contacts(scene, frames, h)) for k, e in elements.items() if isinstance(e, TouchList)}
+        return cls(crowd, scene, d.field, bodies, rest, links, lists)
+
+    def __len__(self) -> int:
+        """How many bodies lists may touch."""
+        return len(self.bodies) + len(self.links.links)
 
     def spin(self, k: Any) -> Array:
         """omega x I omega (3,) [N m] of body k."""
         w = self.bodies.V[k, :3]
         return np.cross(w, self.bodies.I[k] @ w)
 
-    def accelerations(self, h: Scalar, iterations: int) -> tuple[Array, Array]:
-        """Those (n, 6) of the centres of mass over a step h, and the guess about which forces were linearised."""
-        n = len(self.bodies)
-        fault: Any = sum((c.fault for _, c in self.lists.values()), np.zeros(()))
+    def on_rest(self, pushed: Mapping[str, Array], wrenches: Mapping[str, Array]) -> dict[str, Array]:
+        """Wrenches (6,) on bodies of the rest, by name, with those (m + 1, 6) of lists on all bodies."""
+        found = dict(wrenches)
+        if self.rest is None:
+            return found
+        for F in pushed.values():
+            for k, name in enumerate(self.crowd.in_lists, len(self.bodies)):
+                on = on_body(self.rest, name, F[k], self.bodies.about)
+                found[name] = found[name] + on if name in found else on
+        return found
 
-        def iterate(i: Any, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-            guess = self.bodies.about_one(carry[0])
-            own, F, between = in_memory(np.zeros((n + 1, 6, 6))), in_memory(np.zeros((n + 1, 6))), []
-            for element, contacts in self.lists.values():
-                resistances, own, F = contacts.resistances(element.law, h, guess, own, F)
-                between.append(resistances)
-            joined = JoinedBodies.of(self.bodies, between, own)
-            close = np.where(i < iterations - 1, GUESSED, CLOSE)
-            a, unsolved = joined.solve(self._loads(F, fault), carry[0], close)
-            return by_body(n, lambda k: a[k] + unsolved), carry[0]
-
-        start = in_memory(np.zeros((n, 6)))
-        now, before = fori_loop(iterations, iterate, (start, start))
-        return now, before
-
-    def _loads(self, F: Array, fault: Any) -> Array:
-        """The loads of the bodies (n, 6): wrenches F (n + 1, 6) about one point, weight, and their own spin."""
+    def loads(self, F: Array) -> Array:
+        """What accelerates the free bodies (n, 6): wrenches F (m + 1, 6) about one point, weight, and their spin."""
 
         def load(k: Any) -> Array:
-            weight = np.asarray(self.bodies.mass)[k] * self.scene.mechanism.gravity
-            return self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight]) + fault
+            weight = np.asarray(self.bodies.mass)[k] * self.gravity
+            return self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight])
 
         return by_body(len(self.bodies), load)
+
+
+def _frames(crowd: Crowd, bodies: BodyArrays, rest: Scene | None) -> BodyFrames:
+    """Where the bodies are that lists may touch: those of the crowd, then those of the rest."""
+    n, others = len(bodies), crowd.in_lists
+    R, p = bodies.places(len(others))
+    twists = bodies.about_one(bodies.V, in_memory(np.zeros((n + len(others) + 1, 6))))
+    if rest is not None and others:
+        there = frames_of(rest, others, bodies.about)
+        for k in range(len(others)):
+            R[n + k], p[n + k], twists[n + k] = there.R[k], there.p[k], there.twists[k]
+    return BodyFrames((*crowd.names, *others), bodies.about, R, p, twists)
+
+
+Guess: TypeAlias = tuple[Array, ...]
+"""Accelerations of free bodies (n, 6); and if there is a rest, of its joints (nv,) and of those of its links (k, 6)
+that are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeapMotion:
+    """What happens over a step: accelerations a (n, 6) of the centres of free bodies; by the name of each list, what
+    its contacts did, and their wrenches (m + 1, 6) on all bodies and the world, about one point; and the motion of the
+    rest, with the accelerations (nv,) of `StiffTree.solve`."""
+
+    a: Array
+    outcomes: Mapping[str, ListOutcome]
+    pushed: Mapping[str, Array]
+    rest: Motion | None = None
+    joints: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HeapStep:
+    """A heap over a step h [s]; rest: the rest of it, None without one."""
+
+    heap: Heap
+    h: Scalar
+    rest: StiffStep | None
+
+    @classmethod
+    def of(cls, heap: Heap, h: Scalar) -> "HeapStep":
+        """From an instant on."""
+        crowd = heap.crowd
+        if heap.rest is None or crowd.rest is None:
+            return cls(heap, h, None)
+        return cls(heap, h, StiffStep.of(crowd.rest, heap.rest, h, crowd.in_lists))
+
+    def twists(self, guess: Guess) -> Array:
+        """The accelerations (m + 1, 6) of all bodies that lists may touch, and the world, about one point."""
+        heap = self.heap
+        W = heap.bodies.about_one(guess[0], in_memory(np.zeros((len(heap) + 1, 6))))
+        if self.rest is None:
+            return W
+        return heap.links.moving(dict(zip(self.rest.touched, guess[2], strict=True)), W)
+
+    def motion(self, iterations: int) -> "HeapMotion":
+        """What happens over the step."""
+        heap, h, rest = self.heap, self.h, self.rest
+        now, before, kept = self.accelerations(iterations)
+        end, guess = self.twists(now), self.twists(before)
+        outcomes = {name: e.outcome(contacts, h, end, guess)[0] for name, (e, contacts) in heap.lists.items()}
+        pushed = {
+            name: e.gathered(contacts, e.force_over(contacts, h, end, guess), len(heap))
+            for name, (e, contacts) in heap.lists.items()
+        }
+        if rest is None:
+            return HeapMotion(now[0], outcomes, pushed)
+        ends, guesses = (now[2], now[1]), (before[2], before[1])
+        rest = replace(rest, wrenches=heap.on_rest(pushed, rest.wrenches))
+        motion = rest.booked(rest.later(ends), rest.used(ends, guesses, kept), rest.tau)
+        return HeapMotion(now[0], outcomes, pushed, motion, now[1])
+
+    def accelerations(self, iterations: int) -> tuple[Guess, Guess, dict[str, Array]]:
+        """Those over the step, the guess about which forces were linearised, and what the laws of the rest keep."""
+        heap, rest = self.heap, self.rest
+        fault: Any = sum((c.fault for _, c in heap.lists.values()), np.zeros(()))
+
+        def iterate(i: Any, carry: tuple[Guess, Guess, dict[str, Array]]) -> tuple[Guess, Guess, dict[str, Array]]:
+            guess, _, kept = carry
+            twists, between = self.twists(guess), []
+            own, F = in_memory(np.zeros((len(heap) + 1, 6, 6))), in_memory(np.zeros((len(heap) + 1, 6)))
+            for element, contacts in heap.lists.values():
+                resistances, own, F = contacts.resistances(element.law, self.h, twists, own, F)
+                between.append(resistances)
+            parts: list[Part] = [FreePart.of(heap.bodies, heap.loads(F), own)]
+            if rest is not None:
+                stated = rest.stated((guess[2], guess[1]))
+                kept = {name: resistance.kept for name, resistance in stated.items()}
+                parts.append(TreePart.of(rest.tree, rest.forces(stated), heap.links, [own], [F]))
+            close = np.where(i < iterations - 1, GUESSED, CLOSE)
+            x, unsolved = joined_accelerations(parts, between, len(heap), guess[:2], close)
+            return self._found(x, unsolved + fault), guess, kept
+
+        start: Guess = (in_memory(np.zeros((len(heap.bodies), 6))),)
+        if rest is not None:
+            start += tuple(map(in_memory, reversed(rest.start)))
+        now, before, kept = fori_loop(iterations, iterate, (start, start, {} if rest is None else rest.blank))
+        return now, before, kept
+
+    def _found(self, x: Blocks, fault: Any) -> Guess:
+        """The accelerations, NaN if the fault is."""
+        found: Guess = (by_body(len(x[0]), lambda k: x[0][k] + fault),)
+        if self.rest is None:
+            return found
+        joints, tree = x[1] + fault, self.rest.tree
+        return *found, joints, self.rest.touching(Added(tree, accelerations(tree, joints)))
