@@ -157,8 +157,7 @@ def flat(known: dict[str, Array]) -> Array:
 def ledger_balances(t: Tried) -> None:
     if t.method.startswith("implicit") and t.method != "implicit midpoint":
         books_all = not any("tank" in type(e).__name__.lower() for e in t.s.world.description.elements.values())
-        exactly = t.s.listed is not None  # where springs turn with several axes, only to the order of the step
-        bound = (1e-9 + 1e2 * t.s.found_to if exactly else 1e-3) if books_all else np.inf
+        bound = 1e-9 + 1e2 * t.s.found_to if books_all else np.inf
     elif t.method in ADAPTIVE:
         bound = 1e-6
     else:
