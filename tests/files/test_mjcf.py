@@ -317,6 +317,20 @@ def test_errors_name_the_file(file, text, message):
         load_mjcf(file(text))
 
 
+def test_warnings_of_mujoco_are_heard_and_nothing_is_written(file, monkeypatch, tmp_path):
+    """Of a NaN, for one, MuJoCo writes a log into the working directory."""
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    path = file("""<mujoco><visual><quality shadowsize="4"/></visual><worldbody><body><joint axis="0 0 1"/>
+      <geom size="0.1" mass="1" solref="nan 1"/></body></worldbody></mujoco>""")
+    monkeypatch.chdir(elsewhere)
+    with pytest.warns(UserWarning, match=r"robot.xml: XML contains a 'NaN'") as caught:
+        load_mjcf(path)
+    assert len(caught) == 1
+    with pytest.raises(ValueError, match="entry that is not a finite number"), pytest.warns(UserWarning, match="NaN"):
+        load_mjcf(file('<mujoco><worldbody><body pos="nan 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>'))
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_a_missing_file_and_a_missing_package(file, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"there is no file 'nothing\.xml'"):
         load_mjcf("nothing.xml")

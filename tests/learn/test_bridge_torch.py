@@ -92,7 +92,9 @@ def test_a_period_says_which_instances_break_down():
     rate = torch.tensor([[1.0], [1e3], [np.nan]], dtype=torch.float64, requires_grad=True)
     x, seen, broken = period.checked(period.x, rate)
     assert broken.tolist() == [False, True, True]
-    np.testing.assert_array_equal(x.detach()[1:], period.x[1:])
+    np.testing.assert_array_equal(x.detach()[1], period.x[1])
+    assert np.all(np.isnan(x.detach()[2].numpy()))  # NaN leads to NaN
+    assert np.all(np.isnan(seen.detach()[2].numpy()))
     (by_rate,) = torch.autograd.grad(seen[0].sum(), rate)
     v = (1 - 2 * 0.1) ** -0.5  # dv/dt = rate v^3
     np.testing.assert_allclose(seen[0].item(), v, rtol=1e-9)

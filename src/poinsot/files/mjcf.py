@@ -19,6 +19,7 @@ from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.coordinates import from_mujoco
 from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_shapes
 from poinsot.files.mjcf_motors import actuator_name, motors_of
+from poinsot.files.mujoco_warnings import mujoco_warnings
 from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.mechanism.closures import Relation
@@ -62,12 +63,14 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     mender = Mender(repair)
     mujoco = require("mujoco", "robots", "Reading MJCF")
     with inside(path):
-        spec = mujoco.MjSpec.from_file(os.fspath(path))
+        with mujoco_warnings(mujoco, path):
+            spec = mujoco.MjSpec.from_file(os.fspath(path))
         counts = {name: len(getattr(spec, name)) for name in ELEMENTS}
         _mend(mujoco, spec, mender)
         _release_files(mujoco, spec)
         spec.compiler.fusestatic = False  # so that bodies without joints keep their names
-        model = spec.compile()
+        with mujoco_warnings(mujoco, path):
+            model = spec.compile()
         off = {name: bool(model.opt.disableflags & flag) for name, flag in mujoco.mjtDisableBit.__members__.items()}
         links = tuple(_links(model))
         closures = tuple(_closures(mujoco, model, links))

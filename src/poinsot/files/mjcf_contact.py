@@ -19,6 +19,7 @@ from poinsot.contact.colliders import Collider
 from poinsot.contact.hulls import hull
 from poinsot.contact.law import Material
 from poinsot.files._reading import inside
+from poinsot.files.mujoco_warnings import mujoco_warnings
 from poinsot.spatial import Pose, shapes
 
 G = 9.81  # m/s^2, at which the damping is compared
@@ -29,10 +30,11 @@ LARGEST = 100.0  # s/m: a damping that lets nothing bounce
 def compiled(path: str) -> tuple[Any, Any]:
     """MuJoCo and its model of a file, meshes included."""
     mujoco = require("mujoco", "robots", "Reading MJCF")
-    spec = mujoco.MjSpec.from_file(os.fspath(path))
-    spec.compiler.fusestatic = False
     try:
-        return mujoco, spec.compile()
+        with mujoco_warnings(mujoco, path):
+            spec = mujoco.MjSpec.from_file(os.fspath(path))
+            spec.compiler.fusestatic = False
+            return mujoco, spec.compile()
     except ValueError as error:
         raise ValueError(f"{path}: its shapes cannot be read: {error}") from error
 

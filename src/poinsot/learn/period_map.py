@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from poinsot._memo import memo
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel
 from poinsot.run import WorldStepper
-from poinsot.run.control_period import BROKEN, ControlPeriod
+from poinsot.run.control_period import BROKEN, NO_ACTION, ControlPeriod
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +19,8 @@ class PeriodMap:
 
     x is the state in the form that is stepped, as in `sim.state.x`; t [s] is the time at which the period begins; and p
     (..., np) are the varied numbers and inputs. Derivatives by all four are known. `self.x` and `self.p` are those of
-    the stepper when this was made. An instance that breaks down stays where it was.
+    the stepper when this was made. An instance that breaks down stays where it was; one whose action is not finite has
+    NaN everywhere.
     """
 
     call: Callable[..., Any]
@@ -52,6 +55,8 @@ def _kernel(period: ControlPeriod, n: int, h: float) -> Kernel:
     nx, n_p, na, no = period._sizes
 
     def control_period(x: Array, action: Array, t: Scalar, p: Array) -> tuple[Array, Array, Array]:
-        return period.advance(x, p, t, 0.0, action, h, n)
+        new, observed, status = period.advance(x, p, t, 0.0, action, h, n)
+        unsound = status >= NO_ACTION
+        return np.where(unsound, np.nan, new), np.where(unsound, np.nan, observed), status
 
     return Kernel(control_period, f"({nx}),({na}),(),({n_p})->({nx}),({no}),()")

@@ -26,7 +26,7 @@ from poinsot.run.general_steps import RestingForm, general
 from poinsot.run.heap_steps import from_heap_state, heap_step, to_heap_state
 from poinsot.run.heaps import is_heap
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
-from poinsot.run.step_errors import step_error
+from poinsot.run.step_errors import held_beside_tangent, step_error
 from poinsot.run.stiff_steps import StiffStep, moved_on
 from poinsot.world import Motion, System
 from poinsot.world.closing_loops import closing
@@ -47,7 +47,8 @@ def implicit(iterations: int = ITERATIONS) -> Method:
             if not len(context.inflow_indices):
                 return new
             end, _ = context.system.scene(t + h, form.leave(new).state, context.parameters, context.inputs_at(t + h))
-            return replace(new, inflow=new.inflow + context.numerical(step_error(motion, a, h, end)))
+            error = step_error(motion, a, h, end) + held_beside_tangent(context, motion, h, end)
+            return replace(new, inflow=new.inflow + context.numerical(error))
 
         return step
 

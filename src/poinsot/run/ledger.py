@@ -22,6 +22,7 @@ CONSERVED_QUANTITIES = ("mass", "momentum", "angular_momentum", "energy")
 UNITS = {"mass": "kg", "momentum": "kg m/s", "angular_momentum": "kg m^2/s", "energy": "J"}
 COLUMNS = ("mass", "Px", "Py", "Pz", "Lx", "Ly", "Lz", "energy")
 WIDTH = len(COLUMNS)
+ENERGY = np.eye(WIDTH)[COLUMNS.index("energy")]  # (8,): that of a unit of energy alone
 STEP = "numerical"  # the source that is the step itself, of methods that know what it adds
 SHARE = 1e-9  # of the products of lengths, beside which rounding, 1e-16 of them, is no residual
 
@@ -59,12 +60,19 @@ def conserved_quantities(scene: Scene, effects: Mapping[str, Effect]) -> Array:
             mass = mass + link.inertia.mass
             total = total + motion.momentum_in_frame(X, link.inertia.momentum(V))
             energy = energy - link.inertia.mass * (mech.gravity @ (X @ link.inertia.com))
+    of_bodies = np.concatenate([np.reshape(mass, (1,)), total[3:], total[:3], np.reshape(energy, (1,))])
+    return of_bodies + held_quantities(scene, effects)
+
+
+def held_quantities(scene: Scene, effects: Mapping[str, Effect]) -> Array:
+    """(8,): those that elements hold: the momentum that they carry, and the energy that they store."""
+    energy, total = np.zeros(()), np.zeros(6)  # type: Array, Array
     for effect in effects.values():
         if effect.stored is not None:
             energy = energy + effect.stored
         for body, h in effect.carried.items():
             total = total + motion.momentum_in_frame(scene[body].pose, h)
-    return np.concatenate([np.reshape(mass, (1,)), total[3:], total[:3], np.reshape(energy, (1,))])
+    return np.concatenate([np.zeros(1), total[3:], total[:3], np.reshape(energy, (1,))])
 
 
 def gross_amounts(scene: Scene, effects: Mapping[str, Effect]) -> Array:

@@ -125,7 +125,7 @@ class StepContext:
         inflow = self.without(y.inflow, lost)
         if self.books_errors and len(self.inflow_indices):
             before, after = (self.conserved(t, x) for x in (y.state, state))
-            taken = np.where(np.arange(ledger.WIDTH) == ledger.COLUMNS.index("energy"), sum(lost.values()), 0.0)
+            taken = ledger.ENERGY * sum(lost.values())
             inflow = inflow + self.numerical(after - before + taken)
         return LedgerState(state, inflow)
 

@@ -13,12 +13,13 @@ motors enter in the ledger, and by
     + T(q1, v1) - T(q0, v) - h b v         inertia that turns in the step,
     + U(q1) - U(q0) + h m g v_c            weight,
     + what springs state themselves (`Effect.numerical`): -k (h v)^2/2 and the like,
-    + E(q1) - E'               and stored energy where it is not E', as foreseen: geometry turns, other points touch.
+    + E(q1) - E'               and stored energy where it is not E', as foreseen: geometry turns, other points touch,
+    + E(q1) - E(q0) - h E'     or, of what acts by forces at the start, beside the tangent there.
 
-None of it asks for the energy before and after, which the ledger computes anew: an element that states a wrong power
-or a wrong stored energy still leaves a residual. Momentum is treated alike: what turns in the step adds P(q1, v1) -
-P(q0, v) less h times the bias, and springs that turn add the moment of their forces. All of it falls with h, in
-proportion. Not entered: stored energy of elements that act by forces at the start, and mass that flows.
+E' is the derivative of the stored energy itself, along the motion; so an element that states a wrong power or a wrong
+stored energy still leaves a residual. Momentum is treated alike: what turns in the step adds P(q1, v1) - P(q0, v) less
+h times the bias, springs that turn add the moment of their forces, and what rotors carry turns as well. All of it falls
+with h, in proportion. Not entered: mass that flows.
 """
 
 from dataclasses import replace
@@ -28,10 +29,13 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.mechanism import floating, kinematics
 from poinsot.mechanism.dynamics import inverse_dynamics, link_wrenches
+from poinsot.mechanism.joint_types import directional
 from poinsot.parts import Effect, Scene
-from poinsot.run.ledger import joint_springs
+from poinsot.run.ledger import WIDTH, held_quantities, joint_springs
+from poinsot.run.step_context import StepContext
 from poinsot.spatial import motion
-from poinsot.world import Motion
+from poinsot.world import Motion, State
+from poinsot.world.flat_values import pack
 
 
 def step_error(moved: Motion, a: Array, h: Scalar, end: Scene) -> Array:
@@ -57,6 +61,28 @@ def step_error(moved: Motion, a: Array, h: Scalar, end: Scene) -> Array:
     fallen = kinematics.potential_energy(mech, end.q) - kinematics.potential_energy(mech, q)
     energy = energy + fallen + h * (mech.gravity @ momentum[3:]) + _in_springs(moved, h, end)
     return np.concatenate([np.zeros(1), turned[3:], turned[:3], np.reshape(energy, (1,))])
+
+
+def held_beside_tangent(context: StepContext, moved: Motion, h: Scalar, end: Scene) -> Array:
+    """(8,): what elements that act by forces at the start hold after a step h beside that by the derivative along the
+    motion: fields store energy, rotors carry momentum."""
+    scene, system = moved.scene, context.system
+    acting = {name: e for name, e in moved.effects.items() if not scene.elements[name].resists}
+    names = [name for name, e in acting.items() if (e.stored is not None or e.carried) and name not in system.loops]
+    if not names:
+        return np.zeros(WIDTH)
+
+    def held(there: Scene) -> Array:
+        return held_quantities(there, {name: there.effect(name) for name in names})
+
+    def along(x: Array) -> Array:
+        q, v, parts = np.split(x[1:], np.cumsum([system.nq, system.nv]))
+        return held(context.scene(x[0], State(q, v, parts)))
+
+    slope, now = system.rate(moved), (scene.t + np.zeros(1), scene.q, scene.v, pack(scene.states))
+    rate = directional(along, np.concatenate(now), np.concatenate([np.ones(1), slope.q, slope.v, slope.parts]))
+    more: Array = held(end) - held(scene) - h * rate
+    return more
 
 
 def _early_work(moved: Motion, change: Array) -> Array:
