@@ -161,7 +161,11 @@ class Program:
             np.broadcast_to(array, batch + core).reshape(n, math.prod(core))
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
-        results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
+        sizes = [math.prod(core) for core in self.outputs]
+        if full and self.only_moves and (moved := reference.moved(self.graph, full)) is not None:
+            parts = np.split(moved, np.cumsum(sizes)[:-1], axis=1)
+            return tuple(part.reshape(batch + core) for part, core in zip(parts, self.outputs, strict=True))
+        results = [np.empty((n, size), dtype) for size in sizes]
         functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
         reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
