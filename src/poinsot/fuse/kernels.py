@@ -162,12 +162,11 @@ class Program:
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
         sizes = [math.prod(core) for core in self.outputs]
-        if full and self.only_moves and (moved := reference.moved(self.graph, full)) is not None:
-            parts = np.split(moved, np.cumsum(sizes)[:-1], axis=1)
-            return tuple(part.reshape(batch + core) for part, core in zip(parts, self.outputs, strict=True))
-        results = [np.empty((n, size), dtype) for size in sizes]
-        functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
-        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
+        results = reference.moved(self.graph, full, sizes) if self.only_moves else None
+        if results is None:
+            results = [np.empty((n, size), dtype) for size in sizes]
+            functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
+            reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
 
 

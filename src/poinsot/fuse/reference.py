@@ -30,14 +30,14 @@ def run_into(
             column[..., block] = value
 
 
-def moved(graph: Graph, arguments: Sequence[np.ndarray]) -> np.ndarray | None:
-    """The outputs (n, elements) of a graph whose outputs are all arguments or constants, side by side; else None."""
+def moved(graph: Graph, arguments: Sequence[np.ndarray], sizes: Sequence[int]) -> list[np.ndarray] | None:
+    """The results (n, size) of a graph whose outputs are all arguments or constants; None if they are not."""
     known = _moves(graph)
-    if known is None or sum(argument.shape[1] for argument in arguments) != len(graph.params):
+    if known is None or not arguments or sum(argument.shape[1] for argument in arguments) != len(graph.params):
         return None
     places, constants = known
     rest = np.broadcast_to(constants.astype(arguments[0].dtype), (len(arguments[0]), len(constants)))
-    return np.concatenate([*arguments, rest], axis=1)[:, places]
+    return np.split(np.concatenate([*arguments, rest], axis=1)[:, places], np.cumsum(sizes)[:-1], axis=1)
 
 
 @memo
