@@ -121,18 +121,19 @@ def test_the_end_of_others_changes_no_bit(method, monkeypatch):
 def test_only_those_that_meet_their_condition_are_taken_to_it(monkeypatch):
     """The instant is found by many steps of the few that meet it, not of all."""
     world, counts = tumbling(), []
-    real = CompiledSystem.__dict__["meet"]
+    real = CompiledSystem.__dict__["advance_until"]
 
     def counted(self):
-        def meet(x, p, t, h):
-            counts.append(np.size(h))
-            return real.__get__(self, CompiledSystem)(x, p, t, h)
+        def advance_until(*numbers):
+            *_, h, _, through = numbers
+            counts.extend([np.size(h)] * int(through))
+            return real.__get__(self, CompiledSystem)(*numbers)
 
-        return meet
+        return advance_until
 
-    monkeypatch.setattr(CompiledSystem, "meet", property(counted), raising=False)
+    monkeypatch.setattr(CompiledSystem, "advance_until", property(counted), raising=False)
     heights = np.array([0.1, 0.11, *np.full(30, 9.0)])
     world.simulate(
         0.3, 1e-2, vary={"box.position[2]": heights}, until=lambda t, scene: scene["box"].position[2] < 0, every=0.01
     )
-    assert sum(counts) == 2
+    assert sum(counts) == 2 * (simulation.HALVINGS + 1)

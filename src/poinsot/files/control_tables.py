@@ -28,7 +28,6 @@ from poinsot.files.expressions import FUNCTIONS, OF_ALL, OF_STATES, YIELDING, Fo
 from poinsot.files.readers import Context, KeyType, ScenarioTable
 from poinsot.files.shape_tables import table
 from poinsot.parts import Signal, SolidMotor, Thruster
-from poinsot.study.linear import linearise
 from poinsot.world import State, World
 
 FORMULAS: Any = Annotated[dict[str, readers.text("a formula")], Field(description="a table of formulas")]  # type: ignore[misc]
@@ -195,6 +194,8 @@ def add_regulator(world: World, read: ScenarioTable, context: Context) -> None:
     entries = read.entries()
     name, Q, R = entries["name"], _square(entries["Q"], "Q"), _square(entries["R"], "R")
     out = f"{name}.out"
+    from poinsot.study.linear import linearise
+
     description = world.description
     probe = World.of(replace(description, inputs={**description.inputs, out: np.zeros(len(R))}))
     system = probe.system()

@@ -11,7 +11,6 @@ from poinsot.control.stick import AXES
 from poinsot.files import readers
 from poinsot.files.readers import ScenarioTable
 from poinsot.files.shape_tables import table
-from poinsot.run.flights import load_flight
 from poinsot.world import World
 
 UNITS = {"airspeed": "m/s", "alpha": "rad", "load_factor": "1", "mach": "1", "altitude": "m"}
@@ -76,6 +75,8 @@ def flown(run: Mapping[str, Any], world: World) -> dict[str, Any]:
     rest = {key: value for key, value in run.items() if key != "flight"}
     if "flight" not in run:
         return rest
+    from poinsot.run.flights import load_flight
+
     kept = load_flight(run["flight"])
     for name in kept.names:
         if name not in world.description.inputs:

@@ -11,12 +11,9 @@ from poinsot._types import Array
 from poinsot.contact.colliders import as_collider
 from poinsot.files import readers
 from poinsot.files.flight_tables import start_of
-from poinsot.files.mjcf import load_mjcf
 from poinsot.files.readers import ScenarioTable
-from poinsot.files.sdf import load_sdf
 from poinsot.files.shape_tables import shapes
 from poinsot.files.trim_tables import start_entries
-from poinsot.files.urdf import load_urdf
 from poinsot.mechanism import Distance, Joint, coupling, on_curve, on_line, on_plane, rolling
 from poinsot.mechanism.coordinate_relations import Polynomial
 from poinsot.mechanism.joints import TYPES
@@ -162,6 +159,8 @@ def particles_of(world: World, table: ScenarioTable) -> None:
 
 def model_in(world: World, table: ScenarioTable) -> None:
     """Add a robot from a file to a world."""
+    from poinsot.files import load_mjcf, load_sdf, load_urdf
+
     entries = table.entries()
     loaders = {"urdf": partial(load_urdf, floating=entries.get("floating", False)), "mjcf": load_mjcf, "sdf": load_sdf}
     given = [key for key in loaders if key in entries]

@@ -1,9 +1,9 @@
 """Groups of arrays in NetCDF-4, written straight to HDF5.
 
-In HDF5 a dimension is a dimension scale: the array of its labels, or an empty one of its size. An array names its scales
-in the attribute DIMENSION_LIST, a scale the arrays along it in REFERENCE_LIST (HDF5 dimension scale specification; NetCDF
-file format specification, "NetCDF-4"). These files are read by the NetCDF library, h5netcdf and xarray. h5netcdf writes
-the same, and looks everything up by path for each array, which takes ten times as long for a run of many small ones.
+In HDF5 a dimension is a dimension scale: the array of its labels, or an empty one of its size. An array names its
+scales in the attribute DIMENSION_LIST, a scale the arrays along it in REFERENCE_LIST (HDF5 dimension scale
+specification; NetCDF file format specification, "NetCDF-4"). h5netcdf and xarray read these files. h5netcdf writes the
+same, but looks everything up by its path again for each array, which takes long where arrays are many and small.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Group:
         self.numbers = {dim: first + k for k, dim in enumerate(sizes)}
 
     def create(self, name: str, dims: tuple[str, ...], kind: Any, missing: Any, chunks: tuple[int, ...] | None) -> Any:
-        """An array, which grows along dimensions that are unlimited; `missing`: what it holds where nothing is written."""
+        """An array, which grows along unlimited dimensions; `missing`: what it holds where nothing is written."""
         from h5py import h5d, h5p, h5s
 
         shape, grows = tuple(self.sizes[dim] for dim in dims), any(dim in self.unlimited for dim in dims)

@@ -161,9 +161,12 @@ class Program:
             np.broadcast_to(array, batch + core).reshape(n, math.prod(core))
             for array, core in zip(arrays, self.inputs, strict=True)
         ]
-        results = [np.empty((n, math.prod(core)), dtype) for core in self.outputs]
-        functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
-        reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
+        sizes = [math.prod(core) for core in self.outputs]
+        results = reference.moved(self.graph, full, sizes) if self.only_moves else None
+        if results is None:
+            results = [np.empty((n, size), dtype) for size in sizes]
+            functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
+            reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
 
 

@@ -30,6 +30,27 @@ def run_into(
             column[..., block] = value
 
 
+def moved(graph: Graph, arguments: Sequence[np.ndarray], sizes: Sequence[int]) -> list[np.ndarray] | None:
+    """The results (n, size) of a graph whose outputs are all arguments or constants; None if they are not."""
+    known = _moves(graph)
+    if known is None or not arguments or sum(argument.shape[1] for argument in arguments) != len(graph.params):
+        return None
+    places, constants = known
+    rest = np.broadcast_to(constants.astype(arguments[0].dtype), (len(arguments[0]), len(constants)))
+    return np.split(np.concatenate([*arguments, rest], axis=1)[:, places], np.cumsum(sizes)[:-1], axis=1)
+
+
+@memo
+def _moves(graph: Graph) -> tuple[np.ndarray, np.ndarray] | None:
+    """Where each output is among the arguments and, behind them, the constants; None if it is neither."""
+    place = {param: k for k, param in enumerate(graph.params)}
+    if any(node not in place and node.op != "const" for node in graph.outputs):
+        return None
+    constants = [node for node in dict.fromkeys(graph.outputs) if node.op == "const"]
+    place |= {node: len(graph.params) + k for k, node in enumerate(constants)}
+    return np.array([place[node] for node in graph.outputs], int), np.array([float(c.data) for c in constants])
+
+
 def _columns(array: np.ndarray, nodes: Sequence[Node]) -> Sequence[np.ndarray]:
     """The part of an array (batch, elements) that the nodes of an argument stand for: a column each, or all of it."""
     return [array.T] if is_whole(nodes) else array.T  # type: ignore[return-value]

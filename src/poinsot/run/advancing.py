@@ -18,8 +18,6 @@ from poinsot.run.heap_steps import HeapState
 if TYPE_CHECKING:
     from poinsot.run.compiled import CompiledSystem
 
-HALVINGS = 48  # of the step in which a condition becomes true
-
 
 def advanced(c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
     """x after n steps from number `first` on, counted from the time t: the times do not depend on how calls are cut."""
@@ -60,23 +58,26 @@ def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:
 
 
 def advanced_until(
-    c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar
+    c: "CompiledSystem", x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar, through: Scalar
 ) -> tuple[Array, Array, Array]:
-    """x before the condition becomes true, the time [s] there, and the length [s] of the step in which it does, 0 if it
-    does not."""
+    """x before the condition becomes true, or after the step in which it does if `through` is 1; the time [s] before
+    that step, and its length [s], 0 if the condition does not become true."""
     met = once(lambda t, x: is_met(c, t, c._from_stepped(x, p), p))  # apart: it changes no bit of the step
     if c.is_adaptive:
-        return _marched(c, x, p, t + first * h, t + (first + n) * h, h, lambda t, form: met(t, flat(form)))
+        stops = lambda t, form: met(t, flat(form)) & (through <= 0)  # noqa: E731
+        x, begin, tried = _marched(c, x, p, t + first * h, t + (first + n) * h, h, stops)
+        return x, begin, np.where((through > 0) & met(t + (first + n) * h, x), h, tried)
     step = c._make_step(p)
 
     def body(i: Scalar, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         x, made = carry
-        new = flat(step(t + (first + i) * h, c._unflatten(x), h))
-        goes_on = (made == i) & ~met(t + (first + i + 1) * h, new)
-        return np.where(goes_on, new, x), np.where(goes_on, made + 1.0, made)
+        new, ends = flat(step(t + (first + i) * h, c._unflatten(x), h)), t + (first + i + 1) * h
+        true = met(ends, new)
+        moves, goes_on = (made == i) & (~true | (through > 0)), (made == i) & ~true
+        return np.where(moves, new, x), np.where(goes_on, made + 1.0, made)
 
-    before, made = fori_loop(n, body, (x, np.zeros(())))
-    return before, t + (first + made) * h, np.where(made < n, h, 0.0)
+    there, made = fori_loop(n, body, (x, np.zeros(())))
+    return there, t + (first + made) * h, np.where(made < n, h, 0.0)
 
 
 def is_met(c: "CompiledSystem", t: Scalar, y: Array, p: Array) -> Any:
@@ -87,28 +88,6 @@ def is_met(c: "CompiledSystem", t: Scalar, y: Array, p: Array) -> Any:
     value = steady(c.until, t, scene, role="until")
     is_bool = np.dtype(getattr(value, "dtype", type(value))).kind == "b"
     return value if is_bool else value > 0
-
-
-def met_within(c: "CompiledSystem", x: Array, p: Array, t: Scalar, h: Scalar) -> tuple[Array, Array]:
-    """x at the instant at which the condition becomes true in a step of h [s] from the time t [s], and how long [s]
-    after t that is, by bisection."""
-    step = None if c.is_adaptive else c._make_step(p)
-    met = once(lambda t, x: is_met(c, t, c._from_stepped(x, p), p))
-
-    def there(share: Scalar) -> Array:
-        length = share * h
-        if step is None:
-            return _marched(c, x, p, t, t + length, length)[0]
-        return flat(step(t, c._unflatten(x), length))
-
-    def halved(_: Any, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = bounds
-        middle = 0.5 * (low + high)
-        true = met(t + middle * h, there(middle))
-        return np.where(true, low, middle), np.where(true, middle, high)
-
-    _, share = fori_loop(HALVINGS, halved, (np.zeros(()), np.ones(())))
-    return there(share), share * h
 
 
 def _marched(

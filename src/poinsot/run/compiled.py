@@ -228,10 +228,6 @@ class CompiledSystem:
         """How many numbers, the last ones of x, are the memory of outputs."""
         return output_kinds.memory_size(self.outputs)
 
-    def _first_memory(self, t: Scalar, y: Array, p: Array) -> Array:
-        """The memory of outputs at the start, (n_memory,)."""
-        return output_kinds.remembered(self.outputs, t, self.context(p).motion(t, self.unpack(y).state))
-
     def _output_values(self, t: Scalar, y: Array, p: Array) -> Array:
         """The quantities of the outputs, (k,), at one instant."""
         motion = self.context(p).motion(t, self.unpack(y).state)
@@ -272,9 +268,6 @@ class CompiledSystem:
 
     def _advance_until(self, *numbers: Any) -> tuple[Array, Array, Array]:
         return advancing.advanced_until(self, *numbers)
-
-    def _meet(self, *numbers: Any) -> tuple[Array, Array]:
-        return advancing.met_within(self, *numbers)
 
     def _advance_state(self, y: Array, p: Array, t: Scalar, h: Scalar, n: Scalar) -> Array:
         return self._from_stepped(self._advance(self._to_stepped(y, p), p, t, 0, h, n), p)
@@ -338,26 +331,31 @@ class CompiledSystem:
 
     @Shared
     def advance_until(self) -> Compiled:
-        """(x, p, t, first, h, n) -> x after at most n steps, or before that in which the condition becomes true, the
-        time there, and the length of that step, or 0."""
-        text = f"({self.nx}),({self.np}),(),(),(),()->({self.nx}),(),()"
+        """(x, p, t, first, h, n, through) -> x after at most n steps, or before the one in which the condition becomes
+        true, or after it if `through` is 1; the time before that step, and its length, or 0."""
+        text = f"({self.nx}),({self.np}),(),(),(),(),()->({self.nx}),(),()"
         return self.compile(self._advance_until, text, self.device, self._inflows(self.nx))
 
-    @Shared
-    def meet(self) -> Compiled:
-        """(x, p, t, h) -> x where the condition becomes true within a step h, and how long after t that is."""
-        text = f"({self.nx}),({self.np}),(),()->({self.nx}),()"
-        return self.compile(self._meet, text, self.device, self._inflows(self.nx))
+    def step_through(self, x: Array, p: Array, t: Any, h: Any) -> Array:
+        """x after one step h [s] from the time t [s], whether the condition becomes true in it or not."""
+        if self.until is None:
+            return np.asarray(self.advance(x, p, t, 0, h, 1))
+        return np.asarray(self.advance_until(x, p, t, 0, h, 1, 1)[0])
 
-    @Shared
-    def remembered(self) -> Compiled:
-        """(t, y, p) -> the memory of outputs at the start."""
-        return self.compile(self._first_memory, f"(),({self.ny}),({self.np})->({self.n_memory})")
+    def first_memory(self, t: Any, y: Array, p: Array) -> Array:
+        """The memory (..., n_memory) of outputs at the start, of states y (..., ny)."""
+        return output_kinds.remembered(self.outputs, t, np.asarray(self.output_values(t, y, p)))
 
     @Shared
     def output_values(self) -> Compiled:
         """(t, y, p) -> what the outputs are of."""
-        return self.compile(self._output_values, f"(),({self.ny}),({self.np})->({len(self.outputs)})")
+        text = f"(),({self.ny}),({self.np})->({len(self.outputs)})"
+        return few_looks(self.compile(self._output_values, text, plain=True), self._looks)
+
+    @property
+    def _looks(self) -> int:
+        """How many calls about few states are left to NumPy; none of heaps, whose loops would take long."""
+        return 0 if heaps.is_heap(self.system) else FEW_LOOKS
 
     @Shared
     def derivative(self) -> Compiled:
@@ -389,10 +387,7 @@ class CompiledSystem:
         return [*np.flatnonzero(np.isnan(form)).tolist(), *range(self.nx - self.n_memory, self.nx)]
 
     def conserved(self, t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
-        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t.
-
-        A few states are evaluated by NumPy, but for heaps, whose loops would take long.
-        """
+        """The conserved quantities (..., 8) and the gross amounts (..., 4) of states y (..., ny) at the time t."""
         if self.net:
             return self.net.conserved(y[..., : self.n_state], p, self.free_numbers(p))
         amounts: Array = self._amounts(t, y[..., : self.n_state], p)
@@ -402,7 +397,7 @@ class CompiledSystem:
     def _amounts(self) -> Compiled:
         if self._ledger_trace is None:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
-        return few_looks(restored(self._ledger_trace[0]), 0 if heaps.is_heap(self.system) else FEW_LOOKS)
+        return few_looks(restored(self._ledger_trace[0]), self._looks)
 
     @Shared
     def _content(self) -> str | None:

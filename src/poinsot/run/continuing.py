@@ -184,4 +184,4 @@ def resumed(start: RunState, compiled: CompiledSystem, n: int | None, p: Array) 
 
 def with_memory(compiled: CompiledSystem, x: Array, t: Any, y: Array, p: Array) -> Array:
     """The form x of the method with the memory of outputs at the start, if there are any."""
-    return np.concatenate([x, compiled.remembered(t, y, p)], axis=-1) if compiled.n_memory else x
+    return np.concatenate([x, compiled.first_memory(t, y, p)], axis=-1) if compiled.n_memory else x

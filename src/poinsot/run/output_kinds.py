@@ -114,10 +114,12 @@ def memory_size(outputs: Sequence[Output]) -> int:
     return sum(KINDS[output.kind].size for output in outputs)
 
 
-def remembered(outputs: Sequence[Output], t: Scalar, motion: Motion) -> Array:
-    """The memory (nm,) at the start."""
-    numbers = [x for output in outputs for x in KINDS[output.kind].start(t, output.value(t, motion))]
-    return np.concatenate([np.zeros(0), *(np.reshape(as_array(x), 1) for x in numbers)])
+def remembered(outputs: Sequence[Output], t: Any, values: Array) -> Array:
+    """The memory (..., nm) at the start, at the time t [s], of the values (..., k) then."""
+    each = zip(outputs, np.moveaxis(values, -1, 0), strict=True)
+    numbers = [x for output, value in each for x in KINDS[output.kind].start(t, value)]
+    many = values.shape[:-1]
+    return np.stack([np.zeros(many) + x for x in numbers], axis=-1) if numbers else np.zeros((*many, 0))
 
 
 def results(outputs: Sequence[Output], memory: Array, t: Any, values: Sequence[Any]) -> list[Any]:

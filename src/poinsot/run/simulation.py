@@ -20,6 +20,7 @@ from poinsot.run.time_grid import TimeGrid
 
 HAND_OVER = 2**20  # bytes of records that are written to a file together
 FIRST = 16  # steps in the first call, which shows how long they take
+HALVINGS = 48  # of the step in which a condition becomes true
 CALL = 0.2  # s: about how long one call of the kernel may take, so that progress shows and Ctrl-C works
 
 
@@ -155,7 +156,7 @@ class Simulation:
         elif compiled.until is None:
             x = compiled.advance(x, p, t, first, h, count)
         else:
-            x, times, lengths = compiled.advance_until(x, p, t, first, h, count)
+            x, times, lengths = compiled.advance_until(x, p, t, first, h, count, 0.0)
             x, met_at = self._meet(x, p, times, lengths)
             self.outcomes.met_at = _put(self.outcomes.met_at, at, met_at)
         y = np.asarray(compiled.from_stepped(x, p))
@@ -168,14 +169,22 @@ class Simulation:
 
     def _meet(self, x: Array, p: Array, t: Array, h: Array) -> tuple[Array, Array]:
         """x and when the condition became true [s], infinity if it did not: those with a step of h > 0 from t [s] go to
-        the instant within it."""
+        the instant within it, found by bisection."""
         x, t, h = map(np.asarray, (x, t, h))
         met_at = np.full(h.shape, np.inf)
         if not np.any(h > 0):
             return x, met_at
         at = ... if np.all(h > 0) else np.flatnonzero(h > 0)
-        there, after = self.compiled.meet(x[at], p[at], t[at], h[at])
-        return _put(x, at, there), _put(met_at, at, t[at] + after)
+        low, high = np.zeros(h[at].shape), np.ones(h[at].shape)
+
+        def step(share: Array) -> tuple[Array, Array, Array]:
+            return tuple(self.compiled.advance_until(x[at], p[at], t[at], 0.0, share * h[at], 1.0, 1.0))  # type: ignore[return-value]
+
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            true = step(middle)[2] > 0
+            low, high = np.where(true, low, middle), np.where(true, middle, high)
+        return _put(x, at, step(high)[0]), _put(met_at, at, t[at] + high * h[at])
 
     def _arrive(self, x: Array, y: Array, before: Array, count: int) -> None:
         """Be at x and y, `count` steps after `before`; instances that broke down stay at their last finite state."""

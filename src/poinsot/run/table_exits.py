@@ -112,7 +112,7 @@ def _looks(compiled: CompiledSystem, records: Records, step: float | None) -> It
         kept = steps[go_on] > k
         go_on, x = go_on[kept], x[kept]
         t, own = time[go_on] + (k - 1) * h, _among(p, go_on, y)
-        x = np.asarray(compiled.advance(x, own, np.reshape(t, (-1,) + (1,) * (y.ndim - 2)), 0, h, 1))
+        x = compiled.step_through(x, own, np.reshape(t, (-1,) + (1,) * (y.ndim - 2)), h)
         yield t + h, asked(t + h, np.asarray(compiled.from_stepped(x, own)), own)[0], np.full(len(t), h)
 
 

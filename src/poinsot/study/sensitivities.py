@@ -12,7 +12,7 @@ from poinsot.fuse import Kernel, jacobian
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.inputs import read_inputs
 from poinsot.run.observe import observables, of_world
-from poinsot.run.output_kinds import Output, results
+from poinsot.run.output_kinds import Output, remembered, results
 from poinsot.run.stepping import choose_method
 from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.world import System, World
@@ -75,7 +75,8 @@ def sensitivity(
 def _kept(compiled: CompiledSystem, p: Array, grid: TimeGrid) -> tuple[Array, ...]:
     """The outputs that a run from the start keeps."""
     y, size = compiled._start(p), compiled.nx - compiled.n_memory
-    x = np.concatenate([compiled._to_stepped(y, p)[:size], compiled._first_memory(0.0, y, p)])
+    memory = remembered(compiled.outputs, 0.0, compiled._output_values(0.0, y, p))
+    x = np.concatenate([compiled._to_stepped(y, p)[:size], memory])
     x = compiled._advance(x, p, 0.0, 0, grid.step, grid.steps)
     values = compiled._output_values(grid.duration, compiled._from_stepped(x, p), p)
     last = [values[k] for k in range(len(compiled.outputs))]
