@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot.run import crowds, heaps
+from poinsot.run.compiled import CompiledSystem
+from poinsot.world.system import System
 
 SOFT = pt.Material(2e4, 1.0, 0.5)
 Y = (0, 1, 0)
@@ -31,26 +34,122 @@ def crowd(balls, seed=4):
 
 @pytest.fixture(scope="module")
 def runs():
+    """By the joint-space matrix, by conjugate gradients with all written out, and with one ball in loops."""
     found = []
-    for largest in (99, 0):
+    for largest, least in ((99, 99), (0, 99), (0, 1)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("poinsot.environment.touch_list.STRAIGHT", largest)
-            found.append(crowd(2).simulate(0.24, 2e-3, every=0.02, ledger_tolerance=np.inf))
+            patch.setattr(crowds, "LEAST", least)
+            patch.setattr(heaps, "GUESSED", 1e-11)
+            found.append(crowd(3).simulate(0.24, 2e-3, every=0.02, ledger_tolerance=np.inf))
+            assert heaps.is_heap(found[-1].compiled.system) == (least == 1)
     return found
 
 
 def test_conjugate_gradients_move_trees_as_the_matrix_does(runs):
-    one, other = (run.data.position.values for run in runs)
+    one, *others = (run.data.position.values for run in runs)
     assert np.abs(one[-1] - one[0]).max() > 0.1
     assert runs[0].data["contacts.force"].values.max() > 1.0
-    assert np.abs(one - other).max() < 1e-9
+    assert all(np.abs(one - other).max() < 1e-9 for other in others)
 
 
 def test_the_ledger_of_trees_with_lists_closes(runs):
-    one, other = (run.ledger for run in runs)
-    assert np.all(one.relative_residual < 1e-10), one
-    assert np.all(other.relative_residual < 1e-10), other
-    assert np.abs(one.inflow - other.inflow).max() < 1e-8
+    one, *others = (run.ledger for run in runs)
+    for ledger in (one, *others):
+        assert np.all(ledger.relative_residual < 1e-10), ledger
+        assert ledger.sources == one.sources
+        assert np.abs(one.inflow - ledger.inflow).max() < 1e-8
+
+
+def test_a_run_in_loops_goes_on_with_the_same_bits():
+    whole, half = (crowd(18).simulate(t, 2e-3, every=0.06, ledger_tolerance=np.inf) for t in (0.12, 0.06))
+    assert crowds.crowd_of(whole.compiled.system).names == tuple(f"b{k}" for k in range(2, 18))
+    assert np.array_equal(half.continue_(0.06).y[-1], whole.y[-1])
+    assert np.all(whole.ledger.relative_residual < 1e-10), whole.ledger
+
+
+@pytest.fixture(scope="module")
+def steps():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crowds, "LEAST", 1)
+        patch.setattr(heaps, "GUESSED", 1e-11)  # differences of runs are taken
+        free = ("b2.mass", "lower.mass", "string.stiffness", "gravity")
+        system = CompiledSystem(System(crowd(3).description, free), "implicit", {}, False)
+        kernel = pt.kernel(f"({system.ny}),({system.np})->({system.ny})")(
+            lambda y, p: system._advance_state(y, p, 0.0, 2e-3, 2)
+        )
+        p = system.parameters({}, {})
+        y = np.array(system.start(p))
+        for _ in range(40):
+            y = kernel(y, p)
+        yield system, kernel, y, p
+
+
+def test_the_bits_of_bodies_in_loops_and_a_robot_do_not_depend_on_the_batch(steps):
+    system, kernel, y, p = steps
+    moves = np.arange(system.ny) < system.system.nq
+    many = y + 1e-3 * np.random.default_rng(1).normal(size=(5, system.ny)) * moves
+    together = kernel(many, p)
+    assert np.all(np.isfinite(together))
+    assert all(np.array_equal(kernel(many[k], p), together[k]) for k in range(5))
+
+
+@pytest.mark.slow
+def test_slopes_of_bodies_in_loops_and_a_robot_are_those_of_differences(steps):
+    system, kernel, y, p = steps
+    rng, n = np.random.default_rng(3), system.system.nq + system.system.nv
+    dy, dp = 1e-3 * rng.normal(size=(4, system.ny)), 0.1 * rng.normal(size=(4, system.np))
+    dy[:2], dp[2:], dy[:, n:] = 0.0, 0.0, 0.0
+    _, found = pt.jvp(kernel, wrt=(0, 1))(y, p, dy, dp)
+    halves = [(kernel(y + s * dy, p + s * dp) - kernel(y - s * dy, p - s * dp)) / (2 * s) for s in (1e-3, 5e-4)]
+    wanted = (4 * halves[1] - halves[0]) / 3
+    assert np.max(np.abs(found - wanted)[:, :n] / np.abs(wanted).max(axis=1, keepdims=True)) < 1e-6
+
+
+def test_the_code_does_not_grow_with_the_bodies_in_loops():
+    """All that grows is to hand over the new state, number by number."""
+    one, other = (CompiledSystem(System(crowd(n).description), "implicit", {}, True) for n in (20, 40))
+    more = other.advance.count()
+    more.subtract(one.advance.count())
+    assert {op for op, count in more.items() if count} == {"get"}
+    assert more["get"] <= other.nx - one.nx
+
+
+def looked_at(force):
+    """The bodies in loops of a world of 20 balls with a force on the first that is a function of time and scene."""
+    world = pt.World()
+    world.add_ground(surface=SOFT, capacity=80)
+    for k in range(20):
+        world.add_body(f"b{k}", pt.Inertia.sphere(0.3, 0.06), position=(0.2 * k, 0, 0.1))
+    world.collide(capacity=40)
+    world.add_force("follow", "b0", force)
+    found = crowds.crowd_of(System(world.description))
+    return None if found is None else found.names
+
+
+def test_a_body_that_an_element_looks_at_is_written_out():
+    everyone = [f"b{k}" for k in range(20)]
+    assert looked_at((0, 0, 1.0)) == tuple(everyone[1:])
+    assert looked_at(lambda t, scene: np.sin(t) * scene["b7"].velocity) == (*everyone[1:7], *everyone[8:])
+    assert looked_at(lambda t, scene: np.where(scene["b7"].position[2] < 1, 1.0, 0.0) * np.ones(3)) == (
+        *everyone[1:7],
+        *everyone[8:],
+    )
+    assert looked_at(lambda t, scene: scene.joint("b7")[1][3] * np.ones(3)) == (*everyone[1:7], *everyone[8:])
+    assert looked_at(lambda t, scene: sum(scene[name].position for name in everyone)) is None
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        lambda t, scene: scene.signal("contacts.force") * np.ones(3),
+        lambda t, scene: scene.q[4] * np.ones(3),
+        lambda t, scene: len(scene.bodies) * np.ones(3),
+        lambda t, scene: sum(link.inertia.mass for link in scene.mechanism.links) * np.ones(3),
+    ],
+)
+def test_where_an_element_looks_at_more_than_bodies_all_is_written_out(force):
+    assert looked_at(force) is None
 
 
 @pytest.mark.slow

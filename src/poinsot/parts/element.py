@@ -79,9 +79,14 @@ class Effect:
     numerical: Array | None = None
     foreseen: Array | None = None
 
+    @property
+    def is_deferred(self) -> bool:
+        """Whether something in it is a function of the motion."""
+        return any(callable(x) for x in (self.power, *self.rates.values(), *self.shown.values()))
+
     def evaluated(self, motion: Dynamics) -> "Effect":
         """The same effect, with the functions of the motion evaluated."""
-        if not any(callable(x) for x in (self.power, *self.rates.values(), *self.shown.values())):
+        if not self.is_deferred:
             return self
 
         def value(x: Deferred) -> Any:

@@ -14,7 +14,7 @@ from poinsot._types import Array, ArrayLike
 from poinsot.fuse import is_traced
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.form import canonical
-from poinsot.mechanism.form.tree import placed
+from poinsot.mechanism.form.tree import Tree, placed
 from poinsot.mechanism.model import Mechanism
 from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.parts.whereabouts import WHEREABOUTS, attitude, place
@@ -140,12 +140,16 @@ class Scene:
 
     def carrier(self, name: str) -> tuple[BodyState, Pose]:
         """The frame in which the motion of a body is solved for, as a state of its own, and X_CB of the body in it."""
-        k, X_CB = canonical.tree_of(self.mechanism).carriers[self.mechanism.index(name)]
+        k, X_CB = self._tree.carriers[self.mechanism.index(name)]
         return (REST if k < 0 else self._carriers[k]), X_CB
 
     @cached_property
     def _carriers(self) -> list[BodyState]:
-        return [BodyState(X, V) for X, V in placed(canonical.tree_of(self.mechanism), self.q, self.v)]
+        return [BodyState(X, V) for X, V in placed(self._tree, self.q, self.v)]
+
+    @cached_property
+    def _tree(self) -> Tree:
+        return canonical.tree_of(self.mechanism)
 
     @cached_property
     def bodies(self) -> list[str]:

@@ -86,7 +86,10 @@ def crowd_of(system: System) -> Crowd | None:
     if len(alone) < LEAST or (found := _involved(system)) is None:
         return None
     names = tuple(name for name in alone if name not in found)
-    return Crowd(system, names, _rest(system, names)) if len(names) >= LEAST else None
+    if len(names) < LEAST:
+        return None
+    crowd = Crowd(system, names, _rest(system, names))
+    return crowd if _acts_alike(crowd) else None
 
 
 def _is_alone(link: Any, parent: int) -> bool:
@@ -107,6 +110,17 @@ def _rest(system: System, names: tuple[str, ...]) -> System | None:
     return system_of(rest, tuple(path for path in system.free if id(owner_of(d, path)) in owners))
 
 
+def _acts_alike(crowd: Crowd) -> bool:
+    """Whether the elements of the rest have the same effects there as in the whole world, at the start: as they would
+    not if they counted bodies, say."""
+    if crowd.rest is None:
+        return True
+    with np.errstate(all="ignore"):
+        scenes = [system.scene(0.0, system.start())[0] for system in (crowd.system, crowd.rest)]
+        there, here = ([x for name in scenes[1].elements for x in _numbers(scene.effect(name))] for scene in scenes)
+    return all(np.allclose(a, b, rtol=1e-9, atol=0, equal_nan=True) for a, b in zip(there, here, strict=True))
+
+
 def without_lists(d: Description) -> Description:
     """A description without its lists of contacts."""
     return replace(d, elements={name: e for name, e in d.elements.items() if not isinstance(e, TouchList)})
@@ -115,7 +129,8 @@ def without_lists(d: Description) -> Description:
 def _involved(system: System) -> set[str] | None:
     """The names of the bodies that elements other than lists act on or look at; None if it cannot be told.
 
-    Their effects are traced as functions of what each body does, and the numbers are found that they depend on.
+    Their effects are traced as functions of what each body and joint does, and the numbers are found that they depend
+    on. Where the entries of all of q and v are looked at, it cannot be told: in the rest they have other places.
     """
     mech, plain = system.mechanism, without_lists(system.description).elements
     acting = {name: e for name, e in plain.items() if not isinstance(e, (Ground, Terrain))}
@@ -127,7 +142,9 @@ def _involved(system: System) -> set[str] | None:
 
     def effects(t: Array, q: Array, v: Array, R: Array, p: Array, V: Array, *parts: Array) -> list[Array]:
         named = dict(zip(states, parts, strict=True))
-        scene = Scene(mech, t, q, v, system.inputs, named, plain, None, shapes)
+        scene = Scene(mech, t, None, None, system.inputs, named, plain, None, shapes)  # type: ignore[arg-type]
+        at = {link.name: places for link, *places in zip(mech.links, mech.q_slices, mech.v_slices, strict=True)}
+        set_known(scene, "joint", lambda name: (q[at[name][0]], v[at[name][1]]))
         set_known(scene, "poses", [Pose.unchecked(*X) for X in zip(R, p, strict=True)])
         set_known(scene, "twists", list(V))
         return [np.asarray(x) for name in acting for x in _numbers(scene.effect(name))]

@@ -21,9 +21,9 @@ from poinsot.contact.pressing import Books
 from poinsot.environment import TouchList
 from poinsot.fuse import fori_loop, in_memory
 from poinsot.run import ledger
-from poinsot.run.heaps import Heap, HeapMotion
+from poinsot.run.heaps import Heap, HeapMotion, rest_context
 from poinsot.run.step_context import StepContext
-from poinsot.run.step_errors import step_error
+from poinsot.run.step_errors import held_beside_tangent, step_error
 from poinsot.world import Motion
 
 
@@ -106,8 +106,9 @@ def inflow_over(context: StepContext, heap: Heap, h: Scalar, did: HeapMotion, en
     rates = np.ravel(inflow_rates(heap, books, did.pushed, did.rest))
     kept = np.concatenate([rates, np.zeros(ledger.WIDTH)])[context.inflow_indices]
     own = _own(heap, did.a, h, did.outcomes, end)
-    if did.rest is not None and did.joints is not None and end.rest is not None:
-        own = own + step_error(did.rest, did.joints, h, end.rest)
+    rest = rest_context(context)
+    if rest is not None and did.rest is not None and did.joints is not None and end.rest is not None:
+        own = own + step_error(did.rest, did.joints, h, end.rest) + held_beside_tangent(rest, did.rest, h, end.rest)
     inflow: Array = h * kept + context.numerical(own)
     return inflow
 

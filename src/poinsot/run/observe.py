@@ -1,9 +1,9 @@
 """The quantities that can be recorded: a table, each with its dimensions, unit and frame."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES, known_around, orbit_quantity
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.parts.element import units_of_outputs
+from poinsot.parts.element import Effect, units_of_outputs
 from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.parts.scene import Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
@@ -235,6 +235,33 @@ def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[
     return chosen, measuring(compiled, [observable.of for observable in chosen.values()], f"observed {names}")
 
 
+class Glance:
+    """The motion of a scene, of which is computed what is asked for: accelerations if something follows from them."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.effects = scene, _Effects(scene)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.scene.dynamics, name)
+
+
+class _Effects(Mapping[str, Effect]):
+    """The effects of all elements of a scene, each found when it is asked for."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+
+    def __getitem__(self, name: str) -> Effect:
+        effect = None if self.scene.elements[name].follows else self.scene.effect(name)
+        return self.scene.dynamics.effects[name] if effect is None or effect.is_deferred else effect
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scene.elements)
+
+    def __len__(self) -> int:
+        return len(self.scene.elements)
+
+
 def measuring(
     compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "", looks: int = FEW_LOOKS
 ) -> Measuring:
@@ -243,7 +270,11 @@ def measuring(
     In so many first `looks`, few records are evaluated by NumPy, else by compiled code, with the same bits. `name`: of
     quantities that follow from the system and this name alone (`CompiledSystem.compile`).
     """
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).motion(t, state), of, name, looks)
+
+    def glance(p: Array, t: Scalar, state: State) -> Motion:
+        return cast(Motion, Glance(compiled.context(p).scene(t, state)))
+
+    return _measuring(compiled, glance, of, name, looks)
 
 
 def measuring_scene(

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from poinsot._errors import FieldError, about
 from poinsot._hints import hint
+from poinsot._memo import memo
 from poinsot.contact.colliders import Collider, joined, numbers_key, touching_shape
 from poinsot.contact.distances import DistanceShape
 from poinsot.contact.law import Material, numbers_of
@@ -52,6 +53,7 @@ def listed(description: Description) -> Description:
     return replace(description, elements=elements)
 
 
+@memo
 def colliders_of(body: Body) -> tuple[Collider, ...]:
     """The shapes that a body touches others by: its own, or those that its inertia is made of."""
     if body.shapes is not None:
@@ -74,10 +76,15 @@ def _on_ground(ground: Ground, body: Body, surface: Material | None) -> list[Ele
     return touches
 
 
+@memo
+def _solid(ground: Ground) -> Collider:
+    """What a ground touches shapes by."""
+    return Collider(DistanceShape(abs), surface=ground.surface)
+
+
 def _spotted(ground: Ground, body: Body, surface: Material | None) -> list[tuple[Collider, Material]]:
     """The shapes of a body that may touch the ground, with the materials of these contacts."""
-    solid = Collider(DistanceShape(abs), surface=ground.surface)
-    found = []
+    solid, found = _solid(ground), []
     for one in colliders_of(body):
         if type(one.shape) in SPOTS and one.may_touch(solid):
             law = surface or (joined(one, solid) if one.surface is not None else ground.surface)

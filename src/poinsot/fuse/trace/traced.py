@@ -250,10 +250,23 @@ class Traced:
 
     def _window(self) -> tuple[Node, int]:
         """An array in memory that holds the elements in a row, and where they begin in it."""
-        if self._memory is not None:
-            return self._memory, 0
+        if (row := self._row()) is not None:
+            return row
         values = list(self.data.ravel())
         return memory.row_of(values) or (memory.array_of(values), 0)
+
+    def _row(self) -> tuple[Node, int] | None:
+        """The same of an array in memory, or of a part of one whose place is known; None of any other."""
+        if self._memory is not None or self._origin is None:
+            return None if self._memory is None else (self._memory, 0)
+        source, index = self._origin
+        row, (static, moving) = source._row(), source._split(index)
+        if row is None or moving:
+            return None
+        offsets = source._offsets(static, moving)[0].ravel()
+        if not len(offsets) or np.any(np.diff(offsets) != 1):
+            return None
+        return row[0], row[1] + int(offsets[0])
 
     def __len__(self) -> int:
         if not self.shape:
