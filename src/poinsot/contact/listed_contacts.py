@@ -130,7 +130,8 @@ class ListedContacts:
 
     def rows(self, law: Callable[[Any], Any], h: Scalar, guess: Array) -> RowList:
         """All of these."""
-        return RowList(self.count, self.most, self.reached, lambda k: self.row(law, h, k, guess), self.fault)
+        height = np.shape(self.W)[1]
+        return RowList(self.count, self.most, self.reached, lambda k: self.row(law, h, k, guess), height, self.fault)
 
     def resistances(
         self, law: Callable[[Any], Any], h: Scalar, guess: Array, own: Array, F: Array
@@ -242,7 +243,7 @@ def outcome(contacts: ListedContacts, law: Callable[[Any], Any], h: Scalar, end:
         )
 
     m = contacts.most
-    memory = (in_memory(x) for x in (np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m, 3))))
+    memory = (in_memory(x) for x in (np.full(m, -1.0), np.zeros((m, 3)), np.zeros((m if turning else 0, 3))))
     blank = (np.zeros(()), np.zeros(()), Books.blank(), *memory)
     before, after, books, patches, stretch, turn = fori_loop(contacts.count, add, blank, most=m)
     return ListOutcome(before, after, books, SpringMemory(patches, stretch, turn if turning else None))

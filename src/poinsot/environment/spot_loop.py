@@ -117,25 +117,33 @@ class SpotLoop:
 
     def resistance(self, later: Later) -> Resistance:
         """Their forces, linearised."""
-        m = len(self.owner)
+        m, counts = len(self.owner), np.bincount(self.owner)
+        first = np.cumsum(counts) - counts
         changes = np.stack([meeting.relative(later.carried) for meeting in self.meetings])
         deep = self._deep(changes)
 
-        def add(k: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-            def press(sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-                F, K, kept = sums
-                body, patch = np.asarray(self.owner)[k], self._patch(k)
-                start = np.asarray(self.twists)[body]
-                grip = patch.grip(self._law(k), self.h, start + np.asarray(changes)[body])
-                F[body] = F[body] + patch.wrench(grip, patch.speeds(start))
-                K[body] = K[body] + resistance([patch], [grip])[UPPER]
-                kept[k] = grip.holds[0]
-                return F, K, kept
+        def of_body(body: Any, sums: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            start, changed = np.asarray(self.twists)[body], np.asarray(changes)[body]
 
-            return when(np.asarray(deep)[k] > 0, press, sums)
+            def add(j: Any, own: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+                k = np.asarray(first)[body] + j
 
-        blank = np.zeros((len(self.bodies), 6)), np.zeros((len(self.bodies), len(UPPER[0]))), np.zeros(m)
-        F, K, kept = fori_loop(m, add, blank)
+                def press(own: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+                    F, K, kept = own
+                    patch = self._patch(k)
+                    grip = patch.grip(self._law(k), self.h, start + changed)
+                    kept[k] = grip.holds[0]
+                    return F + patch.wrench(grip, patch.speeds(start)), K + resistance([patch], [grip])[UPPER], kept
+
+                return when(np.asarray(deep)[k] > 0, press, own)
+
+            F, K, kept = sums
+            own = np.zeros(6), np.zeros(len(UPPER[0])), kept
+            F[body], K[body], kept = fori_loop(np.asarray(counts)[body], add, own, most=max(counts))
+            return F, K, kept
+
+        blank = np.empty((len(self.bodies), 6)), np.empty((len(self.bodies), len(UPPER[0]))), np.zeros(m)
+        F, K, kept = fori_loop(len(self.bodies), of_body, blank)
         wrenches = {body: F[k] for k, body in enumerate(self.bodies)}
         return Resistance(wrenches, {body: K[k][PLACE] for k, body in enumerate(self.bodies)}, kept=kept)
 

@@ -19,6 +19,8 @@ import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, solve_spd
+from poinsot.fuse.plan.budget import budget
+from poinsot.mechanism import added_rows
 from poinsot.mechanism.form import screws, sparse
 from poinsot.mechanism.form.screws import mirrored
 from poinsot.mechanism.stiff import Added, StiffForces, StiffTree
@@ -39,7 +41,8 @@ class ListedRow:
 
 @dataclass(frozen=True, eq=False)
 class RowList:
-    """Rows 0 ... count - 1, count at most `most`; `reached`: the entries of v (n,) that their Jacobians stand for.
+    """Entries 0 ... count - 1, count at most `most`; `reached`: the elements of v (n,) that their Jacobians stand for;
+    height: the rows r of each.
 
     fault: 0, or NaN if the list could not hold all that it should.
     """
@@ -48,20 +51,46 @@ class RowList:
     most: int
     reached: Sequence[int]
     row: Callable[[Any], ListedRow]
+    height: int
     fault: Any = 0.0
 
 
 def solve(tree: StiffTree, on: StiffForces) -> tuple[Array, Added]:
     """As `StiffTree.solve`, with row lists."""
-    under, b = factorised(tree, on)
-    a = under(b)
+    if by_branches(tree):
+        A, b = without_rows(tree, on)
+        a = added_rows.solve(sparse.Factors.of(_zeros(tree, on), A), b, on.lists, on.h)
+    else:
+        under, b = factorised(tree, on)
+        a = under(b)
     return a, Added(tree, accelerations(tree, a))
+
+
+def by_branches(tree: StiffTree) -> bool:
+    """Whether to keep the zeros between branches in the factors: of a matrix with more elements than there are
+    registers, and where few rows are to be expected, as in a single tree that touches itself."""
+    n, roots = tree.mech.nv, [body for body in tree.T.bodies if body.parent < 0]
+    return len(roots) == 1 and budget().registers < n * (n + 1) // 2
+
+
+def _zeros(tree: StiffTree, on: StiffForces) -> list[tuple[int, ...]]:
+    """The places of the factors of the matrix without row lists."""
+    bodies, paths = tree.T.bodies, {-1: set[int]()}
+    for i, body in enumerate(bodies):
+        paths[i] = paths[body.parent] | set(range(body.v.start, body.v.stop))
+    joined = [paths[tree.T.carriers[a][0]] | paths[tree.T.carriers[b][0]] for a, b in on.couplings]
+    return sparse.filled(tree.mech.nv, [*paths.values(), *joined])
+
+
+def without_rows(tree: StiffTree, on: StiffForces) -> tuple[Array, Array]:
+    """H (nv, nv) and the right-hand side (nv,), but for row lists."""
+    H, b = on.in_joints(*joint_space(tree, on))
+    return on.coupled(H, {link: tree.jacobian(link) for link in {k for pair in on.couplings for k in pair}}), b
 
 
 def factorised(tree: StiffTree, on: StiffForces) -> tuple[sparse.Solver, Array]:
     """The accelerations H^-1 b (nv,) under any joint forces b, and those b (nv,) that act."""
-    H, b = on.in_joints(*joint_space(tree, on))
-    H = on.coupled(H, {link: tree.jacobian(link) for link in {k for pair in on.couplings for k in pair}})
+    H, b = without_rows(tree, on)
     for rows in on.lists:
         H, b = _with_rows(H, b, on.h, rows)
     return (partial(solve_spd, H) if len(b) <= STRAIGHT else sparse.in_memory(H)), b

@@ -18,7 +18,7 @@ from poinsot.fuse.graph.patterns import ArrayElement, LoopPlan, elements
 
 EVERYTHING = 1 << 30  # elements of shared memory: more than any program needs
 STREAM = {4: 3, 8: 2}  # arrays that need so many times more than the shared memory stay in local memory
-STREAMING = 512  # threads per multiprocessor that are then enough; in their registers are too few doubles for long code
+STREAMING = 512  # threads per multiprocessor that are then enough; long code has too few registers in so many
 # The assembler looks for an order of instructions that hides their latency. Where that is short, and in long blocks,
 # the order of the text is better: it needs fewer registers.
 LONG = 4000
@@ -46,7 +46,7 @@ def kernel_source(
     first = _written(graph, inputs, outputs, Unit(float64, fast, EVERYTHING))
     tables, itemsize, block = len(first.read_tables().packed().numbers), first.itemsize, first.block
     room = 0 if _passes_arrays(graph) else (SHARED // itemsize - tables) // block
-    is_long = float64 and sum(function.count("\n") for function in first.functions) > LONG
+    is_long = sum(function.count("\n") for function in first.functions) > LONG
     streams = first.shared > STREAM[itemsize] * room > 0 and not is_long
     unit = _written(graph, inputs, outputs, Unit(float64, fast, 0 if streams else room, streams))
     nodes = graph.live()

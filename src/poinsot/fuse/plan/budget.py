@@ -21,6 +21,8 @@ class Budget:
     keep more should recompute what earlier loops passed through.
     `written_out`: the most operations of code that is used several times, such as the derivative in the stages of a
     step, all its uses together. Beyond that it should be one body of a loop.
+    `registers`: how many values straight-line code has at hand. One that needs more of them at a time should have fewer
+    operations instead.
     `interleave`: whether independent work should be interleaved, although that takes more registers.
     `search_up_to`: the most unknowns of a problem for which the algorithm with the fewest operations is searched for,
     although it rounds more and the search takes time.
@@ -34,14 +36,15 @@ class Budget:
     nearby_values: float = float("inf")
     search_up_to: int = 0
     written_out: float = float("inf")
+    registers: float = float("inf")
     interleave: bool = False
 
 
 # Beyond 30,000 operations, compiling takes longer than most people wait.
 PROCESSOR = Budget(30_000, 0, float("inf"), pushed_forward=3_000, interleave=True)
 GPU = {  # by the bytes of a float; measured on an H200
-    4: Budget(9_400, 4_200, 680, recompute=True, nearby_values=226, search_up_to=10, written_out=9_400),
-    8: Budget(5_200, 2_800, 450, nearby_values=0, search_up_to=10, written_out=5_200),
+    4: Budget(9_400, 4_200, 680, recompute=True, nearby_values=226, search_up_to=10, written_out=9_400, registers=255),
+    8: Budget(5_200, 2_800, 450, nearby_values=0, search_up_to=10, written_out=5_200, registers=127),
 }
 
 _budget: ContextVar[Budget] = ContextVar("budget", default=PROCESSOR)

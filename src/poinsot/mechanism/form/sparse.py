@@ -1,10 +1,10 @@
 """Symmetric systems with many zeros whose places are known: what is independent is solved apart, in an order that keeps
 the factors sparse."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -86,32 +86,67 @@ def solver(lower: Sequence[Sequence[int]], S: Array) -> Solver:
 
 
 def factorised(lower: Sequence[Sequence[int]], S: Array) -> Solver:
-    """The solver by S = L^T D L, in straight-line code; `lower`: the places of L left of the diagonal.
+    """The solver by S = L^T D L, in straight-line code; `lower`: the places of L left of the diagonal."""
+    return Factors.of(lower, S).solve
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """S = L^T D L (n, n), in straight-line code: by row, the places of L left of the diagonal and its elements there;
+    and 1/D (n,).
 
     Featherstone, Rigid Body Dynamics Algorithms (2008), section 6.5.
     """
-    n = len(lower)
-    L, D = {(k, i): S[k, i] for k in range(n) for i in (k, *lower[k])}, {}
-    for k in reversed(range(n)):
-        D[k] = 1 / L[k, k]
-        scaled = {i: L[k, i] * D[k] for i in lower[k]}
-        for i, a in scaled.items():
-            for j in (j for j in lower[k] if j <= i):
-                L[i, j] = L[i, j] - a * L[k, j]
-        L |= {(k, i): a for i, a in scaled.items()}
 
-    def solve(b: Array) -> Array:
-        x = [b[k] for k in range(n)]
+    lower: Sequence[Sequence[int]]
+    L: Mapping[tuple[int, int], Any]
+    inverse_pivots: Array
+
+    @classmethod
+    def of(cls, lower: Sequence[Sequence[int]], S: Array) -> "Factors":
+        n = len(lower)
+        L, D = {(k, i): S[k, i] for k in range(n) for i in (k, *lower[k])}, {}
         for k in reversed(range(n)):
-            for i in lower[k]:
-                x[i] = x[i] - L[k, i] * x[k]
-            x[k] = D[k] * x[k]
-        for k in range(n):
-            for i in lower[k]:
-                x[k] = x[k] - L[k, i] * x[i]
+            D[k] = 1 / L[k, k]
+            scaled = {i: L[k, i] * D[k] for i in lower[k]}
+            for i, a in scaled.items():
+                for j in (j for j in lower[k] if j <= i):
+                    L[i, j] = L[i, j] - a * L[k, j]
+            L |= {(k, i): a for i, a in scaled.items()}
+        return cls(lower, L, np.stack([D[k] for k in range(n)]))
+
+    def solve(self, b: Array) -> Array:
+        """x (n,) with S x = b."""
+        return self.outward(self.inverse_pivots * self.inward(b))
+
+    def inward(self, b: Array) -> Array:
+        """L^-T b (n,)."""
+        x = list(b)
+        for k in reversed(range(len(x))):
+            for i in self.lower[k]:
+                x[i] = x[i] - self.L[k, i] * x[k]
         return np.stack(x)
 
-    return solve
+    def outward(self, b: Array) -> Array:
+        """L^-1 b (n,)."""
+        x = list(b)
+        for k in range(len(x)):
+            for i in self.lower[k]:
+                x[k] = x[k] - self.L[k, i] * x[i]
+        return np.stack(x)
+
+
+def filled(n: int, groups: Iterable[Iterable[int]]) -> list[tuple[int, ...]]:
+    """The places of L, by row, of a matrix (n, n) that is a sum of full blocks, each for a group of unknowns, if the
+    last unknown is eliminated first: of a tree, all that carry the one of the row."""
+    lower: list[set[int]] = [set() for _ in range(n)]
+    for group in map(set, groups):
+        for k in group:
+            lower[k].update(i for i in group if i < k)
+    for k in reversed(range(n)):
+        for i in lower[k]:
+            lower[i].update(j for j in lower[k] if j < i)
+    return [tuple(sorted(places)) for places in lower]
 
 
 def in_memory(S: Array) -> Solver:
