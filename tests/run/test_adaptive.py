@@ -34,6 +34,29 @@ def test_every_instance_has_its_own_steps():
         np.testing.assert_array_equal(alone.y[:, 0], runs.y[:, k])
 
 
+@pytest.mark.parametrize(("method", "tolerance"), [("adaptive", 1e-10), ("adaptive5", 1e-9), ("rosenbrock", 1e-7)])
+def test_where_records_are_taken_changes_no_bit(method, tolerance, pendulum):
+    """States at records are read off dense output, ledger included; the run goes on from any of them alike."""
+    few, many = (pendulum.simulate(2.0, method=method, tolerance=tolerance, every=x) for x in (1.0, 1e-2))
+    np.testing.assert_array_equal(many.y[::100], few.y)
+    fine = pendulum.simulate(2.0, 1e-4, method="rk4", every=1e-2)
+    np.testing.assert_allclose(many.data.q, fine.data.q, rtol=0, atol=30 * tolerance)
+    assert many.ledger.relative_residual.max() < 30 * tolerance
+    joined = pendulum.simulate(0.37, method=method, tolerance=tolerance, every=0.37).continue_(1.63)
+    np.testing.assert_array_equal(joined.y[-1], few.y[-1])
+
+
+def test_records_within_a_step_of_a_body_that_tumbles():
+    """Attitudes have length 1, and a body flies straight on, wherever records are taken."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("top", pt.Inertia.box(1.0, (1, 2, 3)), angular_velocity=(0.1, 2.0, 0.3), velocity=(1, 2, 3))
+    run = world.simulate(5.0, method="adaptive", every=1e-2)
+    np.testing.assert_allclose(np.linalg.norm(run.data.orientation, axis=-1), 1.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(run.data.position.values[:, 0], run.data.time.values[:, None] * [1, 2, 3], atol=1e-13)
+    fine = world.simulate(5.0, 1e-3, method="poinsot", every=1e-2)
+    np.testing.assert_allclose(run.data.orientation, fine.data.orientation, rtol=0, atol=1e-9)
+
+
 def test_against_short_steps(pendulum):
     run = pendulum.simulate(2.0, method="adaptive", every=0.25)
     fine = pendulum.simulate(2.0, 1e-4, method="rk4", every=0.25)
