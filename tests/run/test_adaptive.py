@@ -5,6 +5,7 @@ import pytest
 from orbit_and_pendulum import MU, double_pendulum, orbiter
 
 import poinsot as pt
+from poinsot.run import rounds
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,37 @@ def test_records_within_a_step_of_a_body_that_tumbles():
     np.testing.assert_allclose(run.data.position.values[:, 0], run.data.time.values[:, None] * [1, 2, 3], atol=1e-13)
     fine = world.simulate(5.0, 1e-3, method="poinsot", every=1e-2)
     np.testing.assert_allclose(run.data.orientation, fine.data.orientation, rtol=0, atol=1e-9)
+
+
+def tops():
+    """Every eighth spins twenty times as fast as the others, and needs as many times their steps."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("top", pt.Inertia.box(1.0, (1, 2, 3)))
+    spins = np.random.default_rng(5).normal(size=(64, 3))
+    spins[::8] *= 20.0
+    return world, {"top.angular_velocity": spins}
+
+
+@pytest.mark.parametrize("options", [{}, {"until": lambda t, scene: scene["top"].angular_velocity[0] > 1.5}])
+def test_a_slow_instance_does_not_hold_up_the_others(options, monkeypatch):
+    """In rounds those that have arrived leave; the bits are those of one call."""
+    world, vary = tops()
+    sizes = []
+    together = rounds.in_rounds
+
+    def in_rounds(advance, tries, x, p, *where):
+        return together(lambda x, *more: sizes.append(len(x)) or advance(x, *more), tries, x, p, *where)
+
+    monkeypatch.setattr("poinsot.run.simulation.in_rounds", in_rounds)
+    parted = world.simulate(4.0, method="adaptive", vary=vary, **options)
+    if not options:
+        assert sizes[0] == 64
+        assert min(sizes) <= 8
+        assert sum(sizes) < 0.5 * 64 * len(sizes)
+    monkeypatch.setattr(rounds, "FEW", 10**6)
+    whole = world.simulate(4.0, method="adaptive", vary=vary, **options)
+    np.testing.assert_array_equal(parted.y, whole.y)
+    np.testing.assert_array_equal(parted.stop.time, whole.stop.time)
 
 
 def test_against_short_steps(pendulum):

@@ -194,14 +194,15 @@ def march(
     settled: Callable[[Any, Any, Any, Any], Any] | None = None,
     corner: Callable[[Any, Any, Any], Any] | None = None,
     limit: Scalar | None = None,
+    tries: Scalar | None = None,
 ) -> March:
-    """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]. The last ends there, or at
-    the `limit` [s], and may then lead beyond.
+    """Steps to the time `end`, each as long as its error allows, up to the `longest` [s]; no more than `tries`. The last
+    ends there, or at the `limit` [s], and may then lead beyond.
 
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
     before the step that leads there, or, with a limit, after it. settled(t, now, h, new): what an accepted step makes
-    of `new`, and its length [s]: less than h if something happens within it, where the next step begins.
-    corner(t, now, end): a time up to the end at which a step shall end, where its rates are not smooth.
+    of `new`, and its length [s]: less than h if something happens within it, where the next step begins. corner(t, now,
+    end): a time up to the end at which a step shall end.
     """
 
     def step(at: March) -> March:
@@ -223,7 +224,17 @@ def march(
             np.where(stays, at.error, remembered), np.where(met, length, at.tried), met, failed,
         )  # fmt: skip
 
-    return while_loop(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, STEPS)
+    return _repeated(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, tries)
+
+
+def _repeated(goes_on: Callable[[Any], Any], step: Callable[[Any], Any], start: Any, tries: Scalar | None) -> Any:
+    """Steps while a march goes on, or no more than so many."""
+    if tries is None:
+        return while_loop(goes_on, step, start, STEPS)
+    counted = (start, tries + np.zeros(()))
+    return while_loop(
+        lambda now: goes_on(now[0]) & (now[1] > 0), lambda now: (step(now[0]), now[1] - 1), counted, STEPS
+    )[0]
 
 
 def _no_corner(t: Any, now: Any, end: Any) -> Any:

@@ -8,7 +8,7 @@ of them, so that what follows is held to the tolerance as well.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,15 @@ from poinsot.run.output_kinds import Output
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.world import System
 
+ENDLESS = np.full((), np.inf)  # tries
 FLOOR = 1e-3  # to which the tolerance is relative where a number is smaller than that
 
 
 @dataclass(frozen=True, eq=False)
 class Paced:
     """What is stepped, and its time [s], which may lie ahead; the next step [s], 0 if it is not known, and the last
-    error; the last step; the time [s] at which the world is; and the inputs at the last step."""
+    error; the last step; the time [s] at which the world is; the inputs at the last step; and how many more steps may
+    be tried in this call, 0 after one that has not arrived."""
 
     y: LedgerState
     t: Scalar
@@ -39,6 +41,7 @@ class Paced:
     within: Within
     now: Scalar
     held: Array
+    tries: Array
 
     @property
     def ahead(self) -> Any:
@@ -87,7 +90,7 @@ def takes_samples(system: System) -> str:
 def paced(context: StepContext, scheme: Scheme, y: LedgerState, t: Scalar, h: Array, error: Array) -> Paced:
     """The form at the end of a step, from which another one begins."""
     terms = 1 if switches(context.system) else scheme.terms
-    return Paced(y, t, h, error, Within.nothing(t, y, terms), t, held_inputs(context))
+    return Paced(y, t, h, error, Within.nothing(t, y, terms), t, held_inputs(context), ENDLESS)
 
 
 def held_inputs(context: StepContext) -> Array:
@@ -137,7 +140,7 @@ def _begun(context: StepContext, form: Paced, begin: Scalar) -> Paced:
     held, first = held_inputs(context), form.h <= 0
     anew = first | (np.any(held != form.held) & form.ahead) if len(held) else first
     y, t = chosen(anew, here(context, form), form.y), np.where(anew, begin, form.t)
-    return Paced(y, t, form.h, form.error, form.within, np.where(first, begin, form.now), held)
+    return Paced(y, t, form.h, form.error, form.within, np.where(first, begin, form.now), held, form.tries)
 
 
 def _start(tries: "_Tries", paced: Paced, now: Any, met: Any) -> March:
@@ -151,6 +154,11 @@ def _ended(at: March, y: LedgerState) -> LedgerState:
     """What was stepped; not a number where no step is short enough."""
     lost = np.where(at.failed, np.nan, 0.0)  # a run that finds no step breaks down
     return combine(y, [(1.0, combine(None, [(lost, y)]))])
+
+
+def _left(at: March, end: Scalar) -> Array:
+    """The tries that the form says are left: 0 if there were too few."""
+    return np.where((at.t < end) & ~at.met & ~at.failed, 0.0, np.inf)
 
 
 def _ending(
@@ -168,7 +176,7 @@ def _ending(
     tries = _Tries(context, scheme)
 
     def form_of(t: Scalar, y: LedgerState, h: Array, error: Array) -> Paced:
-        return Paced(y, t, h, error, start.within, t, start.held)
+        return Paced(y, t, h, error, start.within, t, start.held, ENDLESS)
 
     def is_met_by(t: Scalar, now: tuple[LedgerState, Array]) -> Any:
         return is_met(t, (form_of(t, now[0], start.h, start.error), now[1]))
@@ -177,11 +185,12 @@ def _ending(
         new, error, _ = tries.attempt(t, now[0], h)
         return (new, now[1]), error
 
-    settled, longest = _settled(context, plain, outputs), h if outputs else np.inf
+    longest, looks = h if outputs else np.inf, is_met_by if is_met else None
+    options = (longest, looks, _settled(context, plain, outputs), _corner(context))
     begun = _start(tries, start, (start.y, memory), False)
-    at = march(attempt, scheme.power, begun, end, longest, is_met_by if is_met else None, settled, _corner(context))
+    at = march(attempt, scheme.power, begun, end, *options, tries=start.tries)
     y, memory = at.now
-    ended = form_of(at.t, _ended(at, y), at.h, at.error)
+    ended = replace(form_of(at.t, _ended(at, y), at.h, at.error), tries=_left(at, end))
     return (ended, memory), at.t, np.where(at.met, at.tried, 0.0)
 
 
@@ -192,7 +201,7 @@ def _passing(
     tries, end = _Tries(context, scheme), end + np.zeros(())
 
     def at_look(t: Scalar, y: LedgerState, within: Within) -> Paced:
-        return Paced(y, t, start.h, start.error, within, np.minimum(t, end), start.held)
+        return Paced(y, t, start.h, start.error, within, np.minimum(t, end), start.held, ENDLESS)
 
     def is_met_by(t: Scalar, now: tuple[LedgerState, Within]) -> Any:
         look = at_look(t, *now)
@@ -208,11 +217,11 @@ def _passing(
         met = start.ahead & is_met_by(start.t, (start.y, start.within))
     begun = _start(tries, start, (start.y, start.within), met)
     looks = (is_met_by if is_met else None, None, _corner(context))
-    at = march(attempt, scheme.power, begun, end, np.inf, *looks, limit=np.inf)
+    at = march(attempt, scheme.power, begun, end, np.inf, *looks, limit=np.inf, tries=start.tries)
     y, within = at.now
     before = np.where(met, start.now, within.begin)
-    now = np.where(at.met, before, end)
-    ended = Paced(_ended(at, y), at.t, at.h, at.error, within, now, start.held)
+    now = np.where(at.met, before, np.minimum(at.t, end))
+    ended = Paced(_ended(at, y), at.t, at.h, at.error, within, now, start.held, _left(at, end))
     return ended, now, np.where(at.met, np.minimum(at.t, end) - before, 0.0)
 
 
