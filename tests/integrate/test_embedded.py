@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.integrate.embedded import DOP853, DOPRI5, March, first_step, following_step, march, solution
+from poinsot.integrate import schemes
+from poinsot.integrate.dense_output import Within
+from poinsot.integrate.embedded import DOP853, DOPRI5, Embedded, March, first_step, following_step, march, solution
+from poinsot.integrate.rosenbrock import RODAS4
 
 SCHEMES = {"order 5": DOPRI5, "order 8": DOP853}
 
@@ -43,6 +46,49 @@ def test_order_and_estimate(scheme):
         assert errors[-1] < 10 * estimates[-1]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(scheme.tableau.order + 1, abs=1.0)
     assert np.log2(estimates[0] / estimates[1]) == pytest.approx(scheme.power, abs=1.0)
+
+
+HEUN = Embedded(schemes.Tableau(2, ((), (1.0,)), (0.5, 0.5)), ((-0.5, 0.5),), 2)  # without weights of its own
+
+
+@pytest.mark.parametrize(("scheme", "order"), [(DOPRI5, 4), (DOP853, 7), (RODAS4, 3), (HEUN, 3)])
+def test_dense_output(scheme, order):
+    """Within a step its error is that of its order; at both ends it is the solution that was stepped."""
+
+    def within(y, h):
+        tried = scheme.attempt(kepler, 0.0, y, h)
+        step = Within(np.zeros(()), h, tuple(tried.terms()))
+        return tried.new, np.stack([step.at(x * h) for x in (0.0, 0.2, 0.5, 0.8, 1.0)])
+
+    kernel, y0, errors = pt.kernel("(4),()->(4),(5,4)")(within), ellipse(0.3), []
+    for h in (0.1, 0.05):
+        new, found = kernel(y0, h)
+        np.testing.assert_allclose(found[0], y0, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(found[-1], new, rtol=0, atol=1e-15)
+        exact = solution(kepler, DOP853, 1e-15)(np.array([0.0, 0.2, 0.5, 0.8]) * h, y0)
+        errors.append(np.abs(found[1:-1] - exact[1:]).max())
+    least = min(order, scheme.tableau.order) if scheme is HEUN else order
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(least + 1, abs=0.3)
+
+
+def test_the_coefficients_of_dense_output_are_those_of_scipy():
+    oracle = pytest.importorskip("scipy.integrate._ivp.dop853_coefficients")
+    np.testing.assert_allclose([[*row, 0, 0][:15] for row in DOP853.further[:1]], oracle.A[13:14, :15], rtol=1e-15)
+    for k, row in enumerate(DOP853.further):
+        np.testing.assert_allclose(row, oracle.A[13 + k, : len(row)], rtol=1e-15, atol=0)
+        assert not np.any(oracle.A[13 + k, len(row) :])
+    np.testing.assert_allclose(DOP853.dense, oracle.D, rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_times_between_change_no_bit(scheme):
+    kernel, y, end = solution(kepler, scheme, 1e-9), ellipse(0.5), 7.0
+    times = np.linspace(0, end, 197)
+    few, many = kernel([0.0, end], y), kernel(times, y)
+    np.testing.assert_array_equal(many[-1], few[-1])
+    np.testing.assert_allclose(many[::7], kernel(times[::7], y), rtol=0, atol=1e-15)
+    exact = solution(kepler, DOP853, 1e-14)(times, y)
+    assert np.abs(many - exact).max() < 3 * np.abs(few[-1] - exact[-1]).max() + 1e-8
 
 
 def orbit(scheme, turns):

@@ -5,6 +5,7 @@ import pytest
 from orbit_and_pendulum import MU, double_pendulum, orbiter
 
 import poinsot as pt
+from poinsot.run import rounds
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,60 @@ def test_every_instance_has_its_own_steps():
         one = {path: x[k : k + 1] for path, x in vary.items()}
         alone = world.simulate(2 * np.pi, method="adaptive", vary=one, tolerance=1e-12)
         np.testing.assert_array_equal(alone.y[:, 0], runs.y[:, k])
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [("adaptive", 1e-10), ("adaptive5", 1e-9), ("rosenbrock", 1e-7)])
+def test_where_records_are_taken_changes_no_bit(method, tolerance, pendulum):
+    """States at records are read off dense output, ledger included; the run goes on from any of them alike."""
+    few, many = (pendulum.simulate(2.0, method=method, tolerance=tolerance, every=x) for x in (1.0, 1e-2))
+    np.testing.assert_array_equal(many.y[::100], few.y)
+    fine = pendulum.simulate(2.0, 1e-4, method="rk4", every=1e-2)
+    np.testing.assert_allclose(many.data.q, fine.data.q, rtol=0, atol=30 * tolerance)
+    assert many.ledger.relative_residual.max() < 30 * tolerance
+    joined = pendulum.simulate(0.37, method=method, tolerance=tolerance, every=0.37).continue_(1.63)
+    np.testing.assert_array_equal(joined.y[-1], few.y[-1])
+
+
+def test_records_within_a_step_of_a_body_that_tumbles():
+    """Attitudes have length 1, and a body flies straight on, wherever records are taken."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("top", pt.Inertia.box(1.0, (1, 2, 3)), angular_velocity=(0.1, 2.0, 0.3), velocity=(1, 2, 3))
+    run = world.simulate(5.0, method="adaptive", every=1e-2)
+    np.testing.assert_allclose(np.linalg.norm(run.data.orientation, axis=-1), 1.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(run.data.position.values[:, 0], run.data.time.values[:, None] * [1, 2, 3], atol=1e-13)
+    fine = world.simulate(5.0, 1e-3, method="poinsot", every=1e-2)
+    np.testing.assert_allclose(run.data.orientation, fine.data.orientation, rtol=0, atol=1e-9)
+
+
+def tops():
+    """Every eighth spins twenty times as fast as the others, and needs as many times their steps."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("top", pt.Inertia.box(1.0, (1, 2, 3)))
+    spins = np.random.default_rng(5).normal(size=(64, 3))
+    spins[::8] *= 20.0
+    return world, {"top.angular_velocity": spins}
+
+
+@pytest.mark.parametrize("options", [{}, {"until": lambda t, scene: scene["top"].angular_velocity[0] > 1.5}])
+def test_a_slow_instance_does_not_hold_up_the_others(options, monkeypatch):
+    """In rounds those that have arrived leave; the bits are those of one call."""
+    world, vary = tops()
+    sizes = []
+    together = rounds.in_rounds
+
+    def in_rounds(advance, tries, x, p, *where):
+        return together(lambda x, *more: sizes.append(len(x)) or advance(x, *more), tries, x, p, *where)
+
+    monkeypatch.setattr("poinsot.run.simulation.in_rounds", in_rounds)
+    parted = world.simulate(4.0, method="adaptive", vary=vary, **options)
+    if not options:
+        assert sizes[0] == 64
+        assert min(sizes) <= 8
+        assert sum(sizes) < 0.5 * 64 * len(sizes)
+    monkeypatch.setattr(rounds, "FEW", 10**6)
+    whole = world.simulate(4.0, method="adaptive", vary=vary, **options)
+    np.testing.assert_array_equal(parted.y, whole.y)
+    np.testing.assert_array_equal(parted.stop.time, whole.stop.time)
 
 
 def test_against_short_steps(pendulum):

@@ -17,7 +17,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, is_traced, jacobian, jvp, once
 from poinsot.fuse.trace.pytree import flatten
-from poinsot.integrate.embedded import flat
+from poinsot.integrate.embedded import Attempt, flat
 from poinsot.integrate.schemes import Derivative
 
 WRITTEN_OUT = 12  # unknowns, up to which the matrix is written out: zeros of the Jacobian then cost nothing
@@ -28,7 +28,8 @@ Rows: TypeAlias = tuple[tuple[float, ...], ...]
 @dataclass(frozen=True)
 class Rosenbrock:
     """A method of s stages: a, c (s rows of those before), alpha and gammas (s), the weights m and e (s) of the result
-    and of its error. `power`: the error grows with the step to this power."""
+    and of its error. `power`: the error grows with the step to this power. Dense output: the weights of the third and
+    fourth of its terms."""
 
     order: int
     power: int
@@ -39,12 +40,22 @@ class Rosenbrock:
     gammas: tuple[float, ...]
     m: tuple[float, ...]
     e: tuple[float, ...]
+    dense: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def terms(self) -> int:
+        return 2 + len(self.dense)
 
     def step(self, f: Derivative, t: Scalar, y: Any, h: Scalar, quadratures: int = 0) -> tuple[Any, list[Any]]:
         """y at t + h, and the estimate of its error.
 
         quadratures: how many numbers at the end of y no rate depends on: they need no equations to be solved.
         """
+        tried = self.attempt(f, t, y, h, quadratures)
+        return tried.new, tried.errors
+
+    def attempt(self, f: Derivative, t: Scalar, y: Any, h: Scalar, quadratures: int = 0) -> Attempt:
+        """The same with dense output, of order 3 for RODAS."""
         leaves, rebuild = flatten(y)
         shapes = [np.shape(leaf) for leaf in leaves]
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
@@ -63,7 +74,12 @@ class Rosenbrock:
         for i in range(len(self.m)):
             right = share * rate(t + self.alpha[i] * h, _sum(x, self.a[i], u)) + h * share * self.gammas[i] * f_t
             u.append(solve(_sum(right, [self.gamma * c for c in self.c[i]], u)))
-        return nested(_sum(x, self.m, u)), [nested(_sum(0.0 * x, self.e, u))]
+        new = _sum(x, self.m, u)
+
+        def terms() -> list[Any]:
+            return [y, nested(new - x), *(nested(_sum(0.0 * x, row, u)) for row in self.dense)]
+
+        return Attempt(nested(new), [nested(_sum(0.0 * x, self.e, u))], terms)
 
     def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
         """The root of the mean square of the estimate, relative to what is tolerated."""
@@ -259,6 +275,10 @@ RODAS4 = Rosenbrock(
     gammas=(0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0),
     m=(*_A5, 1.0, 1.0),
     e=(0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+    dense=(
+        (10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662),
+        (-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872),
+    ),
 )
 
 # Verwer, Spee, Blom and Hundsdorfer, SIAM J. Sci. Comput. 20 (1999), (3.1): order 2, L-stable.

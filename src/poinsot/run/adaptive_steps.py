@@ -1,19 +1,22 @@
 """Steps of adaptive length, chosen inside the kernel: in a batch, every instance has steps of its own.
 
-Steps end at the times of records and where inputs jump, so that records are as good as steps. Latches, loops, releases
-and events are looked at after each accepted step, and located within it: it ends at the first of them, so that what
-follows is held to the tolerance as well.
+States at records are read off the dense output of the steps, and conditions are located on it: where records are taken
+changes no bit of the run. So the form that is stepped holds the end of the last step, and how far within it the world
+is. Where something is brought up to date after a step, as are latches, loops and outputs, steps end at records.
+Latches, loops, releases and events are looked at after each accepted step, and located within it: it ends at the first
+of them, so that what follows is held to the tolerance as well.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import once, when
-from poinsot.integrate.embedded import Embedded, March, Scheme, first_step, flat, march
+from poinsot.integrate.dense_output import Within
+from poinsot.integrate.embedded import Embedded, March, Scheme, chosen, first_step, flat, march
 from poinsot.integrate.schemes import combine
 from poinsot.run import output_kinds
 from poinsot.run.general_steps import RestingForm, runge_kutta, switches
@@ -21,16 +24,29 @@ from poinsot.run.output_kinds import Output
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.world import System
 
+ENDLESS = np.full((), np.inf)  # tries
 FLOOR = 1e-3  # to which the tolerance is relative where a number is smaller than that
 
 
 @dataclass(frozen=True, eq=False)
 class Paced:
-    """The stepped state, the next step [s], 0 if it is not known, and the last error."""
+    """The stepped state, and its time [s], which may lie ahead; the next step [s], 0 if it is not known, and the last
+    error; the last step; the time [s] at which the world is; the inputs at the last step; and how many more steps may
+    be tried in this call, 0 after one that has not arrived."""
 
     y: LedgerState
+    t: Scalar
     h: Array
     error: Array
+    within: Within
+    now: Scalar
+    held: Array
+    tries: Array
+
+    @property
+    def ahead(self) -> Any:
+        """Whether the last step leads beyond where the world is."""
+        return self.now < self.t
 
 
 def adaptive_runge_kutta(scheme: Embedded) -> Method:
@@ -46,13 +62,21 @@ def adaptive(scheme: Scheme, plain: Method) -> Method:
 
     def step(context: StepContext) -> Step:
         fixed = plain.step(context)
-        return lambda t, form, h: Paced(fixed(t, form.y, h), form.h, form.error)
+
+        def of_length(t: Scalar, form: Paced, h: Scalar) -> Paced:
+            y = fixed(t, here(context, form), h)
+            return paced(context, scheme, y, t + h, form.h, form.error)
+
+        return of_length
+
+    def to_stepped(context: StepContext, y: LedgerState) -> Paced:
+        return paced(context, scheme, plain.to_stepped(context, y), np.zeros(()), np.zeros(()), np.zeros(()))
 
     return Method(
         plain.order,
         step,
-        lambda context, y: Paced(plain.to_stepped(context, y), np.zeros(()), np.zeros(())),
-        lambda context, form: plain.from_stepped(context, form.y),
+        to_stepped,
+        lambda context, form: plain.from_stepped(context, here(context, form)),
         unsuited=lambda system: takes_samples(system) or plain.unsuited(system),
         march=_marching(scheme, plain),
     )
@@ -61,6 +85,28 @@ def adaptive(scheme: Scheme, plain: Method) -> Method:
 def takes_samples(system: System) -> str:
     """Why a method that chooses its steps cannot step a system, or ""."""
     return "takes no samples, as controllers and sensors of this world do; take 'rk4'." if system.sampled else ""
+
+
+def paced(context: StepContext, scheme: Scheme, y: LedgerState, t: Scalar, h: Array, error: Array) -> Paced:
+    """The form at the end of a step, from which another one begins."""
+    terms = 1 if switches(context.system) else scheme.terms
+    return Paced(y, t, h, error, Within.nothing(t, y, terms), t, held_inputs(context), ENDLESS)
+
+
+def held_inputs(context: StepContext) -> Array:
+    """The inputs (k,) that are constant from one jump to the next."""
+    return np.concatenate([np.zeros(0), *(np.ravel(value) for value in context.inputs.values())])
+
+
+def here(context: StepContext, form: Paced) -> LedgerState:
+    """What is stepped, where the world is."""
+    return form.y if switches(context.system) else chosen(form.ahead, _between(context, form.within, form.now), form.y)
+
+
+def _between(context: StepContext, within: Within, t: Scalar) -> LedgerState:
+    """What is stepped, at a time [s] within a step."""
+    resting = RestingForm.of(context)
+    return resting.normalized(within.at(t), resting.moving(within.terms[0].state.parts))
 
 
 def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
@@ -80,24 +126,108 @@ def _marching(scheme: Scheme, plain: Method) -> Callable[..., Any]:
 
         Where outputs are kept, steps are no longer than h [s], so that they miss as little as those of other methods.
         """
-        paced, memory = form
-        tries, zero, false = _Tries(context, scheme), np.zeros(()), np.zeros((), bool)
-        first = when(paced.h <= 0, lambda _: tries.first_step(begin, paced.y), paced.h)
-        start = March(begin + zero, (paced.y, memory), first, np.maximum(paced.error, 1e-4), zero, false, false)
-
-        def is_met_by(t: Scalar, now: tuple[LedgerState, Array]) -> Any:
-            return is_met(t, (Paced(now[0], zero, zero), now[1]))
-
-        settled = _settled(context, plain, outputs)
-        longest = h if outputs else np.inf
-        corner = (lambda t, now, end: context.next_corner(t, now[0], end)) if context.system.cornered else None
-        at = march(tries.attempt, scheme.power, start, end, longest, is_met_by if is_met else None, settled, corner)
-        y, memory = at.now
-        lost = np.where(at.failed, np.nan, 0.0)  # a run that finds no step breaks down
-        y = combine(y, [(1.0, combine(None, [(lost, y)]))])
-        return (Paced(y, at.h, at.error), memory), at.t, np.where(at.met, at.tried, 0.0)
+        paced, memory = _begun(context, form[0], begin), form[1]
+        if outputs or switches(context.system):
+            return _ending(context, scheme, plain, outputs, (paced, memory), end, h, is_met)
+        paced, t, tried = _passing(context, scheme, paced, end, is_met)
+        return (paced, memory), t, tried
 
     return marched
+
+
+def _begun(context: StepContext, form: Paced, begin: Scalar) -> Paced:
+    """The form at the time `begin`. If it is the first, or inputs have jumped, the next step begins here."""
+    held, first = held_inputs(context), form.h <= 0
+    anew = first | (np.any(held != form.held) & form.ahead) if len(held) else first
+    y, t = chosen(anew, here(context, form), form.y), np.where(anew, begin, form.t)
+    return Paced(y, t, form.h, form.error, form.within, np.where(first, begin, form.now), held, form.tries)
+
+
+def _start(tries: "_Tries", paced: Paced, now: Any, met: Any) -> March:
+    """The march from where the form is."""
+    first = when(paced.h <= 0, lambda _: tries.first_step(paced.t, paced.y), paced.h)
+    zero, false = np.zeros(()), np.zeros((), bool)
+    return March(paced.t + zero, now, first, np.maximum(paced.error, 1e-4), zero, met | false, false)
+
+
+def _ended(at: March, y: LedgerState) -> LedgerState:
+    """What was stepped; not a number where no step is short enough."""
+    lost = np.where(at.failed, np.nan, 0.0)  # a run that finds no step breaks down
+    return combine(y, [(1.0, combine(None, [(lost, y)]))])
+
+
+def _left(at: March, end: Scalar) -> Array:
+    """The tries that the form says are left: 0 if there were too few."""
+    return np.where((at.t < end) & ~at.met & ~at.failed, 0.0, np.inf)
+
+
+def _ending(
+    context: StepContext,
+    scheme: Scheme,
+    plain: Method,
+    outputs: Sequence[Output],
+    form: tuple[Paced, Array],
+    end: Scalar,
+    h: Scalar,
+    is_met: Any,
+) -> tuple[tuple[Paced, Array], Array, Array]:
+    """To the time `end`, at which a step ends."""
+    start, memory = form
+    tries = _Tries(context, scheme)
+
+    def form_of(t: Scalar, y: LedgerState, h: Array, error: Array) -> Paced:
+        return Paced(y, t, h, error, start.within, t, start.held, ENDLESS)
+
+    def is_met_by(t: Scalar, now: tuple[LedgerState, Array]) -> Any:
+        return is_met(t, (form_of(t, now[0], start.h, start.error), now[1]))
+
+    def attempt(t: Scalar, now: tuple[LedgerState, Array], h: Scalar) -> tuple[Any, Array]:
+        new, error, _ = tries.attempt(t, now[0], h)
+        return (new, now[1]), error
+
+    longest, looks = h if outputs else np.inf, is_met_by if is_met else None
+    options = (longest, looks, _settled(context, plain, outputs), _corner(context))
+    begun = _start(tries, start, (start.y, memory), False)
+    at = march(attempt, scheme.power, begun, end, *options, tries=start.tries)
+    y, memory = at.now
+    ended = replace(form_of(at.t, _ended(at, y), at.h, at.error), tries=_left(at, end))
+    return (ended, memory), at.t, np.where(at.met, at.tried, 0.0)
+
+
+def _passing(
+    context: StepContext, scheme: Scheme, start: Paced, end: Scalar, is_met: Any
+) -> tuple[Paced, Array, Array]:
+    """To the time `end`, which may lie within a step; a condition is looked at where steps end, and there."""
+    tries, end = _Tries(context, scheme), end + np.zeros(())
+
+    def at_look(t: Scalar, y: LedgerState, within: Within) -> Paced:
+        return Paced(y, t, start.h, start.error, within, np.minimum(t, end), start.held, ENDLESS)
+
+    def is_met_by(t: Scalar, now: tuple[LedgerState, Within]) -> Any:
+        look = at_look(t, *now)
+        return is_met(look.now, (look, np.zeros(0)))
+
+    def attempt(t: Scalar, now: tuple[LedgerState, Within], h: Scalar) -> tuple[Any, Array]:
+        new, error, terms = tries.attempt(t, now[0], h)
+        needed = error <= 1.0 if is_met else (error <= 1.0) & (t + h > end)
+        return (new, when(needed, lambda _: Within(t, h, tuple(terms())), now[1])), error
+
+    met: Any = np.zeros((), bool)
+    if is_met:
+        met = start.ahead & is_met_by(start.t, (start.y, start.within))
+    begun = _start(tries, start, (start.y, start.within), met)
+    looks = (is_met_by if is_met else None, None, _corner(context))
+    at = march(attempt, scheme.power, begun, end, np.inf, *looks, limit=np.inf, tries=start.tries)
+    y, within = at.now
+    before = np.where(met, start.now, within.begin)
+    now = np.where(at.met, before, np.minimum(at.t, end))
+    ended = Paced(_ended(at, y), at.t, at.h, at.error, within, now, start.held, _left(at, end))
+    return ended, now, np.where(at.met, np.minimum(at.t, end) - before, 0.0)
+
+
+def _corner(context: StepContext) -> Any:
+    """The function that tells the next time at which forces have a corner, or None."""
+    return (lambda t, now, end: context.next_corner(t, now[0], end)) if context.system.cornered else None
 
 
 class _Tries:
@@ -107,15 +237,15 @@ class _Tries:
         self.scheme, self.form, self.tolerance = scheme, RestingForm.of(context), context.tolerance
         self.f, self.at_rest = once(self.form.rate), not switches(context.system)
 
-    def attempt(self, t: Scalar, now: tuple[LedgerState, Array], h: Scalar) -> tuple[Any, Array]:
-        """The state after a step and the memory as it was; and the error of the step, of which up to 1 is tolerated."""
-        y = now[0] if self.at_rest else self.form.enter(now[0])
+    def attempt(self, t: Scalar, y: LedgerState, h: Scalar) -> tuple[LedgerState, Array, Callable[[], list[Any]]]:
+        """The state after a step; its error, of which up to 1 is tolerated; and the terms of its dense output."""
+        y = y if self.at_rest else self.form.enter(y)
         points = self.form.moving(y.state.parts)
-        new, errors = self.scheme.step(lambda t, y: self.f(t, y, points), t, y, h)
-        tolerated = self._tolerated(np.maximum(np.abs(flat(y.state)), np.abs(flat(new.state))))
-        error = self.scheme.norm([flat(e.state) / tolerated for e in errors], h)
-        new = self.form.normalized(new, points)
-        return (new if self.at_rest else self.form.leave(new), now[1]), error
+        tried = self.scheme.attempt(lambda t, y: self.f(t, y, points), t, y, h)
+        tolerated = self._tolerated(np.maximum(np.abs(flat(y.state)), np.abs(flat(tried.new.state))))
+        error = self.scheme.norm([flat(e.state) / tolerated for e in tried.errors], h)
+        new = self.form.normalized(tried.new, points)
+        return (new if self.at_rest else self.form.leave(new)), error, tried.terms
 
     def first_step(self, t: Scalar, y: LedgerState) -> Array:
         """A step [s] to begin with."""

@@ -21,6 +21,7 @@ from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run import advancing, heap_ledger, heaps, ledger, net_runs, output_kinds
+from poinsot.run.adaptive_steps import Paced
 from poinsot.run.few_looks import FEW_LOOKS, few_looks
 from poinsot.run.kept_kernels import Compiled, compiled_kernel, first_output
 from poinsot.run.output_kinds import Output
@@ -260,6 +261,15 @@ class CompiledSystem:
     def is_adaptive(self) -> bool:
         """Whether the method chooses its steps."""
         return self._scheme.march is not None
+
+    @Shared
+    def tries(self) -> int | None:
+        """The place in x of the number of steps that may be tried in a call; None if the method has none."""
+        form = self._scheme.to_stepped(self.context(p := self.parameters({}, {})), self.unpack(self._start(p)))
+        if not isinstance(form, Paced):
+            return None
+        marked = flat(self._with_memory(replace(form, tries=np.full((), np.nan))))
+        return int(np.flatnonzero(np.isnan(marked))[0])
 
     def _advance(self, x: Array, p: Array, t: Scalar, first: Scalar, h: Scalar, n: Scalar) -> Array:
         if self.net:

@@ -6,12 +6,12 @@ method, as numbers that no rate depends on.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import once
+from poinsot.integrate.embedded import Attempt
 from poinsot.integrate.rosenbrock import Rosenbrock
 from poinsot.integrate.schemes import Derivative
 from poinsot.run.adaptive_steps import adaptive
@@ -29,9 +29,13 @@ class LedgerRosenbrock:
     def power(self) -> int:
         return self.scheme.power
 
-    def step(self, f: Derivative, t: Scalar, y: LedgerState, h: Scalar) -> tuple[LedgerState, list[Any]]:
-        """y at t + h, and the estimate of its error."""
-        return self.scheme.step(f, t, y, h, np.size(y.inflow))
+    @property
+    def terms(self) -> int:
+        return self.scheme.terms
+
+    def attempt(self, f: Derivative, t: Scalar, y: LedgerState, h: Scalar) -> Attempt:
+        """A step from y at the time t."""
+        return self.scheme.attempt(f, t, y, h, np.size(y.inflow))
 
     def norm(self, estimates: Sequence[Array], h: Scalar) -> Array:
         """The error from estimates relative to what is tolerated."""
@@ -47,8 +51,8 @@ def fixed_rosenbrock(scheme: Rosenbrock) -> Method:
 
         def step(t: Scalar, y: LedgerState, h: Scalar) -> LedgerState:
             points = form.moving(y.state.parts)
-            new, _ = with_ledger.step(lambda t, y: f(t, y, points), t, y, h)
-            return form.normalized(new, points)
+            tried = with_ledger.attempt(lambda t, y: f(t, y, points), t, y, h)
+            return form.normalized(tried.new, points)
 
         return step
 

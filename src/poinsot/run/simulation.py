@@ -16,6 +16,7 @@ from poinsot.run.open_loops import open_loops
 from poinsot.run.outcomes import Outcomes, first_breakdown
 from poinsot.run.progress import Progress
 from poinsot.run.result import Stop
+from poinsot.run.rounds import in_rounds
 from poinsot.run.time_grid import TimeGrid
 
 HAND_OVER = 2**20  # bytes of records that are written to a file together
@@ -154,13 +155,23 @@ class Simulation:
         if self._scans:
             x = compiled.scan_records(x, p, t, first, h, count, 1)[0]
         elif compiled.until is None:
-            x = compiled.advance(x, p, t, first, h, count)
+            (x,) = self._made(compiled.advance, x, p, t, first, h, count)
         else:
-            x, times, lengths = compiled.advance_until(x, p, t, first, h, count, 0.0)
+            x, times, lengths = self._made(compiled.advance_until, x, p, t, first, h, count, 0.0)
             x, met_at = self._meet(x, p, times, lengths)
             self.outcomes.met_at = _put(self.outcomes.met_at, at, met_at)
         y = np.asarray(compiled.from_stepped(x, p))
         self._arrive(_put(before, at, x), _put(self.y, at, y), before, count)
+
+    def _made(self, advance: Any, x: Array, p: Array, *where: Any) -> tuple[Array, ...]:
+        """What a kernel gives that advances from x (..., nx); a batch with steps of its own in rounds."""
+        compiled, tries = self.compiled, None
+        if self.n is not None and compiled.is_adaptive and compiled.device == "cpu":
+            tries = compiled.tries
+        if tries is not None:
+            return in_rounds(advance, tries, x, p, *where)
+        outputs = advance(x, p, *where)
+        return outputs if isinstance(outputs, tuple) else (outputs,)
 
     def _going(self) -> Any:
         """The index of the instances that have not ended."""
@@ -178,7 +189,7 @@ class Simulation:
         low, high = np.zeros(h[at].shape), np.ones(h[at].shape)
 
         def step(share: Array) -> tuple[Array, Array, Array]:
-            return tuple(self.compiled.advance_until(x[at], p[at], t[at], 0.0, share * h[at], 1.0, 1.0))  # type: ignore[return-value]
+            return tuple(self.compiled.advance_until(x[at], p[at], t[at], 0.0, share * h[at], 1.0, 1.0))
 
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)

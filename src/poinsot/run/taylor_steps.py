@@ -17,7 +17,7 @@ from poinsot.integrate.embedded import flat
 from poinsot.integrate.taylor_series import STEPS, Course, Piece, expand, march
 from poinsot.mechanism import Mechanism
 from poinsot.run import output_kinds
-from poinsot.run.adaptive_steps import takes_samples
+from poinsot.run.adaptive_steps import held_inputs, takes_samples
 from poinsot.run.general_steps import RestingForm, needs_implicit, switches
 from poinsot.run.output_kinds import Output
 from poinsot.run.step_context import LedgerState, Method, Step, StepContext
@@ -49,7 +49,7 @@ def taylor() -> Method:
 
     def to_stepped(context: StepContext, y: LedgerState) -> Underway:
         y = RestingForm.of(context).enter(y)
-        return Underway(y, np.zeros(()), np.zeros(()), _held(context), y)
+        return Underway(y, np.zeros(()), np.zeros(()), held_inputs(context), y)
 
     def from_stepped(context: StepContext, form: Underway) -> LedgerState:
         steps = _Steps(context)
@@ -62,11 +62,6 @@ def _unsuited(system: System) -> str:
     if switches(system):
         return "steps no worlds with closed loops, latches, events or joints that let go; take 'adaptive'."
     return takes_samples(system) or needs_implicit(system)
-
-
-def _held(context: StepContext) -> Array:
-    """The inputs (k,) that are constant from one jump to the next."""
-    return np.concatenate([np.zeros(0), *(np.ravel(value) for value in context.inputs.values())])
 
 
 class _Steps:
@@ -123,7 +118,7 @@ def _marched(
     Where outputs are kept, they are brought up to date at least once in h [s].
     """
     at, memory = form
-    steps, held = _Steps(context), _held(context)
+    steps, held = _Steps(context), held_inputs(context)
     course = _course(steps, at, held, begin)
 
     def piece_at(t: Scalar, start: Array, singular: Any) -> Piece:
