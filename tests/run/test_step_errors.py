@@ -87,7 +87,7 @@ def dropped():
 
 
 def spun():
-    """In central gravity, with rotors that are driven and that are held at their speeds; they act by forces at the start."""
+    """In central gravity, with a rotor that is driven and one held at its speed; they act by forces at the start."""
     world = pt.World(gravity=pt.CentralGravity(mu=20.0, centre=(0.5, 0, -3.0)))
     world.add_body("a", pt.Inertia.box(1.0, (0.1, 0.2, 0.5)), velocity=(1, 0.5, 0), angular_velocity=(2, -1, 3))
     world.add_body(
