@@ -111,7 +111,7 @@ def aloft(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
         s.world = pt.World(gravity=pt.CentralGravity(mu=20.0, centre=X @ np.array([0, 0, -9.0])))
     else:
         s.world = pt.World(gravity=s.turned(s.vector(5.0)))
-    for k in range(int(rng.integers(1, 5))):
+    for k in range(s.choice((1, 1, 2, 2, 3, 4))):
         parent = s.choice(s.names) if s.names and s.happens(0.6) else None
         if parent is None and s.happens(0.6):
             s.add_free(f"body{k}", s.inertia(), s.vector())
@@ -316,7 +316,7 @@ def touching(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     elif ground == "distance":
         back, hill = X.inverse(), s.rng.uniform(-0.2, 0.2, 2)
         s.world.add_ground(surface=law, distance=lambda p: hills(back, hill, p), **room)
-    size, count = 0.15, int(s.rng.integers(1, 4))
+    size, count = 0.15, s.choice((1, 2, 2, 3))
     for k in range(count):
         place = np.array([*s.rng.uniform(-0.2, 0.2, 2), 0.15 + 0.25 * k + s.rng.uniform(-0.05, 0.05)])
         s.add_free(f"body{k}", solid(s, size), place, size=1.0)

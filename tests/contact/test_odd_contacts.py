@@ -64,3 +64,15 @@ def test_a_pair_that_is_named_twice_touches_once():
 def test_one_body_alone_touches_nothing(some):
     with pytest.raises(ValueError, match="collide needs two bodies, or a list of them; got only"):
         balls().collide(some)
+
+
+def test_a_ball_of_a_micrometre_slides_as_a_large_one_does():
+    """It weighs 1e-14 N. It starts at the depth at which it rests, and slows by mu g while it slides."""
+    m, r, mu, h = 1e-15, 1e-6, 0.5, 1e-6
+    world, depth = pt.World(), 1e-3 * r
+    world.add_ground(surface=pt.Material(m * 9.81 / depth, 0.5, mu))
+    world.add_body("ball", pt.Inertia.sphere(m, r), position=(0, 0, r - depth), velocity=(1e-2, 0, 0))
+    run = world.simulate(100 * h, h)
+    slower = 1e-2 - run.data.velocity.sel(body="ball", axis="x").values[-1]
+    assert slower == pytest.approx(mu * 9.81 * 100 * h, rel=1e-3)
+    assert run.ledger.relative_residual.max() < 1e-12

@@ -142,3 +142,13 @@ def test_what_a_tilted_box_touches_does_not_jump_as_it_turns():
     normals, wrenches = (np.array(x) for x in zip(*map(patch, tilts), strict=True))
     assert np.min(normals[:, 2]) > 1 - 1e-4
     assert np.abs(np.diff(wrenches, axis=0)).max() < 0.02 * np.abs(wrenches).max()
+
+
+@pytest.mark.parametrize("solid", [Box((0.2, 0.3, 0.1)), Cylinder(0.15, 0.2)])
+def test_normals_have_length_one_however_deep(solid):
+    """Also where the axis of a capsule enters the solid, to which its nearest point is only known to rounding."""
+    rng, at = np.random.default_rng(0), Pose()
+    for _ in range(200):
+        turned = Pose(Rotation.random(random_state=rng).as_matrix(), rng.uniform(-0.2, 0.2, 3))
+        for patch in patches(Capsule(0.05, 0.3), turned, solid, at):
+            assert np.linalg.norm(patch.normal) == pytest.approx(1.0, abs=1e-12)

@@ -24,7 +24,7 @@ from poinsot.fuse import is_traced
 from poinsot.spatial.arrays import number_in
 
 SHEAR = 0.8  # the stiffness along the surface over that across it; 2 (1 - nu)/(2 - nu) is 0.82 for nu = 0.3 (Mindlin)
-TINY = 1e-15  # N: below any force that matters, so that nothing is divided by zero
+TINY = 2e-19  # N: so that nothing is divided by zero; in float32 its square is still a normal number
 NUMBERS = ("stiffness", "damping", "friction", "torsion", "rolling")  # of a material, as contacts have them
 
 

@@ -28,8 +28,9 @@ from poinsot.fuse import fori_loop, once, when
 from poinsot.spatial import Pose
 from poinsot.spatial.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 
-HALVINGS = 30  # of a segment, to find its point that is nearest to a solid: to 1e-9 of its length
+HALVINGS = 40  # of a segment, to find its point that is nearest to a solid: to 1e-12 of its length
 TINY = 1e-12  # m
+SKIN = 1e-9  # of the size of a solid: so near to its surface a point counts as within
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +183,7 @@ def _on_cylinder(b: Cylinder) -> tuple[Callable[..., Any], Callable[[Array], Arr
         gap = c - on(c)
         length, across = np.sqrt(gap @ gap + TINY**2), np.sqrt(c[0] * c[0] + c[1] * c[1] + TINY * TINY)
         aside, along = b.radius - across, b.height / 2 - np.abs(c[2])  # the room to the side and to the nearer end
-        by_side, inside = aside < along, np.minimum(aside, along) > 0
+        by_side, inside = aside < along, np.minimum(aside, along) > -SKIN * (b.radius + b.height)
         out = np.where(by_side, np.stack([c[0] / across, c[1] / across, 0.0]), np.stack([0.0, 0.0, _sign(c[2])]))
         n = np.where(inside, out, gap / length)
         depth = r + np.where(inside, np.minimum(aside, along), -length)
@@ -202,7 +203,8 @@ _BALL_ON: dict[type, Callable[[Any], tuple[Callable[..., Any], Callable[[Array],
 
 
 def _ball_on_box(c: Array, r: Any, half: Array) -> tuple[Array, Array, Array]:
-    """Normal, point and depth of a ball at c on a box at the origin; from within, it leaves by the nearest face."""
+    """Normal, point and depth of a ball at c on a box at the origin; from within, it leaves by the nearest face, and on
+    the surface as well: a gap that is mere rounding has no direction."""
     on = np.clip(c, -half, half)
     gap = c - on
     length = np.sqrt(gap @ gap + TINY**2)
@@ -210,7 +212,7 @@ def _ball_on_box(c: Array, r: Any, half: Array) -> tuple[Array, Array, Array]:
     least = np.minimum(np.minimum(room[0], room[1]), room[2])
     first = np.stack([room[0] <= least, (room[1] <= least) & (room[0] > least), room[2] < np.minimum(room[0], room[1])])
     out = np.where(first, np.where(c >= 0, 1.0, -1.0), 0.0)
-    inside = least > 0
+    inside = least > -SKIN * np.sum(half)
     n, depth = np.where(inside, out, gap / length), r + np.where(inside, least, -length)
     return n, c - (r - depth / 2) * n, depth
 
