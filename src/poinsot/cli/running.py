@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._alone import one_run
 from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.looking import Camera, view_options
@@ -63,6 +64,7 @@ def run(
     _introduce(screen, scenario)
     if live:
         return _watch(scenario, free or [], view_options(scenario, camera).get("camera"))
+    one_run()
     looks = view_options(scenario, camera)
     path = _place(screen, scenario, out, html, plot, overwrite)
     done, took = _simulated(screen, scenario)
