@@ -64,7 +64,6 @@ def run(
     _introduce(screen, scenario)
     if live:
         return _watch(scenario, free or [], view_options(scenario, camera).get("camera"))
-    one_run()
     looks = view_options(scenario, camera)
     path = _place(screen, scenario, out, html, plot, overwrite)
     done, took = _simulated(screen, scenario)
@@ -106,6 +105,7 @@ def _introduce(screen: Screen, scenario: "Loaded") -> None:
 
 
 def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
+    one_run()
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
