@@ -12,6 +12,7 @@ from contextlib import contextmanager
 HERE = os.path.dirname(__file__)
 BEGAN = time.time_ns()
 _alone = False
+_one_run = False
 
 
 def is_alone() -> bool:
@@ -33,12 +34,23 @@ def is_source_as_begun() -> bool:
 @contextmanager
 def alone(wanted: bool = True) -> Iterator[None]:
     """Say so, for a while."""
-    global _alone
+    global _alone, _one_run
     before, _alone = _alone, wanted
     try:
         yield
     finally:
-        _alone = before
+        _alone, _one_run = before, False
+
+
+def one_run() -> None:
+    """Say that this process makes a single run, and ends."""
+    global _one_run
+    _one_run = True
+
+
+def makes_one_run() -> bool:
+    """Whether nothing that is made for a run is used by another one."""
+    return _alone and _one_run
 
 
 def not_alone() -> None:

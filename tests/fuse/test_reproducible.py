@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poinsot.fuse import fori_loop, jacobian, jvp, kernel, once, set_threads, vjp
-from poinsot.fuse.llvm import target
+from poinsot.fuse.llvm import emission, target
 
 WIDTH = target.host().vector_bytes // 8
 LINKS = random_chain(3)
@@ -137,13 +137,28 @@ def test_whatever_the_vector_width(width, monkeypatch):
     assert bits(kernel("(3)->(3)")(everything.function)(POOL)) == bits(want)
 
 
+@pytest.mark.parametrize("name", KERNELS)
+def test_whatever_the_effort_of_the_compiler(name, monkeypatch):
+    """Code that is used little is made in haste, where it is long."""
+    monkeypatch.setattr(emission, "LONG", 0)
+    ours = KERNELS[name]
+    made = {}
+    for hasty in (False, True):
+        k = kernel(ours.signature)(ours.function)
+        program = k.specialise((3,))
+        program.hasty = hasty
+        made[hasty] = bits(program.f64(POOL)), program._machine_code(program._target(8))
+    assert made[False][0] == made[True][0]
+    assert made[False][1] is not made[True][1]
+
+
 @pytest.mark.skipif(target.host().family != "x86", reason="names of x86 processors")
 def test_on_a_processor_without_fused_multiply_add(python):
     """Where products and sums are not fused the last bits differ; elementary functions still call for exact fma."""
     code = """if True:
     import numpy as np
     from poinsot.fuse import kernel
-    from poinsot.fuse.llvm import target
+    from poinsot.fuse.llvm import emission, target
     target.host = lambda: target.Host("x86-64", "", 16, "x86")
     x = np.linspace(0.1, 3, 41)
     for name in "sin exp tanh cbrt arctan log1p".split():

@@ -39,10 +39,10 @@ def log(monkeypatch):
             calls["traces"].append(function.__name__)
         return trace(function, *args, **options)
 
-    def compiled(text: str, label: str) -> int:
+    def compiled(text: str, label: str, hasty: bool) -> int:
         if label.split()[0] not in " ".join(ELEMENTARY).split():
             calls["compilations"].append(label.split()[0])
-        return compile_module(text, label)
+        return compile_module(text, label, hasty)
 
     monkeypatch.setattr(kernels, "trace", traced)
     monkeypatch.setattr(jit, "compile_module", compiled)

@@ -4,6 +4,7 @@ import atexit
 import gc
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -87,6 +88,9 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. The exit code is 0 on success, 1 if a run ended early, 2 for bad input."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    os.environ.setdefault(
+        "PYDANTIC_DISABLE_PLUGINS", "__all__"
+    )  # else it looks through all installed packages for some
     gc.set_threshold(max(COLLECT_EVERY, gc.get_threshold()[0]))
     atexit.register(gc.freeze)  # the process ends: looking for cycles once more would take half a second
     try:

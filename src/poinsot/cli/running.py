@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from poinsot._alone import one_run
 from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.looking import Camera, view_options
@@ -104,6 +105,7 @@ def _introduce(screen: Screen, scenario: "Loaded") -> None:
 
 
 def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
+    one_run()
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

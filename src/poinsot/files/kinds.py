@@ -241,6 +241,9 @@ class Models(Mapping[str, type[ScenarioTable]]):
     def __getitem__(self, name: str) -> type[ScenarioTable]:
         return self.makers[name]()
 
+    def __contains__(self, name: object) -> bool:  # which `Mapping` answers by making the model
+        return name in self.makers
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.makers)
 

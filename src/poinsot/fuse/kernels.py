@@ -54,6 +54,7 @@ class Program:
         self.name, self.doc = name, doc
         self.structure: Any = None  # of the user's results, unless that is an array or a flat tuple or list
         self.operations = sum(self.graph.count().values()) if operations is None else operations
+        self.hasty = False  # whether its machine code is used little
         self.place: str | None = None  # where it is kept on disk (`program_cache`)
         self._begun: dict[tuple[Target, int], Future[jit.MachineCode]] = {}  # by threads of a process
 
@@ -89,10 +90,10 @@ class Program:
             recipe=(_remake, (self._uncompiled(), dtype == _F64)),
         )  # fmt: skip
 
-    def _target(self, size: int) -> Target:
-        """This machine, for floats of a size in bytes."""
-        target = this_machine(size)
-        return dataclasses.replace(target, width=1) if self._goes_own_ways else target
+    def _target(self, size: int, serial: bool = False) -> Target:
+        """This machine, for floats of a size in bytes; `serial`: with vectors of one element."""
+        target = dataclasses.replace(this_machine(size), hasty=self.hasty)
+        return dataclasses.replace(target, width=1) if serial or self._goes_own_ways else target
 
     @property
     def _goes_own_ways(self) -> bool:
@@ -110,12 +111,12 @@ class Program:
     @property
     def serial_loop(self) -> jit.MachineCode:
         """The float64 loop with vectors of one element, which takes instances strictly in order."""
-        return self._machine_code(_one_lane())
+        return self._machine_code(self._target(8, serial=True))
 
     def begin(self, serial: bool) -> None:
         """Make the machine code of the `serial_loop`, or else of `f64`, in another thread while this one goes on."""
         if jit.available() and not self.is_hollow():
-            target = _one_lane() if serial else self._target(8)
+            target = self._target(8, serial)
             key = target, os.getpid()  # a child has no such threads
             if key not in self._begun:
                 self._begun[key] = _compilers(os.getpid()).submit(self._make_machine_code, target)
@@ -133,7 +134,7 @@ class Program:
         code = None if self.place is None else jit.found(self.place, target, name)
         if code is None:
             text = kernel_module(self.graph, self.inputs, self.outputs, target)
-            code = jit.compile_module(text, name)
+            code = jit.compile_module(text, name, target.hasty)
             if self.place is not None:
                 jit.remember(self.place, target, text)
         return code
@@ -168,11 +169,6 @@ class Program:
             functions = _elementary() if self.graph.plain and dtype == _F64 and jit.available() else {}
             reference.run_into(results, self.graph, full, max(1, n) if self.only_moves else INTERPRETED, functions)
         return tuple(result.reshape(batch + core) for result, core in zip(results, self.outputs, strict=True))
-
-
-def _one_lane() -> Target:
-    """This machine, with vectors of one element."""
-    return dataclasses.replace(this_machine(8), width=1)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from poinsot._alone import is_alone
+from poinsot._alone import is_alone, makes_one_run
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.control.sensor import noise_paths
@@ -32,6 +32,7 @@ from poinsot.world import System, World
 from poinsot.world.sampling import require_whole_steps
 
 STEP = 1e-3  # s, the default
+FEW_STEPS = 50_000  # of one world: better code for them gains less than it takes to make
 STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
 
 
@@ -174,7 +175,7 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
-        _begin(compiled, n is None)
+        _begin(compiled, n is None, grid.steps)
         if n is None and not compiled.net and is_alone():  # the command keeps the records of a single run
             prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
@@ -191,10 +192,11 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         return run
 
 
-def _begin(compiled: CompiledSystem, single: bool) -> None:
-    """Let another thread make the machine code of the steps, of one world or of many."""
+def _begin(compiled: CompiledSystem, single: bool, count: int) -> None:
+    """Let another thread make the machine code of the steps, of one world or of many; `count` of them."""
     steps = compiled.advance if compiled.until is None else compiled.advance_until
     if isinstance(steps, Kernel):
+        steps.program().hasty = single and count <= FEW_STEPS and makes_one_run()
         steps.program().begin(serial=single and compiled.until is None)
 
 

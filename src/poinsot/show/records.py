@@ -9,6 +9,7 @@ import numpy as np
 
 from poinsot._memo import memo
 from poinsot._types import Array
+from poinsot.environment import PairTouch, Touch
 from poinsot.mechanism import Mechanism
 from poinsot.parts import WORLD, Element
 from poinsot.parts.element import value_of
@@ -66,6 +67,9 @@ class Measures:
     @memo
     def shown(self, element: str, key: str) -> Measuring:
         """A shown quantity of an element."""
+        return measuring_scene(self.compiled, [self._shown(element, key)], f"shown {(element, key)}")
+
+    def _shown(self, element: str, key: str) -> Callable[[Scene], Array]:
         system = self.compiled.system
         follows = element in system.loops or system.description.elements[element].follows
 
@@ -73,7 +77,7 @@ class Measures:
             own = None if follows else scene.effect(element).shown[key]
             return scene.dynamics.effects[element].shown[key] if own is None or callable(own) else own
 
-        return measuring_scene(self.compiled, [value], f"shown {(element, key)}")
+        return value
 
     @memo
     def asked(self, element: str, key: str, entry: str = "") -> Measuring:
@@ -93,14 +97,21 @@ class Measures:
         """An input of the world."""
         return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}")
 
-    @memo
-    def touches(self, element: str) -> Measuring:
-        """Points, normals and depths of a contact."""
+    @cached_property
+    def touching(self) -> tuple[str, ...]:
+        """The elements by which a body may touch a surface or another body."""
+        elements = self.compiled.system.description.elements.values()
+        return tuple(element.name for element in elements if isinstance(element, (Touch, PairTouch)))
 
-        def place(k: int) -> Callable[[Scene], Array]:
+    @cached_property
+    def touches(self) -> Measuring:
+        """Points, normals, depths and the force of each contact in `touching`: they share most of their work."""
+
+        def place(element: str, k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].meeting(scene).places(scene)[k]  # type: ignore[attr-defined]
 
-        return measuring_scene(self.compiled, [place(k) for k in range(3)], f"touches {element}")
+        each = ([*(place(name, k) for k in range(3)), self._shown(name, "force")] for name in self.touching)
+        return measuring_scene(self.compiled, [of for four in each for of in four], "touches")
 
     @memo
     def listed(self, element: str) -> Measuring:
@@ -222,10 +233,16 @@ class Records:
         """An input of the world of the first instance, (r, ...)."""
         return self.measures.input(name)(self.time, self.y, self.p)[0][:, 0]
 
-    def touches(self, element: str) -> tuple[Array, Array, Array]:
-        """Where a contact of the first instance may touch: points (r, m, 3) [m], normals (r, m, 3), depths (r, m)."""
-        points, normals, depths = self.measures.touches(element)(self.time, self.y, self.p)
-        return points[:, 0], normals[:, 0], depths[:, 0]
+    def touches(self, element: str) -> tuple[Array, Array, Array, Array]:
+        """Where a contact of the first instance may touch: points (r, m, 3) [m], normals (r, m, 3), depths (r, m); and
+        its force (r, 3) [N]."""
+        k = 4 * self.measures.touching.index(element)
+        points, normals, depths, force = (x[:, 0] for x in self._touches[k : k + 4])
+        return points, normals, depths, force
+
+    @cached_property
+    def _touches(self) -> tuple[Array, ...]:
+        return self.measures.touches(self.time, self.y, self.p)
 
     def listed(self, element: str) -> list[Array]:
         """The contacts of a list in the first instance, by record and place: as `TouchList.places`."""

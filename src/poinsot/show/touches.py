@@ -72,11 +72,11 @@ def _load(picture: "Picture", element: Any) -> Load:
         points, depths, normals, f, friction = records.listed(element.name)
         return Load.of(points, np.broadcast_to(normals[:, :, None], points.shape), depths, f, friction)
     if isinstance(element, Contact):
-        places = _of_points(picture, element)
+        places = [*_of_points(picture, element)]
         k = records.measures.wrenches.index((element.name, element.body))
         f = records.forces[:, 0, k, 3:]
     else:
-        places, f = records.touches(element.name), records.of(element.name, "force")[:, 0]
+        *places, f = records.touches(element.name)
     points, normals, depths = (x[:, None] for x in places)
     return Load.of(points, normals, depths, f[:, None], np.full((len(f), 1), float(element.friction)))
 

@@ -14,7 +14,7 @@ from typing import Any
 from poinsot.fuse.llvm import target
 
 LONG = 1 << 18  # bytes of text: above that, passes of LLVM that gain no speed are left out, and it takes a third less
-PIPELINE = "codegen -O2, -O1 if long, as written"
+PIPELINE = "codegen -O2, -O1 if long, -O0 if hasty, as written"
 
 _lock = threading.Lock()
 _at_work = 0  # how many threads emit code
@@ -55,11 +55,11 @@ def _switch(more: int) -> None:
             llvm.set_option("", f"-enable-misched={'true' if before else 'false'}")
 
 
-def object_file(text: str) -> bytes:
-    """The machine code of a module."""
+def object_file(text: str, hasty: bool = False) -> bytes:
+    """The machine code of a module; a long one that is `hasty` takes half as long, and has the same bits."""
     import llvmlite.binding as llvm
 
-    machine = target_machine(1 if len(text) > LONG else 2)
+    machine = target_machine(2 if len(text) <= LONG else 0 if hasty else 1)
     # A context of its own: LLVM's global one keeps the constants of every module for good, and is not for many threads.
     with (
         contextlib.closing(llvm.context.create_context()) as context,

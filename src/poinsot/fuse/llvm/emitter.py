@@ -36,7 +36,8 @@ class Emitter:
 
     def op(self, text: str) -> str:
         """An instruction with a result."""
-        name = self.fresh()
+        self._count += 1
+        name = f"%{self._prefix}{self._count}"  # as of `fresh`, once for each line of the text
         self.lines.append(f"  {name} = {text}")
         return name
 

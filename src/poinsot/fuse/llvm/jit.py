@@ -70,13 +70,13 @@ def available() -> bool:
         return True
 
 
-def compile_module(text: str, name: str) -> MachineCode:
+def compile_module(text: str, name: str, hasty: bool = False) -> MachineCode:
     """The machine code of a module; the same one, if it is loaded already. Threads compile side by side."""
-    begin, key = time.perf_counter(), _key(text)
+    begin, key = time.perf_counter(), _key(text, hasty)
     with _being_made(key):
         code, source = _loaded.get(key), "cache"
         if code is None:
-            content, source = _object(key, text)
+            content, source = _object(key, text, hasty)
             code = _load(key, content)
     if debug():
         _report(name, key, text, source, time.perf_counter() - begin)
@@ -99,17 +99,17 @@ def _being_made(key: str) -> Iterator[None]:
             _changed.notify_all()
 
 
-def _key(text: str) -> str:
+def _key(text: str, hasty: bool) -> str:
     """The hash of all that the machine code of a module is made from."""
     import llvmlite
 
-    parts = [text, *map(str, target.host()), llvmlite.__version__, emission.PIPELINE]
+    parts = [text, *map(str, target.host()), llvmlite.__version__, emission.PIPELINE, str(hasty)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def remember(place: str, aim: target.Target, text: str) -> None:
     """Keep which machine code belongs to the program that is kept at a place."""
-    object_cache.write(_link(place, aim), _key(text).encode())
+    object_cache.write(_link(place, aim), _key(text, aim.hasty).encode())
 
 
 def found(place: str, aim: target.Target, name: str) -> MachineCode | None:
@@ -134,12 +134,12 @@ def _link(place: str, aim: target.Target) -> str:
     return hashlib.sha256(f"code {place} {aim} {target.host()} {emission.PIPELINE}".encode()).hexdigest()
 
 
-def _object(key: str, text: str) -> tuple[bytes, str]:
+def _object(key: str, text: str, hasty: bool) -> tuple[bytes, str]:
     """The object file of a module, and where it came from."""
     content = object_cache.read(key)
     if content is not None:
         return content, "cache"
-    content = emission.object_file(text)
+    content = emission.object_file(text, hasty)
     object_cache.write(key, content)
     return content, "compiled"
 

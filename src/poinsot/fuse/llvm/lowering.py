@@ -144,7 +144,10 @@ class Function(VectorEmitter):
         if not in_memory or node.op != "const" or node.data == 0 or node.type not in ("f", "i"):
             return refs[node]
         base, distance = self.frame.constant(self.module.constant(node))
-        scalar = self.load(self.target.scalar(node.type), self.gep(base, distance, f"i{self.target.bits}"))
+        place = self.gep(base, distance, f"i{self.target.bits}")
+        if self.target.width == 1:
+            return Ref(self.load(self.target.vector(node.type), place), node.type, False)
+        scalar = self.load(self.target.scalar(node.type), place)
         return Ref(self.vector(Ref(scalar, node.type, True)), node.type, False)
 
     def _begin_block(self) -> None:

@@ -13,12 +13,13 @@ from poinsot.fuse.graph.nodes import Type
 @dataclass(frozen=True)
 class Target:
     """How many lanes a vector has, how precise floats are, the family of the processor ("x86", "arm" or "other"), and
-    how many vector registers it has."""
+    how many vector registers it has. `hasty`: the code is used so little that it is worth more to have it soon."""
 
     width: int
     float64: bool = True
     processor: str = "x86"
     registers: int = 32
+    hasty: bool = False
 
     @property
     def bits(self) -> int:
