@@ -59,6 +59,16 @@ def test_loops_that_stop_by_a_condition(derived, tmp_path):
         np.testing.assert_allclose(result, wanted, rtol=1e-12, atol=1e-13)
 
 
+def test_work_that_is_skipped_is_no_loop():
+    """Of `pt.when`, which a processor makes as a loop of one turn."""
+    graph = pt.kernel("()->()")(lambda x: pt.when(x > 1, lambda y: np.sin(y), x)).program().graph
+    text = kernel_source(graph, [1], [1], True).text
+    assert graph.count()["loop"] == 1
+    body = text[text.index("__global__") :]
+    assert "for (" not in body
+    assert body.count("if (v") == 1
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
 def test_the_source_computes_what_the_reference_computes(tmp_path):
     kernel = pt.kernel("(5),(),()->(5),(6)")(everything)

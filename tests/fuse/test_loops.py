@@ -178,3 +178,26 @@ def test_results_of_loops_feed_several_outputs(rng):
     x, y = rng.random((2, 5))
     for _, (a, b, c) in every_backend(k, x, y):
         np.testing.assert_allclose((a, b, c), (y * y, x * y * y, x + y), rtol=1e-14)
+
+
+def test_an_index_from_outside_of_a_loop_that_fits_is_not_looked_at():
+    """The range of a sum of a table's entry, found outside of the loop, and the counter; one that does not fit is."""
+
+    def reader(sizes):
+        def rows(x):
+            starts = np.array(sizes)
+
+            def outer(c, s):
+                start = starts[c]
+                return s + fori_loop(3, lambda k, r: r + x[start + k], 0.0)
+
+            return fori_loop(2, outer, np.zeros(()))
+
+        return kernel("(6)->()")(rows)
+
+    inside, beyond = reader([0, 3]), reader([0, 4])
+    assert inside.count()["minimum"] == inside.count()["where"] == 0
+    assert beyond.count()["minimum"] == 1
+    x = np.arange(6.0) ** 2
+    assert float(inside(x)) == x.sum()
+    assert float(beyond(x)) == x[:3].sum() + x[4] + 2 * x[5]

@@ -10,8 +10,8 @@ import poinsot as pt
 from poinsot._types import Array
 from poinsot.fuse.graph.verify import verify
 from poinsot.fuse.plan.budget import GPU, PROCESSOR, Budget, tracing_for
-from poinsot.mechanism import book
-from poinsot.mechanism.form import canonical, division
+from poinsot.mechanism import book, dynamics
+from poinsot.mechanism.form import canonical, division, tree, visits
 from sparing import few
 
 LOOPS_ONLY = Budget(0, 0, np.inf)  # everything that can stay in a loop does
@@ -97,6 +97,58 @@ def test_a_free_base_is_straight_line_code_and_its_limbs_are_not():
     assert straight == [0]
     assert sorted(i for loop in rest for i in loop) == list(range(1, 12))
     check(mech, pt.forward_dynamics, machine)
+
+
+@pytest.mark.parametrize("function", DYNAMICS.values(), ids=DYNAMICS)
+def test_a_loop_over_joints_with_three_directions_has_no_room_for_six(function):
+    """Its base on a free joint is straight-line code; what the loop keeps is that of three directions."""
+    mech = random_tree(np.random.default_rng(1), 8, kinds=["spherical"], base="free", heavy=True, motors=False)
+    costs = division.costs_of(canonical.tree_of(mech))
+    machine = Budget(costs[0] + 1, 0, np.inf)
+    straight, rest = parts(mech, machine)
+    assert straight == [0]
+    assert [sorted(loop) for loop in rest] == [list(range(1, 8))]
+    check(mech, function, machine)
+    assert parts(mech, LOOPS_ONLY) == ([], [list(range(8))])
+    if function is pt.forward_dynamics:
+        narrow, wide = (sum(compiled(mech, function, m).count().values()) for m in (machine, LOOPS_ONLY))
+        assert narrow < 0.8 * wide  # although a body is written out beside the loops
+
+
+def test_what_joints_do_not_transmit_is_zero():
+    """Ia S = 0 (Featherstone 2008, section 7.2), exactly where S is made of columns of the identity; W^T S = 1, and the
+    bias force along S is tau."""
+    rng, joints = np.random.default_rng(3), (pt.revolute((0, 0, 1)), pt.spherical(), pt.translation(), pt.free())
+    for joint in joints:
+        mech = pt.Mechanism((pt.Link("one", random_inertia(rng), None, joint),))
+        (body,) = tree.as_given(mech).bodies
+        q, v = random_motion(rng, mech)[:2]
+        here, tau, pA = body.at(q, v), rng.standard_normal(joint.nv), rng.standard_normal(6)
+        IA = random_inertia(rng).spatial() + random_inertia(rng).spatial()
+        W, u, Ia, pa = visits.inward(here, tau, IA, pA)
+        S = here.S
+        np.testing.assert_array_equal(Ia @ S, np.zeros(S.shape))
+        np.testing.assert_array_equal(S.T @ W, np.eye(joint.nv))
+        np.testing.assert_array_equal(S.T @ pa, tau)
+        full = IA - IA @ S @ np.linalg.solve(S.T @ IA @ S, S.T @ IA)
+        same(Ia, full, 1e-12)
+        same(pa, pA + IA @ S @ u, 1e-12)
+        same(S.T @ IA @ S @ u, tau - S.T @ pA, 1e-12)
+
+
+@pytest.mark.parametrize(("kinds", "loops"), [(["spherical"], True), (["free"], True), (["revolute"], False)])
+def test_reactions(kinds, loops):
+    """Those of the book; in a loop, where links have frames and inertias of their own in canonical form."""
+    mech = chain(7, kinds, branching=0.3)
+    rng = np.random.default_rng(4)
+    q, v, x = random_motion(rng, mech)
+    F = rng.standard_normal((len(mech), 6))
+    text = f"({mech.nq}),({mech.nv}),({mech.nv}),({len(mech)},6)->({len(mech)},6)"
+    kernel = pt.kernel(text)(lambda q, v, x, F: np.stack(dynamics.reactions(mech, q, v, x, F)))
+    with tracing_for(LOOPS_ONLY):
+        kernel.program()
+    assert (kernel.count()["loop"] > 0) == loops
+    same(kernel(q, v, x, F), np.stack(book.newton_euler(mech, q, v, x, F)[0]), 1e-11)
 
 
 def test_the_end_of_a_chain_is_the_loop():

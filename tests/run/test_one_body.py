@@ -139,6 +139,48 @@ def test_the_code_of_a_vehicle_that_parts_is_short():
         assert max(map(int, re.findall(r"(\d+) bytes stack frame", said))) < 2000
 
 
+def flexible() -> pt.World:
+    """A hull with two beams, whose roots have limits, and forces at their tips."""
+    world = pt.World()
+    hull = world.add_body("hull", pt.Inertia.box(20.0, (1.0, 0.6, 0.4)), angular_velocity=(0.3, 0.2, -0.4))
+    for name, side in (("left", 1.0), ("right", -1.0)):
+        beam = pt.Beam(name, 2.0, EI=900.0, GJ=500.0, mass_per_length=0.8, polar=0.02, n=3, damping=0.01)
+        segments = world.add_beam(beam, hull, pt.Pose.from_euler([0, 0, side * np.pi / 2], p=(0, 0.3 * side, 0)))
+        up = lambda t, scene, tip=str(segments[-1]): np.stack([0 * t, 0 * t, 30 - scene[tip].velocity[2]])  # noqa: E731
+        world.add_force(f"{name}_lift", str(segments[-1]), up)
+        world.add(pt.Cut(f"{name}_root", f"{name}0", at=(-beam.joints[0], 0, 0), axis=(1, 0, 0)))
+        world.add(pt.Limit(f"{name}_limit", cut=f"{name}_root", bending=20.0))
+    return world
+
+
+@pytest.fixture(scope="module")
+def bending():
+    """The program of a machine on which bodies are in loops, its arguments, and what steps written out lead to."""
+    c = compiled_system(flexible().system(("left_limit.bending",)), "rk4", (), True, None, "cpu")
+    p = c.parameters({"left_limit.bending": np.linspace(20.0, 45.0, N)}, {}, (N,))
+    args = c.start(p), p, np.zeros(N), np.zeros(N), np.full(N, 1e-3), np.full(N, 40.0)
+    kernel = pt.fuse.Kernel(c._advance, f"({c.nx}),({c.np}),(),(),(),()->({c.nx})")
+    with tracing_for(replace(GPU[8], written_out=0.0, straight_line=2000.0, straight_line_beside_loops=2000)):
+        program = kernel.specialise((c.nx,), (c.np,), (), (), (), ())
+    return program, args, c.advance(*args), [k for k, x in enumerate(c.labels()) if x.startswith("left_limit.latched")]
+
+
+def test_bodies_in_loops_and_joints_in_one_function(bending):
+    """The ledger, too, of which the inflow by forces is entered before the accelerations are found."""
+    program, args, expected, latches = bending
+    assert 0 < expected[:, latches[0]].sum() < N
+    assert near(program.f64(*args), expected)
+    nodes = (node for part in (program.graph, *program.graph.subgraphs()) for node in part.live())
+    assert "_spring" in {node.data.name for node in nodes if node.op == "call"}
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler to stand in for NVRTC")
+def test_their_source_for_gpus_agrees(bending, tmp_path):
+    program, args, expected, _ = bending
+    (found,) = run_on_host(program, tmp_path, *args)
+    assert near(found, expected)
+
+
 def pendulums(n: int) -> pt.World:
     """A chain, of which nothing is looked at after a step."""
     world = pt.World()

@@ -7,6 +7,7 @@ import pytest
 
 import poinsot as pt
 from poinsot.run import instances
+from poinsot.world import Description
 
 
 @pytest.fixture
@@ -43,6 +44,20 @@ def test_starts_that_vary_make_no_description(world, monkeypatch):
     starts = {"s.position": many, "s.angular_velocity": many, "s.velocity[1]": many[:, 0], "arm.v": many[:, 0]}
     run = world.simulate(0.01, vary=starts, method="rk4")
     assert np.array_equal(run.y[0][:, 4:7], many)
+
+
+def test_numbers_of_elements_without_mass_make_no_mechanism(world, monkeypatch):
+    """Those of a tank do, which might leave a joint nothing to move."""
+    world.add(pt.Tank("fuel", "s", capacity=2.0, contents=1.0))
+    made = []
+    links = Description.links
+    monkeypatch.setattr(Description, "links", lambda self, *how, **more: made.append(1) or links(self, *how, **more))
+    system = world.system(("line.damping", "fuel.contents"))
+    made.clear()
+    instances.require_possible(system, {"line.damping": np.linspace(0.0, 3.0, 600)}, 600)
+    assert not made
+    instances.require_possible(system, {"fuel.contents": np.linspace(0.5, 1.5, 600)}, 600)
+    assert made
 
 
 def test_numbers_that_are_impossible_together(world):

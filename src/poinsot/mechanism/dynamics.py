@@ -7,6 +7,7 @@ Featherstone, Rigid Body Dynamics Algorithms (2008), tables 5.1, 6.2 and 7.1, wi
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from poinsot.mechanism.form.tree import Tree, still
 from poinsot.mechanism.joints import Joint
 from poinsot.mechanism.model import Mechanism, as_rows, sized
 from poinsot.mechanism.response import Response
-from poinsot.spatial import motion
+from poinsot.spatial import Pose, motion
 
 
 def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
@@ -32,21 +33,31 @@ def inverse_dynamics(mech: Mechanism, q: Array, v: Array, vdot: Array, external:
     q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
     T = canonical.tree_of(mech)
     wrenches = external_wrenches(mech, T, external)
+    F, tau = _wrenches(T, q, v, vdot, wrenches)
+    for i, F_i in F.items():
+        tau[i] = T.bodies[i].subspace(q).T @ F_i
+    return np.concatenate([np.zeros(0), *(tau[i] + b.armature * vdot[b.v] for i, b in enumerate(T.bodies))])
+
+
+def _wrenches(
+    T: Tree, q: Array, v: Array, vdot: Array, wrenches: Sequence[Array], at_joints: bool = True
+) -> tuple[dict[int, Array], dict[int, Array]]:
+    """F (6,) through the joint of each body in straight-line code; of each body in a loop S^T F or, if not `at_joints`,
+    F as well. Table 5.1."""
     straight, rest = division.split(T, q)
     here = {i: T.bodies[i].at(q, v) for i in straight}
-    K, F, tau = {-1: still(T)}, dict[int, Array](), dict[int, Array]()
+    K, F, in_loops = {-1: still(T)}, dict[int, Array](), dict[int, Array]()
     for i in straight:
         body = T.bodies[i]
         K[i], F[i] = visits.outward(here[i], v[body.v], K[body.parent], wrenches[i], vdot[body.v])
     for bodies in rest:
         loop = rolled.Loop(T, bodies, q, v, wrenches)
         loop.outward(K, vdot)
-        tau |= loop.through(F)
+        in_loops |= loop.through(F, at_joints)
     for i in reversed(straight):
-        tau[i] = here[i].S.T @ F[i]
         if (p := T.bodies[i].parent) >= 0:
             F[p] = F[p] + screws.force(here[i].moves, F[i])
-    return np.concatenate([np.zeros(0), *(tau[i] + b.armature * vdot[b.v] for i, b in enumerate(T.bodies))])
+    return F, in_loops
 
 
 def link_wrenches(
@@ -56,6 +67,32 @@ def link_wrenches(
     gravity (6,), in the links' own frames. With the true inertia of every link, which the canonical form moves about.
     """
     return book.newton_euler(mech, q, v, vdot, external)
+
+
+def reactions(mech: Mechanism, q: Array, v: Array, vdot: Array, external: External = None) -> list[Array]:
+    """F_B (6,) on each link through its joint, as `link_wrenches` has them. In a kernel, the recursion over most links
+    of a large tree stays a loop, if each is a body of its own."""
+    q, v, vdot = sized(mech, q=q, v=v, vdot=vdot)
+    T = _link_by_link(mech) if is_traced(q) else None
+    if T is None or not division.split(T, q)[1]:
+        return link_wrenches(mech, q, v, vdot, external)[0]
+    F, in_loops = _wrenches(T, q, v, vdot, external_wrenches(mech, T, external), at_joints=False)
+    return [(F | in_loops)[i] for i in range(len(mech))]
+
+
+def _link_by_link(mech: Mechanism) -> Tree | None:
+    """The tree with the links as its bodies, each with its true inertia; None if links share one, or have other
+    frames."""
+    T = canonical.tree_of(mech)
+    if any(k != i or is_traced(X.R, X.p) or not _is_own(X) for i, (k, X) in enumerate(T.carriers)):
+        return None
+    inertias = (np.zeros((6, 6)) if link.inertia is None else link.inertia.spatial() for link in mech.links)
+    return replace(T, bodies=tuple(replace(body, G=G) for body, G in zip(T.bodies, inertias, strict=True)))
+
+
+def _is_own(X: Pose) -> bool:
+    """Whether a pose is that of a frame in itself."""
+    return np.array_equal(X.R, np.eye(3)) and not np.any(X.p)
 
 
 def mass_matrix(mech: Mechanism, q: Array) -> Array:

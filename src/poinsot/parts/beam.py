@@ -10,11 +10,12 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._fields import Arguments
 from poinsot._types import Array, ArrayLike, Scalar
+from poinsot.fuse import budget, once
 from poinsot.mechanism import Link, spherical, universal
 from poinsot.parts.element import Effect, Element, require_finite, require_not_negative
 from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
-from poinsot.spatial import Inertia, Pose, rotation
+from poinsot.spatial import Inertia, Pose, quaternion, rotation
 from poinsot.spatial.arrays import as_array
 
 Along = Annotated[float | Callable[[Array], Any], Arguments("x")]
@@ -78,12 +79,28 @@ class Flexure(Element):
                 "joint",
             )
         q, v = scene.joint(self.joint)
+        if joint.type.is_rotation:
+            return *_turned_back(q, as_array(self.stiffness) * np.ones(3)), as_array(self.damping) * v
         phi = joint.type.difference(joint, joint.type.neutral(joint), q)
         K_phi, C_v = as_array(self.stiffness) * phi, as_array(self.damping) * v
-        return phi, rotation.left_jacobian_inverse(phi) @ K_phi if joint.type.is_rotation else K_phi, C_v
+        return phi, K_phi, C_v
 
     def units(self) -> dict[str, str]:
         return {"bent": "rad, m", "torque": "N m, N"}
+
+
+def _turned_back(q: Array, K: Array) -> tuple[Array, Array]:
+    """The rotation vector phi (3,) of a quaternion, and J(phi)^-1 K phi. One function for all joints where code that
+    is written out for each would be too long."""
+    return (_spring_once if budget().written_out < np.inf else _spring)(q, K)
+
+
+def _spring(q: Array, K: Array) -> tuple[Array, Array]:
+    phi = quaternion.log(q)
+    return phi, rotation.left_jacobian_inverse(phi) @ (K * phi)
+
+
+_spring_once = once(_spring)
 
 
 @dataclass(frozen=True, eq=False)

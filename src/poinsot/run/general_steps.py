@@ -59,13 +59,13 @@ class RestingForm:
     def rate(self, t: Scalar, y: LedgerState, points: Points) -> LedgerState:
         """The rate of change of the form, about the points, or about the fixed ones."""
         motion = self.context.motion(t, self.leave(y, points or self.fixed).state)
-        return self.rate_of(motion, y.state.v, points)
+        return self.rate_of(motion, y.state.v, points, self.context.inflow_rate(motion))
 
-    def rate_of(self, motion: Motion, w: Array, points: Points) -> LedgerState:
-        """The same, given the motion, and the velocities w of the form."""
+    def rate_of(self, motion: Motion, w: Array, points: Points, inflow: Array) -> LedgerState:
+        """The same, given the motion, the velocities w of the form, and the inflow per second (k,)."""
         slope, scene = self.context.system.rate(motion), motion.scene
         q, v = floating.rates(scene.mechanism, points or self.fixed, scene.q, w, slope.q, motion.wdot)
-        return LedgerState(State(q, v, slope.parts), self.context.inflow_rate(motion))
+        return LedgerState(State(q, v, slope.parts), inflow)
 
     def normalized(self, y: LedgerState, points: Points) -> LedgerState:
         """The form about the points after a step: quaternions of length 1, and about the centres as they are now."""
@@ -161,7 +161,7 @@ def runge_kutta(tableau: schemes.Tableau) -> Method:
     stages = len(tableau.b)
 
     def is_long(context: StepContext, f: Any, *now: Any, uses: int) -> bool:
-        return budget().written_out < np.inf and uses * operations(f, *now) > budget().written_out
+        return budget().written_out < np.inf and uses * sum(operations(f, *now).values()) > budget().written_out
 
     def make(context: StepContext, form: RestingForm) -> Step:
         f = once(form.rate)
@@ -177,13 +177,15 @@ def runge_kutta(tableau: schemes.Tableau) -> Method:
     def in_one_body(context: StepContext, form: RestingForm, usual: Step) -> Step:
         if not suits(tableau, context.system):
             return usual
-        f, of_one = once(form.rate), one_body(context, form, tableau)
+        f, of_one = once(form.rate), {early: one_body(context, form, tableau, early) for early in (False, True)}
         uses = (stages + 1) * (4 if context.system.letting_go else 1)
 
         def step(t: Scalar, y: LedgerState, h: Scalar, **how: Any) -> Any:
             at_rest = form.enter(y)
             here = t, at_rest, form.moving(y.state.parts)
-            return of_one(t, y, h) if not how and is_long(context, f, *here, uses=uses) else usual(t, y, h, **how)
+            if how or not is_long(context, f, *here, uses=uses):
+                return usual(t, y, h, **how)
+            return of_one[operations(f, *here)["loop"] > 0](t, y, h)
 
         return step
 

@@ -76,8 +76,11 @@ def _of_start(description: Description, path: str, names: tuple[str, ...]) -> bo
 
 
 def _moves_mass(description: Description, path: str) -> bool:
-    """Whether the number at this path may change what a joint moves; that of an input or of a start does not."""
+    """Whether the number at this path may change what a joint moves; that of an input, of a start, or of an element
+    without mass does not."""
     owner = paths.owner_of(description, path)
+    if isinstance(owner, Element) and type(owner).inertias is Element.inertias:
+        return False
     if _of_start(description, path, (*FREE, "orientation")):
         return False
     return not (isinstance(owner, Description) and path != "gravity") and ".start." not in path

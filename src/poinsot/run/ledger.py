@@ -107,37 +107,45 @@ def conserved_and_gross(moved: Motion) -> Array:
 
 def inflow_rates(system: System, moved: Motion) -> Array:
     """(n, 8): the inflow per second through each of the sources."""
-    scene, mech = moved.scene, moved.scene.mechanism
+    joints, effects = moved.in_joints, moved.effects
+    rates = _of_forces(system, moved.scene, effects)
+    if joints is not None and joints.power is not None:
+        rates["joints"] = _rate(np.zeros(6), joints.power)
+    return np.stack([_through_supports(moved) if k == "supports" else rates[k] for k in sources(system)])
+
+
+def rates_of_forces(system: System, scene: Scene) -> dict[str, Array]:
+    """The inflow per second (8,) through the sources for which no accelerations need be known, in steps that take the
+    forces at instants."""
+    effects = {name: scene.effect(name) for name in scene.elements if name not in system.loops}
+    return _of_forces(system, scene, {name: e for name, e in effects.items() if not callable(e.power)})
+
+
+def _of_forces(system: System, scene: Scene, effects: Mapping[str, Effect]) -> dict[str, Array]:
+    """The inflow per second (8,) through gravity, joints, and the elements with these effects and their rows."""
+    rates = {"joints": _rate(np.zeros(6), _through_joints(scene))}
     elements = dict(system.description.acting())
-    rows = {f"{name}.{row}" for name, e in elements.items() for row in e.rows}
-    rates = []
-    for name in sources(system):
-        if name == "supports":
-            rates.append(_through_supports(moved))
-        elif name == "joints":
-            joints = moved.in_joints
-            power = _through_joints(scene) if joints is None or joints.power is None else joints.power
-            rates.append(_rate(np.zeros(6), power))
-        elif name in moved.effects:
-            effect = moved.effects[name]
-            F_W = np.zeros(6)
-            own: Mapping[str, Array] = {} if elements[name].internal else effect.wrenches
-            for body, F in (own if effect.outside is None else effect.outside).items():
-                F_W = F_W + motion.wrench_in_frame(scene[body].pose, F)
-            power = _power(effect, scene) - sum(effect.shares.values(), np.zeros(()))
-            rates.append(_rate(F_W, power, effect.mass))
-            rates += [_rate(np.zeros(6), effect.shares[row]) for row in elements[name].rows]
-        elif name in rows:
-            continue  # with its element
-        else:
-            mass_at = np.zeros(3)
-            mass: Array = np.zeros(())
-            for link, X in zip(mech.links, scene.poses, strict=True):
-                if link.inertia is not None:
-                    mass = mass + link.inertia.mass
-                    mass_at = mass_at + link.inertia.mass * (X @ link.inertia.com)
-            rates.append(_rate(np.concatenate([np.cross(mass_at, mech.gravity), mass * mech.gravity]), np.zeros(())))
-    return np.stack(rates)
+    if "gravity" not in elements:
+        rates["gravity"] = _through_gravity(scene)
+    for name, effect in effects.items():
+        F_W = np.zeros(6)
+        own: Mapping[str, Array] = {} if elements[name].internal else effect.wrenches
+        for body, F in (own if effect.outside is None else effect.outside).items():
+            F_W = F_W + motion.wrench_in_frame(scene[body].pose, F)
+        power = _power(effect, scene) - sum(effect.shares.values(), np.zeros(()))
+        rates[name] = _rate(F_W, power, effect.mass)
+        rates |= {f"{name}.{row}": _rate(np.zeros(6), effect.shares[row]) for row in elements[name].rows}
+    return rates
+
+
+def _through_gravity(scene: Scene) -> Array:
+    mech, mass_at = scene.mechanism, np.zeros(3)
+    mass: Array = np.zeros(())
+    for link, X in zip(mech.links, scene.poses, strict=True):
+        if link.inertia is not None:
+            mass = mass + link.inertia.mass
+            mass_at = mass_at + link.inertia.mass * (X @ link.inertia.com)
+    return _rate(np.concatenate([np.cross(mass_at, mech.gravity), mass * mech.gravity]), np.zeros(()))
 
 
 def _rate(F_W: Array, power: Array, mass: Array | None = None) -> Array:
@@ -291,5 +299,5 @@ def _line(name: str, width: int, mass: str, momentum: str, angular_momentum: str
 
 def magnitudes(a: Array) -> Array:
     """(..., 8) -> (..., 4): the absolute values and the lengths of the vectors."""
-    parts = [np.abs(a[..., 0]), np.linalg.norm(a[..., 1:4], axis=-1), np.linalg.norm(a[..., 4:7], axis=-1)]
+    parts = [np.abs(a[..., 0]), *(np.sqrt(np.einsum("...i,...i", v, v)) for v in (a[..., 1:4], a[..., 4:7]))]
     return np.stack([*parts, np.abs(a[..., 7])], axis=-1)

@@ -35,15 +35,20 @@ def suits(tableau: Tableau, system: System) -> bool:
     return bool(system.latching) and tableau.reach is not None and not (system.cornered or system.happening)
 
 
-def one_body(context: StepContext, form: "RestingForm", tableau: Tableau) -> Step:
-    """A step from state to state, with the updates of latches and the like, and releases within it."""
-    part = once(stages_and_latches(context, form, tableau))  # traced once, whatever loops around it find out
+def one_body(context: StepContext, form: "RestingForm", tableau: Tableau, books_early: bool) -> Step:
+    """A step from state to state, with the updates of latches and the like, and releases within it. `books_early`:
+    whether the inflow that forces alone tell is entered before the accelerations are found; that is better where these
+    take loops, through which all that it follows from would be kept."""
+    # Traced once, whatever loops around it find out.
+    part = once(stages_and_latches(context, form, tableau, books_early))
     if context.system.letting_go:
         return in_parts(context, part)
     return lambda t, y, h: context.without_jumps(t, y, t + h, part(t, y, h))
 
 
-def stages_and_latches(context: StepContext, form: "RestingForm", tableau: Tableau) -> Settled:
+def stages_and_latches(
+    context: StepContext, form: "RestingForm", tableau: Tableau, books_early: bool = False
+) -> Settled:
     """The stages of a step, and what is brought up to date at its end, which takes the motion as well: S + 1 turns."""
     S, reach = len(tableau.b), tableau.reach or ()
     c, a, b = np.array([*tableau.c, 1.0]), np.array([*reach, 0.0]), np.array([*tableau.b, 0.0])
@@ -56,15 +61,19 @@ def stages_and_latches(context: StepContext, form: "RestingForm", tableau: Table
             at, last = t + c[i] * h, i == S
             here = form.leave(LedgerState(stage, sum.inflow), points)
             here = context.prepared(at, here, last)
-            motion = context.motion(at, here.state)
+            scene, inflow = context.scene(at, here.state), context.inflow_rate
+            if books_early:
+                inflow, early = context.late_inflow_rate, b[i] * h * context.early_inflow_rate(scene)
+                here, sum = entered(here, sum, early, last)
+            motion = context.system.solved(scene)
 
             def onwards(now: tuple[State, "Points", LedgerState]) -> tuple[State, "Points", LedgerState]:
                 stage, points, sum = now
-                k = form.rate_of(motion, stage.v, points)
+                k = form.rate_of(motion, stage.v, points, inflow(motion))
                 sum, following = combine(sum, [(b[i] * h, k)]), combine(y.state, [(a[i] * h, k.state)])
                 return *when(i == S - 1, lambda _: ended(sum, points), (following, points)), sum
 
-            stage, points, sum = when(i < S, onwards, now)
+            stage, points, sum = when(i < S, onwards, (stage, points, sum))
             return stage, points, when(last, lambda _: context.latched_by(motion, here), sum)
 
         return fori_loop(S + 1, turn, (y.state, points, y))[2]
@@ -74,6 +83,12 @@ def stages_and_latches(context: StepContext, form: "RestingForm", tableau: Table
         return state, form.moving(state.parts)
 
     return settled
+
+
+def entered(here: LedgerState, sum: LedgerState, inflow: Array, last: Any) -> tuple[LedgerState, LedgerState]:
+    """With this inflow in a stage; what is brought up to date at the end has no part in it."""
+    total = np.where(last, here.inflow, sum.inflow + inflow)
+    return LedgerState(here.state, total), LedgerState(sum.state, total)
 
 
 @dataclass(frozen=True, eq=False)

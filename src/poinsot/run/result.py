@@ -158,14 +158,15 @@ class Run:
         if not compiled.keeps_ledger:
             raise ValueError("no ledger was kept for this run: simulate with ledger=True.")
         chosen = np.unique(np.linspace(0, len(self.time) - 1, LOOKS).astype(int))
-        y = np.stack([np.asarray(self.y[k]) for k in chosen])
+        y = self.y if len(chosen) == len(self.time) else np.stack([np.asarray(self.y[k]) for k in chosen])
+        y = np.asarray(y)
         time = self.time[chosen].reshape(-1, *(1,) * (y.ndim - 2))
         p = self.p[chosen] if self.p.ndim == y.ndim else self.p
         with np.errstate(all="ignore"):
             conserved, gross = compiled.conserved(time, y, p)
         names = compiled.sources
         inflow = np.zeros((*self.y.shape[1:-1], len(names) * WIDTH))
-        inflow[..., compiled.inflow_indices] = (y[-1] - y[0])[..., compiled.n_state :]
+        inflow[..., compiled.inflow_indices] = y[-1, ..., compiled.n_state :] - y[0, ..., compiled.n_state :]
         table = inflow.reshape(*self.y.shape[1:-1], len(names), WIDTH)
         return Ledger(names, conserved[0], conserved[-1], table, gross.max(axis=0))
 

@@ -21,8 +21,10 @@ from poinsot.run.time_grid import TimeGrid
 
 HAND_OVER = 2**20  # bytes of records that are written to a file together
 FIRST = 16  # steps in the first call, which shows how long they take
+GROWTH = 16  # from call to call, at most
 HALVINGS = 48  # of the step in which a condition becomes true
 CALL = 0.2  # s: about how long one call of the kernel may take, so that progress shows and Ctrl-C works
+LONGER = {"cpu": 1.0, "cuda": 2.5}  # times as long, by the device: to a GPU, each call copies all states, and back
 
 
 @dataclass(eq=False)
@@ -94,14 +96,14 @@ class Simulation:
 
     def run(self, bar: Progress) -> None:
         """Advance to the end, or to a reason to stop."""
-        most = FIRST
+        most, call = FIRST, CALL * LONGER[self.compiled.device]
         try:
             with np.errstate(all="ignore"), CtrlC() as key:
                 while self.done < self.grid.steps and not self.outcomes.over() and not key.pressed:
                     before, started = self.done, clock.perf_counter()
                     self._call(most)
                     took = max(clock.perf_counter() - started, 1e-7)
-                    most = max(1, min(4 * most, int((self.done - before) * CALL / took)))
+                    most = max(1, min(GROWTH * most, int((self.done - before) * call / took)))
                     bar.at(self.done - self.first)
                 if key.pressed:
                     raise KeyboardInterrupt

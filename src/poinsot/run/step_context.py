@@ -68,8 +68,26 @@ class StepContext:
         """The inflow per second, (k,) at the indices that are kept."""
         if not len(self.inflow_indices):
             return np.zeros(0)
-        rates = np.ravel(ledger.inflow_rates(self.system, motion))
-        kept: Array = np.concatenate([rates, np.zeros(ledger.WIDTH)])[self.inflow_indices]  # none is the step's own
+        return self._kept(ledger.inflow_rates(self.system, motion))
+
+    def early_inflow_rate(self, scene: Scene) -> Array:
+        """The same as far as forces alone tell it, before accelerations are known; 0 where they do not."""
+        if not len(self.inflow_indices):
+            return np.zeros(0)
+        known, blank = ledger.rates_of_forces(self.system, scene), np.zeros(ledger.WIDTH)
+        return self._kept(np.stack([known.get(name, blank) for name in ledger.sources(self.system)]))
+
+    def late_inflow_rate(self, motion: Motion) -> Array:
+        """The rest of it."""
+        if not len(self.inflow_indices):
+            return np.zeros(0)
+        known, names = ledger.rates_of_forces(self.system, motion.scene), ledger.sources(self.system)
+        late = np.array([[name not in known] * ledger.WIDTH for name in names])
+        return self._kept(late * ledger.inflow_rates(self.system, motion))
+
+    def _kept(self, rates: Array) -> Array:
+        """Of rates (n, 8) through the sources, those at the indices that are kept (k,); none is the step's own."""
+        kept: Array = np.concatenate([np.ravel(rates), np.zeros(ledger.WIDTH)])[self.inflow_indices]
         return kept
 
     def numerical(self, error: Array) -> Array:

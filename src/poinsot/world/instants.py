@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import kinematics
-from poinsot.mechanism.dynamics import link_wrenches
+from poinsot.mechanism.dynamics import reactions
 from poinsot.parts import BodyState, Effect, Scene
 
 
@@ -62,7 +62,7 @@ class Motion:
     @cached_property
     def _reactions(self) -> list[Array]:
         scene = self.scene
-        return link_wrenches(scene.mechanism, scene.q, scene.v, self.vdot, self.wrenches)[0]
+        return reactions(scene.mechanism, scene.q, scene.v, self.vdot, self.wrenches)
 
     @cached_property
     def _accelerations(self) -> list[Array]:

@@ -39,10 +39,7 @@ def write_loop(
         a: (refs[a], counter) for a in _sources(fused, plan, refs) if not refs[a].is_near
     }
     prefetch = _Prefetch(text, reads, counter, inside, count)
-    text.line(f"#pragma unroll {prefetch.most}")
-    more = f"{i} < {count}" if goes_on is None else f"{i} < {count} && {places[goes_on]}"
-    text.line(f"for (int {i} = 0; {more}; {i}++) {{")
-    text.depth += 1
+    _begin(text, i, count, None if goes_on is None else places[goes_on], prefetch.most)
     now = prefetch.iteration(i)
     within = {**inside, **places, **now, counter: i}
     ends = write(text, body, within)
@@ -57,6 +54,18 @@ def write_loop(
     refs.update((user, places[carried[user.data]]) for user in node.used_results())
     refs.update(targets)
     return fused
+
+
+def _begin(text: Text, i: str, count: str, goes_on: str | None, unroll: int) -> None:
+    """The first lines of a loop of so many iterations, while `goes_on` holds; of one iteration at most, of an `if`."""
+    if goes_on is not None and count == "1":
+        text.line(f"const int {i} = 0;")
+        text.line(f"if ({goes_on}) {{")
+    else:
+        text.line(f"#pragma unroll {unroll}")
+        more = f"{i} < {count}" if goes_on is None else f"{i} < {count} && {goes_on}"
+        text.line(f"for (int {i} = 0; {more}; {i}++) {{")
+    text.depth += 1
 
 
 class _Prefetch:

@@ -164,6 +164,8 @@ def bounds(value: Value) -> tuple[float, float]:
 def _bounds(value: Value, known: dict[Node, tuple[float, float]], depth: int) -> tuple[float, float]:
     if type(value) is not Node:
         return value, value
+    if value.op == "param":
+        value = value.graph.origin(value)
     if value.op == "const":
         return value.data, value.data
     if value in value.graph.counters:

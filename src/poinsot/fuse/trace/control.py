@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 import types
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -252,14 +253,14 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def operations(function: Callable[..., Any], *args: Any) -> int:
-    """How many operations a function of `once` takes on such arguments; 0 outside of a kernel. It is traced for them,
-    as a call does, if it was not yet."""
+def operations(function: Callable[..., Any], *args: Any) -> Counter[str]:
+    """How many operations of each kind a function of `once` takes on such arguments; none outside of a kernel. It is
+    traced for them, as a call does, if it was not yet."""
     if not tracing():
-        return 0
+        return Counter()
     arrays = [Traced(as_objects(leaf)) for leaf in pytree.flatten(args)[0]]
     specs = tuple(_Spec.of(array, by_scalars=True) for array in arrays)
-    return sum(_callee(current(), function, pytree.structure(args), specs).graph.count().values())
+    return _callee(current(), function, pytree.structure(args), specs).graph.count()
 
 
 @dataclass(frozen=True, eq=False)

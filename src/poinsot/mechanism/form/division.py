@@ -22,21 +22,33 @@ def split(T: Tree, q: Array) -> tuple[list[int], list[list[int]]]:
     """The numbers of the bodies for straight-line code, and of those in each loop; in plain NumPy there are no loops.
 
     The budget of the machine that is compiled for decides. Simple joints share cheap code in a loop; bodies on other
-    joints, and those that carry them, are always straight-line code, unless they are too many: then all bodies are in
-    one loop. Best in a loop is the end of a chain; where there are too many chains, one loop takes whole subtrees.
+    joints, and those that carry them, are always straight-line code, unless they are too many: then they are in one
+    loop, but for those whose joints have more directions. Best in a loop is the end of a chain; where there are too
+    many chains, one loop takes whole subtrees.
     """
     everything = list(range(len(T.bodies)))
     if not is_traced(q) or not _is_too_much([MOST] * len(everything)) or not _is_too_much(costs := costs_of(T)):
         return everything, []
     fixed = _carriers(T, (i for i in everything if not T.bodies[i].is_simple))
     if sum(costs[i] for i in fixed) > budget().straight_line:
-        return [], [everything]
+        return _by_directions(T, costs)
     least = sum(costs[i] for i in fixed)
     for allowed in (max(budget().straight_line_beside_loops, least), least):
         rest = _tails(T, costs, fixed, sum(costs) - allowed) or [_subtrees(T, costs, fixed, sum(costs) - allowed)]
         if KEPT * sum(map(len, rest)) <= budget().live_values:
             break
     return [i for i in everything if not any(i in loop for loop in rest)], rest
+
+
+def _by_directions(T: Tree, costs: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+    """Straight-line code for bodies on joints with more than so many directions, and for those that carry them, and one
+    loop for all others; for as few directions as possible, for a loop gives each of its joints as many as the largest
+    of them has."""
+    for most in sorted({body.joint.nv for body in T.bodies}):
+        straight = _carriers(T, (i for i, body in enumerate(T.bodies) if body.joint.nv > most))
+        if sum(costs[i] for i in straight) <= budget().straight_line:
+            break
+    return sorted(straight), [[i for i in range(len(T.bodies)) if i not in straight]]
 
 
 def _is_too_much(costs: Sequence[int]) -> bool:

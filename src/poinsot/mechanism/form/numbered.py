@@ -14,7 +14,7 @@ from poinsot.mechanism.form import screws
 from poinsot.mechanism.form.canonical import screw_numbers
 from poinsot.mechanism.form.division import KEPT
 from poinsot.mechanism.form.screws import General, Move, Shift, Turn, packed, unpacked
-from poinsot.mechanism.form.tree import Here, TreeBody, second_moments
+from poinsot.mechanism.form.tree import Here, TreeBody, free_directions, second_moments
 from poinsot.mechanism.model import plain
 from poinsot.spatial import Pose
 
@@ -126,7 +126,6 @@ class Poses:
 
     def __init__(self, bodies: Sequence[TreeBody], firsts: Array, q: Array, v: Array) -> None:
         self.nv = max(body.joint.nv for body in bodies)
-        self.width = 7 * self.nv
         fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, with an inertia of 1
         parts = list(zip(bodies, fill, strict=True))
         self.S = np.stack([np.concatenate([body.subspace(q), np.zeros((6, k))], axis=1).ravel() for body, k in parts])
@@ -135,14 +134,23 @@ class Poses:
         self.G = np.stack([packed(body.G) for body in bodies])
         self.E = np.stack([second_moments(body.G).ravel() for body in bodies])
         poses = [screws.pose(body.moves(q[body.q])) for body in bodies]
-        self.places = np.stack([np.concatenate([X.R.ravel(), X.p]) for X in poses])
+        S = _numbers(self.S)
+        first = S[0].reshape(6, self.nv) if S is not None and np.all(S[0] == S) else None
+        self.free = [] if first is None else free_directions(first, self.armature) or []
+        self.rows = [k for k in range(6) if k not in self.free]
+        self.width = self.nv * (len(self.rows) + 1)
+        columns = np.stack([np.concatenate([X.R.ravel(), X.p]) for X in poses]).T
+        self.known = {k: numbers for k, column in enumerate(columns) if (numbers := _numbers(column)) is not None}
+        self.moving = [k for k in range(12) if k not in self.known]
+        self.places = np.stack([columns[k] for k in self.moving], axis=-1)
 
     def enter(self, i: Array, places: Array) -> Here:
         """The body, as `at`: all poses are known."""
         return self.at(i, places)
 
     def at(self, i: Array, places: Array) -> Here:
-        X, S = places[i], row(self.S, i).reshape(6, self.nv)
+        x, S = places[i], row(self.S, i).reshape(6, self.nv)
+        X = np.stack([entry(self.known[k], i) if k in self.known else x[self.moving.index(k)] for k in range(12)])
         move = General(Pose.unchecked(X[:9].reshape(3, 3), X[9:]))
         G, E = unpacked(row(self.G, i)), row(self.E, i).reshape(3, 3)
         return Here([move], S, row(self.bias, i), G, E, row(self.armature, i), None, bare=False)
@@ -151,7 +159,20 @@ class Poses:
         return []
 
     def packed(self, W: Array, u: Array) -> Array:
-        return np.concatenate([W.ravel(), u])
+        """W and u, which one sweep keeps for the next, without the rows of W that are known by its definition."""
+        return np.concatenate([W[self.rows].ravel(), u])
 
     def unpacked(self, x: Array) -> tuple[Array, Array]:
-        return x[: 6 * self.nv].reshape(6, self.nv), x[6 * self.nv :]
+        W = np.zeros((6, self.nv))
+        W[self.rows] = x[: -self.nv].reshape(len(self.rows), self.nv)
+        for column, k in enumerate(self.free):
+            W[k, column] = 1.0
+        return W, x[-self.nv :]
+
+
+def _numbers(column: Array) -> Array | None:
+    """Numbers as a plain array, if they are known while a function is traced."""
+    try:
+        return plain(column)
+    except TraceError:
+        return None

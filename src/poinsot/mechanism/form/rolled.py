@@ -92,19 +92,21 @@ class Loop:
 
         return self._by_body(self._along(visit, screws.motion, A, np.empty((len(self.bodies), self.model.nv)))[1])
 
-    def through(self, F: dict[int, Array]) -> dict[int, Array]:
-        """S^T F of each body, from the wrenches F through the joints; those on bodies outside are added to theirs."""
+    def through(self, F: dict[int, Array], at_joints: bool = True) -> dict[int, Array]:
+        """S^T F of each body, or F (6,), from the wrenches F through the joints; those on bodies outside are added to
+        theirs."""
+        width = self.model.nv if at_joints else 6
 
-        def visit(i: Array, total: Array, F: Array, here: Here, tau: Array) -> tuple[Array, Array]:
+        def visit(i: Array, total: Array, F: Array, here: Here, kept: Array) -> tuple[Array, Array]:
             total = total + F
-            tau[i, : self.model.nv] = here.S.T @ total
-            return screws.force(here.moves, total), tau
+            kept[i, :width] = here.S.T @ total if at_joints else total
+            return screws.force(here.moves, total), kept
 
-        totals, tau = self._against(visit, screws.force, 6, self.model.nv)
+        totals, kept = self._against(visit, screws.force, 6, width)
         for p, x in totals.items():
             if p >= 0:
                 F[p] = F[p] + x
-        return self._by_body(tau)
+        return self._by_body(kept) if at_joints else {i: kept[k, :6] for k, i in enumerate(self.bodies)}
 
     def respond(self, columns: Array, IA: dict[int, Array], pA: dict[int, Array]) -> Array:
         """Columns C (nv, m) of joint forces, inwards, at rest and without gravity: what they add to the inertias and

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.fuse import is_traced
+from poinsot.fuse import TraceError, is_traced
 from poinsot.mechanism.form.screws import CYCLES, General, Move, Rates, Turn
 from poinsot.mechanism.joints import Joint
-from poinsot.mechanism.model import Mechanism
+from poinsot.mechanism.model import Mechanism, plain
 from poinsot.spatial import Pose
 
 EPSILON = float(np.finfo(float).eps)
@@ -39,6 +39,21 @@ class Here:
         """The last move, if it is a turn and the joint does nothing else."""
         last = self.moves[-1]
         return last if isinstance(last, Turn) and last.axis == self.direction else None
+
+    @property
+    def free(self) -> list[int] | None:
+        """The directions that the joint frees, if S is exactly these columns of the identity and the motor is bare."""
+        return free_directions(self.S, self.armature)
+
+
+def free_directions(S: Array, armature: Array) -> list[int] | None:
+    """The numbers of the columns of the identity that a subspace S (6, nv) consists of, without armature (nv,)."""
+    try:
+        S, armature = plain(S), plain(armature)
+    except TraceError:  # not known yet
+        return None
+    rows = [int(np.argmax(column)) for column in S.T]
+    return rows if np.array_equal(S, np.eye(6)[:, rows]) and not np.any(armature) else None
 
 
 @dataclass(frozen=True, eq=False)

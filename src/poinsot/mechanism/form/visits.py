@@ -67,7 +67,7 @@ def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, 
 
     The joint accelerates with u - W^T A, where A is the acceleration that the joints before it add.
     """
-    S, k = here.S, here.direction if here.bare else None
+    S, free = here.S, here.free
     U = IA @ S
     if not S.shape[1]:  # fixed
         return U, np.zeros(0), IA, pA
@@ -75,10 +75,10 @@ def inward(here: Here, tau: Array, IA: Array, pA: Array) -> tuple[Array, Array, 
     W, u = U @ solve_spd(D, np.eye(S.shape[1])), solve_spd(D, tau - S.T @ pA)
     Ia = mirrored(IA - W @ U.T)
     pa = pA + U @ u
-    if k is not None:  # the joint transmits no inertia along S, and the force there is tau
-        keep = np.array([0.0 if i == k else 1.0 for i in range(6)])
+    if free is not None:  # the joint transmits no inertia along S, and the force there is tau
+        keep = np.array([0.0 if i in free else 1.0 for i in range(6)])
         W, Ia = W * keep[:, None] + S, Ia * np.outer(keep, keep)
-        pa = np.concatenate([pa[:k], tau, pa[k + 1 :]])
+        pa = np.stack([tau[free.index(i)] if i in free else pa[i] for i in range(6)])
     return W, u, Ia, pa
 
 
