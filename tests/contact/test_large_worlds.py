@@ -146,10 +146,25 @@ def test_a_body_that_an_element_looks_at_is_written_out():
         lambda t, scene: scene.q[4] * np.ones(3),
         lambda t, scene: len(scene.bodies) * np.ones(3),
         lambda t, scene: sum(link.inertia.mass for link in scene.mechanism.links) * np.ones(3),
+        lambda t, scene: t * len(scene.bodies) * np.ones(3),  # nothing at the start
+        lambda t, scene: scene.inertia("b7").mass * np.ones(3),  # which nothing in a trace shows
     ],
 )
 def test_where_an_element_looks_at_more_than_bodies_all_is_written_out(force):
     assert looked_at(force) is None
+
+
+def test_elements_without_a_body_go_on_beside_bodies_in_loops():
+    world = pt.World()
+    world.add_ground(surface=SOFT, capacity=80)
+    for k in range(20):
+        world.add_body(f"b{k}", pt.Inertia.sphere(0.3, 0.06), position=(0.2 * k, 0, 0.1))
+    world.collide(capacity=40)
+    world.add_input("u", 2.0)
+    world.add(pt.Lag("lag", "u", 0.05))
+    run = world.simulate(0.02, 2e-3, every=0.02)
+    assert len(crowds.crowd_of(run.compiled.system).names) == 19
+    np.testing.assert_allclose(run.data["lag.out"].values, [0, 2 * (1 - (1 - 2e-3 / 0.05) ** 10)], rtol=1e-12)
 
 
 @pytest.mark.slow
