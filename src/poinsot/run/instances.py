@@ -87,7 +87,7 @@ def _moves_mass(description: Description, path: str) -> bool:
 
 
 def _has_mass(kind: type[Element]) -> bool:
-    """Whether elements of a kind add to the mass of bodies, as tanks do, or take from what joints move, as rotors do."""
+    """Whether such elements add to the mass of bodies, as tanks do, or take from what joints move, as rotors do."""
     return kind.inertias is not Element.inertias or kind.decoupled is not Element.decoupled
 
 
