@@ -85,12 +85,13 @@ def crowd_of(system: System) -> Crowd | None:
     carrying = {link.parent for link in mech.links}
     free = [link.name for link, parent in zip(mech.links, mech.parents, strict=True) if _is_alone(link, parent)]
     alone = [name for name in free if name not in carrying]
-    if len(alone) < LEAST or (found := _involved(system)) is None:
+    if len(alone) < LEAST or (effects := _effects(system, system)) is None:
         return None
+    found = _involved(system, effects)
     names = tuple(name for name in alone if name not in found)
     if len(names) == len(mech.links) and _acting(system):
         names = names[1:]  # elements that only exchange signals go on in the rest, and a world has a body
-    rest = _rest(system, names) if len(names) >= LEAST else None
+    rest = _rest(system, names, effects) if len(names) >= LEAST else None
     return Crowd(system, names, rest.world) if rest is not None else None
 
 
@@ -108,9 +109,9 @@ class _Rest(NamedTuple):
     world: System | None
 
 
-def _rest(system: System, names: tuple[str, ...]) -> _Rest | None:
-    """The rest of a world without these bodies; None if its elements act otherwise there than in the whole, as those
-    do that count bodies, or look up the mass of one."""
+def _rest(system: System, names: tuple[str, ...], effects: Graph) -> _Rest | None:
+    """The rest of a world without these bodies; None if its elements have other effects there than in the whole, as
+    those have that count bodies, or look up the mass of one."""
     d, mine = system.description, set(names)
     if len(mine) == len(d.bodies):
         return _Rest(None)
@@ -119,10 +120,10 @@ def _rest(system: System, names: tuple[str, ...]) -> _Rest | None:
     free = tuple(path for path in system.free if id(owner_of(d, path)) in owners)
     try:
         world = system_of(rest, free)
-        alike = same_graph(_effects(system, system), _effects(world, system))
     except Exception:  # whatever a user's function raises where a body is missing
         return None
-    return _Rest(world) if alike else None
+    there = _effects(world, system)
+    return _Rest(world) if there is not None and same_graph(there, effects) else None
 
 
 def without_lists(d: Description) -> Description:
@@ -130,26 +131,16 @@ def without_lists(d: Description) -> Description:
     return replace(d, elements={name: e for name, e in d.elements.items() if not isinstance(e, TouchList)})
 
 
-def _involved(system: System) -> set[str] | None:
-    """The names of the bodies that elements other than lists act on or look at; None if it cannot be told.
-
-    Their effects are traced as functions of what each body and joint does, and the numbers are found that they depend
-    on.
-    """
+def _involved(system: System, effects: Graph) -> set[str]:
+    """The names of the bodies that elements other than lists act on, or on whose numbers their effects depend."""
     acting, mech = _acting(system), system.mechanism
     own = {name: own_states(system.states, name) for name in acting}
     heavy = {body for name, e in acting.items() for body in (*e.inertias(own[name]), *e.decoupled())}
     found = heavy | {body for e in acting.values() for body in (*e.bodies(), *e.joints())}
-    if not acting:
-        return found
-    try:
-        graph = _effects(system, system)
-    except Exception:  # whatever a user's function raises on numbers that are not known yet, or without lists
-        return None
     owners = [""] + [name for letter in "qv" for name, _ in coordinates(mech, letter)]
     owners += [link.name for size in (9, 3, 6) for link in mech.links for _ in range(size)]
-    live = set(graph.live())
-    return found | {name for name, param in zip(owners, graph.params, strict=False) if name and param in live}
+    live = set(effects.live())
+    return found | {name for name, param in zip(owners, effects.params, strict=False) if name and param in live}
 
 
 def _acting(system: System) -> dict[str, Element]:
@@ -158,11 +149,11 @@ def _acting(system: System) -> dict[str, Element]:
     return {name: e for name, e in plain.items() if not isinstance(e, (Ground, Terrain))}
 
 
-def _effects(there: System, whole: System) -> Graph:
-    """The effects of elements in a world, the whole one or the rest, as a function of the time, the entries of all of q
-    and v, what each body of the whole does, and the states of parts.
+def _effects(there: System, whole: System) -> Graph | None:
+    """The effects of elements in a world, the whole one or the rest, as a function of the time, of q and v, of the
+    attitudes, places and twists of all bodies of the whole, and of the states of parts; None if they cannot be traced.
 
-    Elements cannot look at all of q and v: in the rest, the entries have other places.
+    They cannot where an element looks at the entries of all of q and v: in the rest, these have other places.
     """
     mech, plain, acting = whole.mechanism, without_lists(there.description).elements, _acting(there)
     states = {name: value for name, value in whole.states.items() if name.rpartition(".")[0] in plain}
@@ -181,8 +172,10 @@ def _effects(there: System, whole: System) -> Graph:
 
     n = len(mech)
     sizes = [(), (mech.nq,), (mech.nv,), (n, 3, 3), (n, 3), (n, 6), *map(np.shape, states.values())]
-    graph, _, _ = trace(effects, sizes, "effects")
-    return graph
+    try:
+        return trace(effects, sizes, "effects")[0]
+    except Exception:  # whatever a user's function raises on numbers that are not known yet, or without lists
+        return None
 
 
 def _numbers(effect: Effect) -> list[Any]:
