@@ -1,10 +1,13 @@
 """Lists in worlds of trees, by conjugate gradients: as by the joint-space matrix; robots, forces and springs among many
 bodies."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import poinsot as pt
+from poinsot.parts import Effect, Element
 from poinsot.run import crowds, heaps
 from poinsot.run.compiled import CompiledSystem
 from poinsot.world.system import System
@@ -13,8 +16,23 @@ SOFT = pt.Material(2e4, 1.0, 0.5)
 Y = (0, 1, 0)
 
 
+@dataclass(frozen=True, eq=False)
+class Field(Element):
+    """A field that pulls to a point, and acts by forces at the start of a step."""
+
+    body: str = ""
+
+    def bodies(self):
+        return (self.body,)
+
+    def effect(self, scene):
+        at = scene[self.body]
+        away = at.position - np.array([1.0, 0.2, -2.0])
+        return Effect({self.body: at.wrench(-8.0 * away)}, stored=4.0 * (away @ away))
+
+
 def crowd(balls, seed=4):
-    """Balls that fall on an arm of two links with springs and a motor; one hangs on it by a spring, one is pushed."""
+    """Balls that fall on an arm of two links with springs in a field; one hangs on it by a spring, one is pushed."""
     world = pt.World()
     world.add_ground(surface=SOFT, height=-0.6, capacity=8 * balls)
     bar = pt.Pose.from_euler((0, np.pi / 2, 0)) @ pt.Inertia.capsule(1.0, 0.04, 0.4)
@@ -27,6 +45,7 @@ def crowd(balls, seed=4):
         world.add_body(f"b{k}", pt.Inertia.sphere(0.3, 0.06), position=place, angular_velocity=rng.normal(size=3))
     world.add_spring("string", "b0", "lower", 200.0, 0.2, 2.0, point_b=(0.3, 0, 0))
     world.add_force("push", "b1", (0.5, 0.2, 0.0))
+    world.add(Field("field", "lower"))
     names = ["upper", "lower", *(f"b{k}" for k in range(balls))]
     world.collide(names, surface=SOFT, capacity=4 * balls)
     return world
@@ -146,10 +165,25 @@ def test_a_body_that_an_element_looks_at_is_written_out():
         lambda t, scene: scene.q[4] * np.ones(3),
         lambda t, scene: len(scene.bodies) * np.ones(3),
         lambda t, scene: sum(link.inertia.mass for link in scene.mechanism.links) * np.ones(3),
+        lambda t, scene: t * len(scene.bodies) * np.ones(3),  # nothing at the start
+        lambda t, scene: scene.inertia("b7").mass * np.ones(3),  # which nothing in a trace shows
     ],
 )
 def test_where_an_element_looks_at_more_than_bodies_all_is_written_out(force):
     assert looked_at(force) is None
+
+
+def test_elements_without_a_body_go_on_beside_bodies_in_loops():
+    world = pt.World()
+    world.add_ground(surface=SOFT, capacity=80)
+    for k in range(20):
+        world.add_body(f"b{k}", pt.Inertia.sphere(0.3, 0.06), position=(0.2 * k, 0, 0.1))
+    world.collide(capacity=40)
+    world.add_input("u", 2.0)
+    world.add(pt.Lag("lag", "u", 0.05))
+    run = world.simulate(0.02, 2e-3, every=0.02)
+    assert len(crowds.crowd_of(run.compiled.system).names) == 19
+    np.testing.assert_allclose(run.data["lag.out"].values, [0, 2 * (1 - (1 - 2e-3 / 0.05) ** 10)], rtol=1e-12)
 
 
 @pytest.mark.slow

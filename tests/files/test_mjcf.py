@@ -318,7 +318,7 @@ def test_errors_name_the_file(file, text, message):
 
 
 def test_warnings_of_mujoco_are_heard_and_nothing_is_written(file, monkeypatch, tmp_path):
-    """Of a NaN, for one, MuJoCo writes a log into the working directory."""
+    """About a NaN, for one, MuJoCo writes a log into the working directory."""
     (elsewhere := tmp_path / "elsewhere").mkdir()
     path = file("""<mujoco><visual><quality shadowsize="4"/></visual><worldbody><body><joint axis="0 0 1"/>
       <geom size="0.1" mass="1" solref="nan 1"/></body></worldbody></mujoco>""")

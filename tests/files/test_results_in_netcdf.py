@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import h5netcdf
+import h5py
 import numpy as np
 import pytest
 
@@ -48,6 +49,31 @@ def test_dimensions_units_and_values_are_found(run, tmp_path):
         assert np.array_equal(np.ma.getdata(values), array.values, equal_nan=True)
     assert found["/:body"][3].tolist() == ["Flugzeug-Änne"]
     assert np.array_equal(found["/:time"][3], run.data.time.values)
+
+
+def test_data_with_truth_values_and_dates_is_saved_as_xarray_codes_them(run, tmp_path):
+    run.save(tmp_path / "run.nc")
+    kept = pt.load_run(tmp_path / "run.nc")
+    n = kept.data.sizes["time"]
+    kept.data["rises"] = kept.data.position[:, 0, 2] > 0
+    kept.data["when"] = ("time", np.arange(n).astype("datetime64[s]"))
+    kept.data["note"] = ("time", np.array(["größer"] * n, dtype=object))
+    kept.save(tmp_path / "more.nc")
+    assert pt.load_run(tmp_path / "more.nc").data.identical(kept.data)
+    found, _ = read_by_netcdf(tmp_path / "more.nc", tmp_path)
+    assert found["/:rises"][3].tolist() == kept.data["rises"].values.astype(int).tolist()
+    assert found["/:note"][3].tolist() == ["größer"] * n
+
+
+def test_names_in_the_file_are_told_to_be_utf_8(tmp_path):
+    world = pt.World()
+    body = world.add_body("Ä", pt.Inertia.box(mass=2.0, size=(0.1, 0.2, 0.3)))
+    body.add(pt.Tank("größe", capacity=0.8, contents=0.6))
+    world.simulate(0.1, 1e-2).save(tmp_path / "run.nc")
+    with h5py.File(tmp_path / "run.nc") as file:
+        names = [name for name in file if not name.isascii()]
+        assert names
+        assert all(file.id.links.get_info(name.encode()).cset == h5py.h5t.CSET_UTF8 for name in names)
 
 
 def test_h5netcdf_finds_the_same_dimensions(run, tmp_path):

@@ -60,7 +60,7 @@ def test_loops_that_stop_by_a_condition(derived, tmp_path):
 
 
 def test_work_that_is_skipped_is_no_loop():
-    """Of `pt.when`, which a processor makes as a loop of one turn."""
+    """`pt.when` is a loop of one iteration on a processor."""
     graph = pt.kernel("()->()")(lambda x: pt.when(x > 1, lambda y: np.sin(y), x)).program().graph
     text = kernel_source(graph, [1], [1], True).text
     assert graph.count()["loop"] == 1

@@ -33,6 +33,12 @@ def transposed(A, i):
     A.transpose()[2][i] -= 0.5
 
 
+def known_parts_of_parts(A, i):
+    part = A.reshape(9)[2:8]
+    part[1:5][i + 1] = 4.0
+    A[1, 0] += part[2:][i] * A[1:, :][1][i]
+
+
 def copies_stay_apart(A, i):
     row, other = A[i].copy(), A[[0, 1]]
     row[0] = 7.0
@@ -46,7 +52,15 @@ def exchanged_rows(A, i):
     A[i], A[2] = A[2].copy(), A[i].copy()
 
 
-VIEWS = [row_of_a_row, row_in_place, slices_of_slices, transposed, copies_stay_apart, exchanged_rows]
+VIEWS = [
+    row_of_a_row,
+    row_in_place,
+    slices_of_slices,
+    transposed,
+    known_parts_of_parts,
+    copies_stay_apart,
+    exchanged_rows,
+]
 
 
 @pytest.mark.parametrize("change", VIEWS, ids=lambda f: f.__name__)

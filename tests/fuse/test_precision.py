@@ -8,14 +8,15 @@ from test_cuda import run_on_host
 
 from poinsot.fuse import coarseness, fori_loop, gradient, kernel
 
-NUMBERS = [1.0, 0.1, -3.0, 0.0, 1e30, -1e-30, 2.0 - 2.0**-20, np.inf, np.nan]
+LARGEST = float(np.finfo(np.float32).max)
+NUMBERS = [1.0, 0.1, -3.0, 0.0, -0.0, 1e30, -1e-30, 5e-324, -1e-40, 2.0 - 2.0**-20, LARGEST, np.inf, np.nan]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("backend", ["llvm", "numpy"])
 def test_spacing_is_that_of_numpy(dtype, backend):
     x = np.array(NUMBERS, dtype)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         found = kernel("()->()")(lambda x: np.spacing(x)).to(backend)(x)
         expected = np.spacing(x)
     assert found.dtype == dtype

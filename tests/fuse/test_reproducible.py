@@ -158,7 +158,7 @@ def test_on_a_processor_without_fused_multiply_add(python):
     code = """if True:
     import numpy as np
     from poinsot.fuse import kernel
-    from poinsot.fuse.llvm import emission, target
+    from poinsot.fuse.llvm import target
     target.host = lambda: target.Host("x86-64", "", 16, "x86")
     x = np.linspace(0.1, 3, 41)
     for name in "sin exp tanh cbrt arctan log1p".split():

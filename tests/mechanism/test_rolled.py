@@ -136,6 +136,24 @@ def test_what_joints_do_not_transmit_is_zero():
         same(S.T @ IA @ S @ u, tau - S.T @ pA, 1e-12)
 
 
+def test_bodies_in_a_loop_at_known_places():
+    """Their coordinates are numbers; what is traced are the velocities, or coordinates of other joints."""
+    rng = np.random.default_rng(4)
+    for known in (7, 6):
+        mech = chain(7, ["spherical"], branching=0.3)
+        q, v = random_motion(rng, mech)[:2]
+
+        def accelerations(x, v, mech=mech, q=q):
+            return pt.forward_dynamics(mech, np.concatenate([x, q[len(x) :]]), v, np.zeros(mech.nv))
+
+        x = q[: 4 * (7 - known)]
+        kernel = pt.kernel(f"({len(x)}),({mech.nv})->({mech.nv})")(accelerations)
+        with tracing_for(LOOPS_ONLY):
+            kernel.program()
+        assert kernel.count()["loop"] > 0
+        same(kernel(x, v), book.forward_dynamics(mech, q, v, np.zeros(mech.nv)), 1e-11)
+
+
 @pytest.mark.parametrize(("kinds", "loops"), [(["spherical"], True), (["free"], True), (["revolute"], False)])
 def test_reactions(kinds, loops):
     """Those of the book; in a loop, where links have frames and inertias of their own in canonical form."""

@@ -60,6 +60,15 @@ def test_numbers_of_elements_without_mass_make_no_mechanism(world, monkeypatch):
     assert made
 
 
+@pytest.mark.parametrize("inertia", [1.0, 0.004])
+def test_a_rotor_with_more_inertia_than_its_body_is_refused(inertia):
+    world = pt.World()
+    world.add_body("b", pt.Inertia.sphere(1.0, 0.1), joint=pt.revolute((0, 0, 1)))
+    world.add(pt.Rotor("wheel", axis=(0, 0, 1), inertia=1e-3, speed=60.0, torque=0.1, body="b"))
+    with pytest.raises(ValueError, match=f"wheel.inertia = {inertia} of instance 1 cannot be"):
+        world.simulate(0.01, 1e-3, vary={"wheel.inertia": np.array([1e-3, inertia])})
+
+
 def test_numbers_that_are_impossible_together(world):
     radius, inner = np.linspace(0.2, 0.4, 1000), np.linspace(0.1, 0.3, 1000)
     inner[700] = radius[700] + 1e-3

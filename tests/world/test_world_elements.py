@@ -7,6 +7,7 @@ from world_models import NOTHING, G, close, rod, same_orientation
 
 import poinsot as pt
 from poinsot.spatial import quaternion
+from poinsot.world.system import System
 
 
 def hinge(inertia: float = 0.5, **joint: float) -> pt.World:
@@ -270,3 +271,15 @@ def test_mechanism_on_a_body_of_the_world():
     run = world.simulate(0.5, 1e-3)
     close(run.data.q.sel(coordinate="left_lower"), run.data.q.sel(coordinate="right_lower"), 1e-12)  # mirror images
     assert run.ledger.relative_residual.max() < 1e-9
+
+
+def test_the_motion_at_the_start_is_one_of_numbers_also_after_a_trace():
+    """`once` makes a value of a graph from plain numbers as well; none of them is kept."""
+    law = pt.once(lambda x: np.sin(x))
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_body("a", pt.Inertia.sphere(1.0, 0.1))
+    world.add_force("push", "a", lambda t, scene: law(scene["a"].position + 0.5))
+    system = System(world.description)
+    pt.kernel("()->()")(lambda x: x + system.first_motion().vdot[3])(1.0)
+    np.testing.assert_allclose(np.asarray(system.first_motion().vdot)[3:], np.sin(0.5), rtol=1e-15)
+    assert system.first_motion() is system.first_motion()

@@ -1,4 +1,4 @@
-# What is imported from here; `__init__.py` reads this list, and imports what is used when it is.
+# The public names; `__init__.py` reads this list, and imports each when it is first used.
 
 from poinsot.files.coordinates import from_mujoco, from_pinocchio, to_mujoco, to_pinocchio
 from poinsot.files.daveml import DaveModel, load_daveml

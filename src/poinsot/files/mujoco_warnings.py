@@ -1,4 +1,4 @@
-"""What MuJoCo warns of while it reads a file, as warnings of Python; by itself it writes them to MUJOCO_LOG.TXT in the
+"""Warnings of MuJoCo while it reads a file, as warnings of Python; by itself it writes them to MUJOCO_LOG.TXT in the
 working directory."""
 
 import threading

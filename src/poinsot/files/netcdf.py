@@ -15,6 +15,7 @@ import numpy as np
 from poinsot.run.columns import Column, Columns
 
 EMPTY = b"This is a netCDF dimension but not a netCDF variable.%10d"  # the name of a scale without labels
+KINDS = "fiuU"  # of NumPy arrays that are written as they are: floats, whole numbers, texts
 PIECE = 1024  # numbers in a piece of a scale without labels that grows
 
 
@@ -28,7 +29,7 @@ class Group:
 
     def create(self, name: str, dims: tuple[str, ...], kind: Any, missing: Any, chunks: tuple[int, ...] | None) -> Any:
         """An array, which grows along unlimited dimensions; `missing`: what it holds where nothing is written."""
-        from h5py import h5d, h5p, h5s
+        from h5py import h5d, h5p, h5s, h5t
 
         shape, grows = tuple(self.sizes[dim] for dim in dims), any(dim in self.unlimited for dim in dims)
         plan = h5p.create(h5p.DATASET_CREATE)
@@ -40,7 +41,9 @@ class Group:
             plan.set_fill_value(np.asarray(missing))
         most = tuple(h5s.UNLIMITED if dim in self.unlimited else n for dim, n in zip(dims, shape, strict=True))
         space = h5s.create_simple(shape, most) if dims else h5s.create(h5s.SCALAR)
-        self.arrays[name] = h5d.create(self.place, name.encode(), kind, space, plan)
+        link = h5p.create(h5p.LINK_CREATE)
+        link.set_char_encoding(h5t.CSET_UTF8)
+        self.arrays[name] = h5d.create(self.place, name.encode(), kind, space, plan, link)
         return self.arrays[name]
 
     def put(self, name: str, column: Column, chunks: tuple[int, ...] | None) -> None:

@@ -87,7 +87,8 @@ def _make_room(path: Path, dataset: Columns, along: str | None) -> None:
 def _begin_netcdf(path: Path, columns: Columns, group: str | None, along: str | None) -> None:
     columns = _written(columns)
     _make_room(path, columns, along)
-    if any(name not in labels.dims for name, labels in columns.coords.items()):
+    coded = any(column.values.dtype.kind not in netcdf.KINDS for column in columns.variables.values())
+    if coded or any(name not in labels.dims for name, labels in columns.coords.items()):
         return _begin_by_xarray(path, columns, group, along)
     netcdf.write(path, columns, group, along, _chunk_sizes(columns, along))
     return None
@@ -100,7 +101,8 @@ def _chunk_sizes(columns: Columns, along: str | None) -> dict[str, tuple[int, ..
 
 
 def _begin_by_xarray(path: Path, columns: Columns, group: str | None, along: str | None) -> None:
-    """The same where labels are not those of a dimension, such as varied numbers: xarray notes whose they are."""
+    """The same where labels are not those of a dimension, such as varied numbers: xarray notes whose they are; and
+    where values have no type in NetCDF, such as truth values and dates that were added to the data: it codes them."""
     columns.to_xarray().to_netcdf(
         path,
         mode="a" if path.exists() else "w",

@@ -1,6 +1,6 @@
 """Vectors in blocks: accelerations of many bodies as rows (n, 6) in memory, for loops; of joints (k,), written out.
 
-What is done with vectors is done block by block, so that the code does not grow with the number of rows.
+Operations go block by block, so that the code does not grow with the number of rows.
 """
 
 from collections.abc import Callable

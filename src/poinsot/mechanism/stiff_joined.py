@@ -134,7 +134,9 @@ class TreePart:
     links: JoinedLinks
 
     @classmethod
-    def of(cls, tree: StiffTree, on: StiffForces, links: JoinedLinks, own: Sequence[Array], F: Sequence[Array]) -> Any:
+    def of(
+        cls, tree: StiffTree, on: StiffForces, links: JoinedLinks, own: Sequence[Array], F: Sequence[Array]
+    ) -> "TreePart":
         """own (n + 1, 6, 6), F (n + 1, 6): of each list, the sums of the resistances and forces on all bodies."""
         wrenches, resistances = on.wrenches, on.resistances
         for K, f in zip(own, F, strict=True):

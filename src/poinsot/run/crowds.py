@@ -7,7 +7,7 @@ All others, the elements that act on them, and trees with their joints are the r
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from poinsot._memo import memo, set_known
 from poinsot._types import Array
 from poinsot.environment import Ground, Terrain, TouchList
 from poinsot.fuse import is_traced
+from poinsot.fuse.graph.nodes import Graph
 from poinsot.fuse.trace.function_graph import trace
+from poinsot.fuse.trace.purity import same_graph
 from poinsot.mechanism.model import coordinates
 from poinsot.parts import Effect, Element, Scene
 from poinsot.run.general_steps import switches, with_own_mass
@@ -83,13 +85,14 @@ def crowd_of(system: System) -> Crowd | None:
     carrying = {link.parent for link in mech.links}
     free = [link.name for link, parent in zip(mech.links, mech.parents, strict=True) if _is_alone(link, parent)]
     alone = [name for name in free if name not in carrying]
-    if len(alone) < LEAST or (found := _involved(system)) is None:
+    if len(alone) < LEAST or (effects := _effects(system, system)) is None:
         return None
+    found = _involved(system, effects)
     names = tuple(name for name in alone if name not in found)
-    if len(names) < LEAST:
-        return None
-    crowd = Crowd(system, names, _rest(system, names))
-    return crowd if _acts_alike(crowd) else None
+    if len(names) == len(mech.links) and _acting(system):
+        names = names[1:]  # elements that only exchange signals go on in the rest, and a world has a body
+    rest = _rest(system, names, effects) if len(names) >= LEAST else None
+    return Crowd(system, names, rest.world) if rest is not None else None
 
 
 def _is_alone(link: Any, parent: int) -> bool:
@@ -100,25 +103,27 @@ def _is_alone(link: Any, parent: int) -> bool:
     return parent < 0 and joint.type.is_free and link.inertia is not None and not resists and not placed
 
 
-def _rest(system: System, names: tuple[str, ...]) -> System | None:
-    """The world without the bodies of a crowd, and without lists."""
+class _Rest(NamedTuple):
+    """The world without the bodies of a crowd, and without lists; None if nothing is left of it."""
+
+    world: System | None
+
+
+def _rest(system: System, names: tuple[str, ...], effects: Graph) -> _Rest | None:
+    """The rest of a world without these bodies; None if its elements have other effects there than in the whole, as
+    those have that count bodies, or look up the mass of one."""
     d, mine = system.description, set(names)
     if len(mine) == len(d.bodies):
-        return None
+        return _Rest(None)
     rest = without_lists(replace(d, bodies={name: body for name, body in d.bodies.items() if name not in mine}))
     owners = {id(owner) for owner in (d, *rest.bodies.values(), *rest.elements.values())}
-    return system_of(rest, tuple(path for path in system.free if id(owner_of(d, path)) in owners))
-
-
-def _acts_alike(crowd: Crowd) -> bool:
-    """Whether the elements of the rest have the same effects there as in the whole world, at the start: as they would
-    not if they counted bodies, say."""
-    if crowd.rest is None:
-        return True
-    with np.errstate(all="ignore"):
-        scenes = [system.scene(0.0, system.start())[0] for system in (crowd.system, crowd.rest)]
-        there, here = ([x for name in scenes[1].elements for x in _numbers(scene.effect(name))] for scene in scenes)
-    return all(np.allclose(a, b, rtol=1e-9, atol=0, equal_nan=True) for a, b in zip(there, here, strict=True))
+    free = tuple(path for path in system.free if id(owner_of(d, path)) in owners)
+    try:
+        world = system_of(rest, free)
+    except Exception:  # whatever a user's function raises where a body is missing
+        return None
+    there = _effects(world, system)
+    return _Rest(world) if there is not None and same_graph(there, effects) else None
 
 
 def without_lists(d: Description) -> Description:
@@ -126,41 +131,51 @@ def without_lists(d: Description) -> Description:
     return replace(d, elements={name: e for name, e in d.elements.items() if not isinstance(e, TouchList)})
 
 
-def _involved(system: System) -> set[str] | None:
-    """The names of the bodies that elements other than lists act on or look at; None if it cannot be told.
-
-    Their effects are traced as functions of what each body and joint does, and the numbers are found that they depend
-    on. Where the entries of all of q and v are looked at, it cannot be told: in the rest they have other places.
-    """
-    mech, plain = system.mechanism, without_lists(system.description).elements
-    acting = {name: e for name, e in plain.items() if not isinstance(e, (Ground, Terrain))}
+def _involved(system: System, effects: Graph) -> set[str]:
+    """The names of the bodies that elements other than lists act on, or on whose numbers their effects depend."""
+    acting, mech = _acting(system), system.mechanism
     own = {name: own_states(system.states, name) for name in acting}
     heavy = {body for name, e in acting.items() for body in (*e.inertias(own[name]), *e.decoupled())}
     found = heavy | {body for e in acting.values() for body in (*e.bodies(), *e.joints())}
-    states = {name: value for name, value in system.states.items() if name.rpartition(".")[0] in plain}
-    shapes = {name: body.inertia for name, body in system.description.bodies.items()}
+    owners = [""] + [name for letter in "qv" for name, _ in coordinates(mech, letter)]
+    owners += [link.name for size in (9, 3, 6) for link in mech.links for _ in range(size)]
+    live = set(effects.live())
+    return found | {name for name, param in zip(owners, effects.params, strict=False) if name and param in live}
+
+
+def _acting(system: System) -> dict[str, Element]:
+    """The elements that have effects of their own, but for lists."""
+    plain = without_lists(system.description).elements
+    return {name: e for name, e in plain.items() if not isinstance(e, (Ground, Terrain))}
+
+
+def _effects(there: System, whole: System) -> Graph | None:
+    """The effects of elements in a world, the whole one or the rest, as a function of the time, of q and v, of the
+    attitudes, places and twists of all bodies of the whole, and of the states of parts; None if they cannot be traced.
+
+    They cannot where an element looks at the entries of all of q and v: in the rest, these have other places.
+    """
+    mech, plain, acting = whole.mechanism, without_lists(there.description).elements, _acting(there)
+    states = {name: value for name, value in whole.states.items() if name.rpartition(".")[0] in plain}
+    shapes = {name: body.inertia for name, body in there.description.bodies.items()}
+    names = [link.name for link in there.mechanism.links]
+    links = [mech.index(name) for name in names]
+    at = {name: (mech.q_slices[k], mech.v_slices[k]) for name, k in zip(names, links, strict=True)}
 
     def effects(t: Array, q: Array, v: Array, R: Array, p: Array, V: Array, *parts: Array) -> list[Array]:
         named = dict(zip(states, parts, strict=True))
-        scene = Scene(mech, t, None, None, system.inputs, named, plain, None, shapes)  # type: ignore[arg-type]
-        at = {link.name: places for link, *places in zip(mech.links, mech.q_slices, mech.v_slices, strict=True)}
+        scene = Scene(there.mechanism, t, None, None, there.inputs, named, plain, None, shapes)  # type: ignore[arg-type]
         set_known(scene, "joint", lambda name: (q[at[name][0]], v[at[name][1]]))
-        set_known(scene, "poses", [Pose.unchecked(*X) for X in zip(R, p, strict=True)])
-        set_known(scene, "twists", list(V))
+        set_known(scene, "poses", [Pose.unchecked(R[k], p[k]) for k in links])
+        set_known(scene, "twists", [V[k] for k in links])
         return [np.asarray(x) for name in acting for x in _numbers(scene.effect(name))]
 
-    if not acting:
-        return found
-    n, links = len(mech), [link.name for link in mech.links]
+    n = len(mech)
     sizes = [(), (mech.nq,), (mech.nv,), (n, 3, 3), (n, 3), (n, 6), *map(np.shape, states.values())]
     try:
-        graph, _, _ = trace(effects, sizes, "effects")
+        return trace(effects, sizes, "effects")[0]
     except Exception:  # whatever a user's function raises on numbers that are not known yet, or without lists
         return None
-    owners = [""] + [name for letter in "qv" for name, _ in coordinates(mech, letter)]
-    owners += [name for size in (9, 3, 6) for name in links for _ in range(size)]
-    live = set(graph.live())
-    return found | {name for name, param in zip(owners, graph.params, strict=False) if name and param in live}
 
 
 def _numbers(effect: Effect) -> list[Any]:

@@ -114,7 +114,7 @@ def inflow_over(context: StepContext, heap: Heap, h: Scalar, did: HeapMotion, en
 
 
 def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: Heap) -> Array:
-    """What the step itself adds to free bodies and lists (8,)."""
+    """The contribution of the step itself (8,), from free bodies and lists."""
     bodies = heap.bodies
 
     def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:

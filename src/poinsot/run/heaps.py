@@ -39,7 +39,7 @@ def is_heap(system: System) -> bool:
 
 
 def rest_context(context: StepContext) -> StepContext | None:
-    """What the step of the rest depends on; None if there is no rest."""
+    """The context of the step of the rest; None if there is no rest."""
     crowd = crowd_of(context.system)
     if crowd is None or crowd.rest is None:
         return None
@@ -104,7 +104,7 @@ class Heap:
         return found
 
     def loads(self, F: Array) -> Array:
-        """What accelerates the free bodies (n, 6): wrenches F (m + 1, 6) about one point, weight, and their spin."""
+        """The loads on the free bodies (n, 6): wrenches F (m + 1, 6) about one point, weight, and their spin."""
 
         def load(k: Any) -> Array:
             weight = np.asarray(self.bodies.mass)[k] * self.gravity
@@ -132,8 +132,8 @@ that are asked for."""
 
 @dataclass(frozen=True, eq=False)
 class HeapMotion:
-    """What happens over a step: accelerations a (n, 6) of the centres of free bodies; by the name of each list, what
-    its contacts did, and their wrenches (m + 1, 6) on all bodies and the world, about one point; and the motion of the
+    """A heap over a step: accelerations a (n, 6) of the centres of free bodies; by the name of each list, the outcome
+    of its contacts, and their wrenches (m + 1, 6) on all bodies and the world, about one point; and the motion of the
     rest, with the accelerations (nv,) of `StiffTree.solve`."""
 
     a: Array
@@ -168,7 +168,7 @@ class HeapStep:
         return heap.links.moving(dict(zip(self.rest.touched, guess[2], strict=True)), W)
 
     def motion(self, iterations: int) -> "HeapMotion":
-        """What happens over the step."""
+        """The motion over the step."""
         heap, h, rest = self.heap, self.h, self.rest
         now, before, kept = self.accelerations(iterations)
         end, guess = self.twists(now), self.twists(before)

@@ -79,11 +79,16 @@ def _moves_mass(description: Description, path: str) -> bool:
     """Whether the number at this path may change what a joint moves; that of an input, of a start, or of an element
     without mass does not."""
     owner = paths.owner_of(description, path)
-    if isinstance(owner, Element) and type(owner).inertias is Element.inertias:
+    if isinstance(owner, Element) and not _has_mass(type(owner)):
         return False
     if _of_start(description, path, (*FREE, "orientation")):
         return False
     return not (isinstance(owner, Description) and path != "gravity") and ".start." not in path
+
+
+def _has_mass(kind: type[Element]) -> bool:
+    """Whether such elements add to the mass of bodies, as tanks do, or take from what joints move, as rotors do."""
+    return kind.inertias is not Element.inertias or kind.decoupled is not Element.decoupled
 
 
 def _offenders(measure: Array, of: tuple[str, ...], refused: Callable[..., bool]) -> Iterator[int]:

@@ -17,7 +17,7 @@ from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.parts.element import Effect, units_of_outputs
 from poinsot.parts.load_factor import load_factor, specific_force
-from poinsot.parts.scene import Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
 from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
@@ -240,6 +240,9 @@ class Glance:
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.effects = scene, _Effects(scene)
+
+    def __getitem__(self, name: str) -> BodyState:
+        return self.scene[name]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.scene.dynamics, name)

@@ -1,6 +1,6 @@
 """Runge-Kutta steps with one body of code, for machines on which long code is slow: the stages of a step and what is
-brought up to date after it are turns of one loop, and the parts of a step in which something is released are turns of
-another one around it.
+brought up to date after it are iterations of one loop, and the parts of a step in which something is released are
+iterations of another one around it.
 
 They are the steps of `general_steps`, which are written out there; on a processor that is faster.
 """
@@ -49,14 +49,15 @@ def one_body(context: StepContext, form: "RestingForm", tableau: Tableau, books_
 def stages_and_latches(
     context: StepContext, form: "RestingForm", tableau: Tableau, books_early: bool = False
 ) -> Settled:
-    """The stages of a step, and what is brought up to date at its end, which takes the motion as well: S + 1 turns."""
+    """The stages of a step, and what is brought up to date at its end, which takes the motion as well, in S + 1
+    iterations."""
     S, reach = len(tableau.b), tableau.reach or ()
     c, a, b = np.array([*tableau.c, 1.0]), np.array([*reach, 0.0]), np.array([*tableau.b, 0.0])
 
     def settled(t: Scalar, start: LedgerState, h: Scalar) -> LedgerState:
         y, points = form.enter(start), form.moving(start.state.parts)
 
-        def turn(i: Any, now: tuple[State, "Points", LedgerState]) -> tuple[State, "Points", LedgerState]:
+        def iterate(i: Any, now: tuple[State, "Points", LedgerState]) -> tuple[State, "Points", LedgerState]:
             stage, points, sum = now
             at, last = t + c[i] * h, i == S
             here = form.leave(LedgerState(stage, sum.inflow), points)
@@ -76,7 +77,7 @@ def stages_and_latches(
             stage, points, sum = when(i < S, onwards, (stage, points, sum))
             return stage, points, when(last, lambda _: context.latched_by(motion, here), sum)
 
-        return fori_loop(S + 1, turn, (y.state, points, y))[2]
+        return fori_loop(S + 1, iterate, (y.state, points, y))[2]
 
     def ended(sum: LedgerState, points: "Points") -> tuple[State, "Points"]:
         state = form.normalized(sum, points).state

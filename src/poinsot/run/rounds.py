@@ -16,8 +16,8 @@ FEW = 16  # instances that are not worth it
 
 
 def in_rounds(advance: Any, tries: int, x: Array, p: Array, *where: Any) -> tuple[Array, ...]:
-    """What advance(x (n, nx), p (n, np), *where) returns, x first; `tries`: the place in x of the steps that may be
-    tried, which is 0 after a call that was not enough."""
+    """The results of advance(x (n, nx), p (n, np), *where), x first; `tries`: the place in x of the number of steps
+    that may be tried, which is 0 after a call that was not enough."""
     left = np.arange(len(x))
     found: tuple[Array, ...] = ()
     while len(left):

@@ -118,7 +118,7 @@ class Simulation:
         """As many steps, up to `most`, as one call of a kernel can make: to the next record, or over several."""
         done, stride = self.done, self.grid.stride
         record = self.grid.next_record(done)
-        if self.compiled.is_adaptive:  # its steps end at records, and not where a call ends
+        if self.compiled.is_adaptive:  # its steps may end at records, but not where a call ends
             most = max(most, record - done)
         end = min(int(self.pauses[np.searchsorted(self.pauses, done, side="right")]), done + most)
         records = (end - done) // stride if self._scans and record - done == stride else 0
@@ -166,7 +166,7 @@ class Simulation:
         self._arrive(_put(before, at, x), _put(self.y, at, y), before, count)
 
     def _made(self, advance: Any, x: Array, p: Array, *where: Any) -> tuple[Array, ...]:
-        """What a kernel gives that advances from x (..., nx); a batch with steps of its own in rounds."""
+        """The results of a kernel that advances from x (..., nx); a batch with steps of its own goes in rounds."""
         compiled, tries = self.compiled, None
         if self.n is not None and compiled.is_adaptive and compiled.device == "cpu":
             tries = compiled.tries

@@ -71,7 +71,7 @@ class StepContext:
         return self._kept(ledger.inflow_rates(self.system, motion))
 
     def early_inflow_rate(self, scene: Scene) -> Array:
-        """The same as far as forces alone tell it, before accelerations are known; 0 where they do not."""
+        """The part of it that follows from forces alone, before accelerations are known; zero for all other sources."""
         if not len(self.inflow_indices):
             return np.zeros(0)
         known, blank = ledger.rates_of_forces(self.system, scene), np.zeros(ledger.WIDTH)
@@ -86,7 +86,7 @@ class StepContext:
         return self._kept(late * ledger.inflow_rates(self.system, motion))
 
     def _kept(self, rates: Array) -> Array:
-        """Of rates (n, 8) through the sources, those at the indices that are kept (k,); none is the step's own."""
+        """The rates (k,) at the indices that are kept, of those (n, 8) through the sources; none is the step's own."""
         kept: Array = np.concatenate([np.ravel(rates), np.zeros(ledger.WIDTH)])[self.inflow_indices]
         return kept
 

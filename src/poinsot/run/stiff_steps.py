@@ -70,7 +70,7 @@ class StiffStep:
 
     @property
     def blank(self) -> dict[str, Array]:
-        """What the laws keep, before there is anything."""
+        """The numbers that the laws keep, before there are any."""
         return {name: np.zeros(law.kept) for name, law in self.laws.items()}
 
     def touching(self, A: Mapping[int, Array] | Added) -> Array:

@@ -1,4 +1,4 @@
-# What is imported from here; `__init__.py` reads this list, and imports what is used when it is.
+# The public names; `__init__.py` reads this list, and imports each when it is first used.
 
 from poinsot.study.envelopes import envelope, turn_performance
 from poinsot.study.fitting import Fit, FitError, fit

@@ -170,9 +170,14 @@ class System:
         """All forces, and the accelerations that follow."""
         return self.solved(self.scene(t, state, parameters, inputs)[0])
 
-    @memo
     def first_motion(self) -> Motion:
         """The motion at the start."""
+        if tracing() and not is_known(self, "_first_motion"):  # numbers of a graph are of no use beyond it
+            return self.motion(0.0, self.start())
+        return self._first_motion
+
+    @cached_property
+    def _first_motion(self) -> Motion:
         return self.motion(0.0, self.start())
 
     def solved(self, scene: Scene) -> Motion:

@@ -78,7 +78,7 @@ def _on_ground(ground: Ground, body: Body, surface: Material | None) -> list[Ele
 
 @memo
 def _solid(ground: Ground) -> Collider:
-    """What a ground touches shapes by."""
+    """The surface of a ground, as shapes touch it."""
     return Collider(DistanceShape(abs), surface=ground.surface)
 
 

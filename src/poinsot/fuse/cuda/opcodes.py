@@ -127,7 +127,7 @@ PRELUDE = """
 template <class U> __device__ U absolute(U a) { return a < 0 ? -a : a + (U)0; }
 __device__ T least(T a, T b) { return a != a || a < b ? a : b; }
 __device__ T spacing(T a) {
-  const T b = a + copysign((T)1 + absolute(a), a);
+  const T b = a + copysign((T)1 + absolute(a), a + (T)0);
   return (sizeof(T) == 4 ? (T)nextafterf((float)a, (float)b) : (T)nextafter((double)a, (double)b)) - a;
 }
 __device__ T greatest(T a, T b) { return a != a || a > b ? a : b; }

@@ -142,14 +142,15 @@ class Poses:
         columns = np.stack([np.concatenate([X.R.ravel(), X.p]) for X in poses]).T
         self.known = {k: numbers for k, column in enumerate(columns) if (numbers := _numbers(column)) is not None}
         self.moving = [k for k in range(12) if k not in self.known]
-        self.places = np.stack([columns[k] for k in self.moving], axis=-1)
+        moving = [columns[k] for k in self.moving]
+        self.places = np.stack(moving, axis=-1) if moving else np.empty((len(bodies), 0))
 
     def enter(self, i: Array, places: Array) -> Here:
         """The body, as `at`: all poses are known."""
         return self.at(i, places)
 
     def at(self, i: Array, places: Array) -> Here:
-        x, S = places[i], row(self.S, i).reshape(6, self.nv)
+        x, S = places[i] if self.moving else (), row(self.S, i).reshape(6, self.nv)
         X = np.stack([entry(self.known[k], i) if k in self.known else x[self.moving.index(k)] for k in range(12)])
         move = General(Pose.unchecked(X[:9].reshape(3, 3), X[9:]))
         G, E = unpacked(row(self.G, i)), row(self.E, i).reshape(3, 3)
