@@ -93,7 +93,7 @@ class Program:
     def _target(self, size: int, serial: bool = False) -> Target:
         """This machine, for floats of a size in bytes; `serial`: with vectors of one element."""
         target = dataclasses.replace(this_machine(size), hasty=self.hasty)
-        return dataclasses.replace(target, width=1) if serial or self._goes_own_ways else target
+        return dataclasses.replace(target, width=1) if serial or self.hasty or self._goes_own_ways else target
 
     @property
     def _goes_own_ways(self) -> bool:
