@@ -83,7 +83,7 @@ def inside(name: str) -> None:
         from poinsot.fuse import kernels
         from poinsot.fuse.llvm import jit
     clock.watch(finding, "load", "load")
-    clock.watch(kernels, "trace", "trace")
+    clock.watch(kernels.Kernel, "_trace", "trace")
     clock.watch(kernels, "kernel_module", "text")
     clock.watch(jit, "compile_module", "compile")
     clock.watch(running, "_keep", "save")

@@ -36,6 +36,19 @@ def test_same_bits_as_calls_in_a_row(count, seed):
     np.testing.assert_array_equal(scan(wander, y, p, t, h, count=count), expected)
 
 
+def test_further_outputs_have_rows_too():
+    @kernel("(2),()->(2),(),(3)")
+    def stray(y, h):
+        return y + h * y[::-1], y[0] * y[1], np.stack([h, *y])
+
+    y, h = np.array([1.0, -0.5]), np.array([0.1, 0.2, 0.3])
+    rows = scan(stray, y, h, count=3)
+    for k in range(3):
+        ends = stray(y if k == 0 else rows[0][k - 1], h[k])
+        for made, end in zip(rows, ends, strict=True):
+            np.testing.assert_array_equal(made[k], end)
+
+
 def test_values_for_all_or_for_each_row():
     y, p = np.array([1.0, 2.0, 3.0]), np.array([[0.1 * k, 0.2] for k in range(5)])
     rows = scan(wander, y, p, 0.5, np.full(5, 0.1), count=5)

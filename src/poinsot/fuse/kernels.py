@@ -26,7 +26,7 @@ from poinsot.fuse.plan.budget import GPU, tracing_for
 from poinsot.fuse.signature import Shape
 from poinsot.fuse.trace import pytree
 from poinsot.fuse.trace.control import once
-from poinsot.fuse.trace.function_graph import nested_arguments, trace
+from poinsot.fuse.trace.function_graph import SharedTrace, nested_arguments, trace
 from poinsot.fuse.trace.traced import Traced
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -93,7 +93,7 @@ class Program:
     def _target(self, size: int, serial: bool = False) -> Target:
         """This machine, for floats of a size in bytes; `serial`: with vectors of one element."""
         target = dataclasses.replace(this_machine(size), hasty=self.hasty)
-        return dataclasses.replace(target, width=1) if serial or self._goes_own_ways else target
+        return dataclasses.replace(target, width=1) if serial or self.hasty or self._goes_own_ways else target
 
     @property
     def _goes_own_ways(self) -> bool:
@@ -201,6 +201,7 @@ class Kernel:
     ) -> None:
         self.function, self.signature, self.backend, self.strict = function, text, backend, strict
         self.whole = whole  # arguments and results of so many elements stay in memory, for loops
+        self.shared: SharedTrace | None = None  # in which the function is traced with others
         self._in, self._out = signature.parse(text)
         self.__name__ = getattr(function, "__name__", "kernel").strip("<>")
         self.__doc__ = getattr(function, "__doc__", None)
@@ -308,7 +309,10 @@ class Kernel:
     def _trace(self, inputs: tuple[Shape, ...], known: dict[str, int]) -> Program:
         if self.function is None:
             raise TypeError(f"{self!r} was unpickled with programs for {list(self._programs)} only")
-        graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict, self.whole)
+        if self.shared is None:
+            graph, outputs, structure = trace(self.function, inputs, self.__name__, self.strict, self.whole)
+        else:
+            graph, outputs, structure = self.shared.trace(self.function, inputs, self.__name__)
         if len(outputs) != len(self._out):
             raise ValueError(f"{self!r} returns {len(outputs)} arrays, but its signature promises {len(self._out)}")
         for k, (core, shape) in enumerate(zip(self._out, outputs, strict=True)):

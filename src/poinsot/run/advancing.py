@@ -1,7 +1,7 @@
 """From one time to another: many steps of one instance, up to a number of them or to a condition."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,11 +32,20 @@ def scanned(advance: Any, x: Array, p: Array, t: float, first: int, h: float, st
     """x of a single world after each of `count` times `stride` steps, (count, nx)."""
     firsts = first + stride * np.arange(count)
     if isinstance(advance, Kernel):
-        return scan(advance, x, p, t, firsts, h, stride, count=count)
+        return cast(Array, scan(advance, x, p, t, firsts, h, stride, count=count))
     records = [x]
     for k in firsts:
         records.append(advance(records[-1], p, t, k, h, stride))
     return np.stack(records[1:])
+
+
+def scanned_until(
+    advance_until: Any, x: Array, p: Array, t: Any, first: Any, h: Any, n: float, through: float, count: int
+) -> tuple[Array, Array, Array]:
+    """What `advance_until` gives of a single world in `count` calls of n steps, each from where the one before came, by
+    rows; those after the row in which the condition becomes true mean nothing."""
+    firsts = first + n * np.arange(count)
+    return cast(tuple[Array, Array, Array], scan(advance_until, x, p, t, firsts, h, n, through, count=count))
 
 
 def _with_lists_in_memory(c: "CompiledSystem", form: Any) -> Any:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from poinsot.fuse.trace.pytree import flatten
 from poinsot.integrate.embedded import flat
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.run import advancing, heap_ledger, heaps, ledger, net_runs, output_kinds
+from poinsot.run import advancing, heap_ledger, heaps, ledger, net_runs, output_kinds, shared_scene
 from poinsot.run.adaptive_steps import Paced
 from poinsot.run.few_looks import FEW_LOOKS, few_looks
 from poinsot.run.kept_kernels import Compiled, compiled_kernel, first_output
@@ -28,7 +28,7 @@ from poinsot.run.output_kinds import Output
 from poinsot.run.shared_values import Shared
 from poinsot.run.step_context import LedgerState, Method, StepContext
 from poinsot.run.stepping import METHODS
-from poinsot.world import State, System
+from poinsot.world import Motion, State, System
 from poinsot.world.flat_values import Values, pack, unpack
 from poinsot.world.paths import entries
 
@@ -136,16 +136,15 @@ class CompiledSystem:
         s, width = self.system, ledger.WIDTH + len(ledger.CONSERVED_QUANTITIES)
 
         def quantities(t: Scalar, y: Array, p: Array) -> tuple[Array, Array]:
-            context = self.context(p, np.zeros(0, int))
             if heaps.is_heap(s):
-                return heap_ledger.quantities(context, t, y)
-            state = State(*np.split(y, np.cumsum([s.nq, s.nv])))
-            motion = s.motion(t, state, context.parameters, context.inputs_at(t))
+                return heap_ledger.quantities(self.context(p, np.zeros(0, int)), t, y)
+            motion = cast(Motion, shared_scene.scene(self, t, y, p).dynamics)
             return ledger.conserved_and_gross(motion), np.ravel(ledger.inflow_rates(s, motion))
 
         size = ledger.WIDTH * len(ledger.sources(s))
         text = f"(),({self.n_state}),({self.np})->({width}),({size})"
-        return first_output(quantities, text, "conserved", self._place("ledger"))
+        together = shared_scene.traced_together(self.original)
+        return first_output(quantities, text, "conserved", self._place("ledger"), together)
 
     def labels(self) -> list[str]:
         """The meaning of each number of y, in words."""
@@ -231,7 +230,7 @@ class CompiledSystem:
 
     def _output_values(self, t: Scalar, y: Array, p: Array) -> Array:
         """The quantities of the outputs, (k,), at one instant."""
-        motion = self.context(p).motion(t, self.unpack(y).state)
+        motion = cast(Motion, shared_scene.scene(self, t, y, p).dynamics)
         return np.stack([output.value(t, motion) for output in self.outputs])
 
     def _make_step(self, p: Array) -> Any:
@@ -360,7 +359,7 @@ class CompiledSystem:
     def output_values(self) -> Compiled:
         """(t, y, p) -> what the outputs are of."""
         text = f"(),({self.ny}),({self.np})->({len(self.outputs)})"
-        return few_looks(self.compile(self._output_values, text, plain=True), self._looks)
+        return few_looks(self.compile(self._output_values, text, plain=True, at_an_instant=True), self._looks)
 
     @property
     def _looks(self) -> int:
@@ -430,6 +429,7 @@ class CompiledSystem:
         name: str = "",
         plain: bool = False,
         found: list[Any] | None = None,
+        at_an_instant: bool = False,
     ) -> Compiled:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
@@ -438,10 +438,12 @@ class CompiledSystem:
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
         program may be read from disk. `plain`: to have the same bits by `Kernel.to("numpy")`, without compiling.
         `found`: plain data that the function puts there when it is called, as it is traced; kept with its program.
+        `at_an_instant`: it is one of t, y and p, and takes its numbers from `shared_scene.scene`.
         """
         name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
         place = self._place(name, signature, tuple(observers))
-        return compiled_kernel(function, signature, device, observers, plain, place, found)
+        shared = shared_scene.traced_together(self.original) if at_an_instant else None
+        return compiled_kernel(function, signature, device, observers, plain, place, found, shared)
 
 
 def _same(y: Array, p: Array) -> Array:

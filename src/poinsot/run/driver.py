@@ -32,7 +32,7 @@ from poinsot.world import System, World
 from poinsot.world.sampling import require_whole_steps
 
 STEP = 1e-3  # s, the default
-FEW_STEPS = 50_000  # of one world: better code for them gains less than it takes to make
+FEW_STEPS = 100_000  # of one world: better code for them gains less than it takes to make
 STATED = ("duration", "step", "seed", "device", "every", "batch", "ledger_tolerance")
 
 
@@ -174,8 +174,10 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         warnings.warn(reason, stacklevel=4)
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
+        if n is None and grid.steps <= FEW_STEPS and makes_one_run():
+            _hasten(compiled)
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
-        _begin(compiled, n is None, grid.steps)
+        _begin(compiled, n is None)
         if n is None and not compiled.net and is_alone():  # the command keeps the records of a single run
             prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
@@ -192,12 +194,22 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         return run
 
 
-def _begin(compiled: CompiledSystem, single: bool, count: int) -> None:
-    """Let another thread make the machine code of the steps, of one world or of many; `count` of them."""
-    steps = compiled.advance if compiled.until is None else compiled.advance_until
+def _hasten(compiled: CompiledSystem) -> None:
+    """Say of the code of a run, as it is asked for, that it is used little."""
+    for kernel in (compiled.to_stepped, compiled.from_stepped, _steps(compiled)):
+        if isinstance(kernel, Kernel):
+            kernel.program().hasty = True
+
+
+def _begin(compiled: CompiledSystem, single: bool) -> None:
+    """Let another thread make the machine code of the steps, of one world or of many."""
+    steps = _steps(compiled)
     if isinstance(steps, Kernel):
-        steps.program().hasty = single and count <= FEW_STEPS and makes_one_run()
-        steps.program().begin(serial=single and compiled.until is None)
+        steps.program().begin(serial=single)
+
+
+def _steps(compiled: CompiledSystem) -> Any:
+    return compiled.advance if compiled.until is None else compiled.advance_until
 
 
 def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:

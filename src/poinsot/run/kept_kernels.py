@@ -9,6 +9,7 @@ from poinsot._types import Array
 from poinsot.fuse import Kernel, program_cache
 from poinsot.fuse.graph.observers import observe
 from poinsot.fuse.kernels import Program
+from poinsot.fuse.trace.function_graph import SharedTrace
 from poinsot.fuse.trace.purity import VaryingFunctionError
 from poinsot.run.device_calls import on_device
 from poinsot.run.uncompiled import warn_uncompiled
@@ -24,13 +25,15 @@ def compiled_kernel(
     plain: bool,
     place: str | None,
     found: list[Any] | None = None,
+    shared: SharedTrace | None = None,
 ) -> Compiled:
     """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
     `plain`: NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept. `found`: what
-    the function puts there as it is traced, which is kept with the program.
+    the function puts there as it is traced, which is kept with the program. `shared`: where it is traced with others.
     """
     kernel = Kernel(function, signature)
+    kernel.shared = shared
     if device == "cpu" and (kept := program_cache.read(place)) is not None:
         kernel.adopt(kept[0])
         if found is not None:
@@ -56,7 +59,7 @@ def compiled_kernel(
 
 
 def first_output(
-    function: Callable[..., Any], signature: str, name: str, place: str | None
+    function: Callable[..., Any], signature: str, name: str, place: str | None, shared: SharedTrace | None
 ) -> tuple[Program, Array] | None:
     """The program of the first of two outputs, and which numbers of the second can differ from zero.
 
@@ -66,7 +69,9 @@ def first_output(
         return kept
     try:
         with program_cache.heard(place) as said:
-            traced = Kernel(function, signature).program()
+            kernel = Kernel(function, signature)
+            kernel.shared = shared
+            traced = kernel.program()
     except VaryingFunctionError:
         raise
     except Exception:  # whatever a user's function raises on numbers that are not known yet

@@ -19,11 +19,11 @@ from poinsot.parts.element import Effect, units_of_outputs
 from poinsot.parts.load_factor import load_factor, specific_force
 from poinsot.parts.scene import BodyState, Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
-from poinsot.run import ledger
+from poinsot.run import ledger, shared_scene
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.few_looks import FEW_LOOKS, few_looks
 from poinsot.run.net_records import recorded
-from poinsot.world import Motion, State, System
+from poinsot.world import Motion, System
 
 T = TypeVar("T")
 Measuring: TypeAlias = Callable[[Array, Array, Array], tuple[Array, ...]]  # of (time, y, p), for all records
@@ -274,22 +274,19 @@ def measuring(
     quantities that follow from the system and this name alone (`CompiledSystem.compile`).
     """
 
-    def glance(p: Array, t: Scalar, state: State) -> Motion:
-        return cast(Motion, Glance(compiled.context(p).scene(t, state)))
-
-    return _measuring(compiled, glance, of, name, looks)
+    return _measuring(compiled, lambda scene: cast(Motion, Glance(scene)), of, name, looks)
 
 
 def measuring_scene(
     compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "", looks: int = FEW_LOOKS
 ) -> Measuring:
     """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
-    return _measuring(compiled, lambda p, t, state: compiled.context(p).scene(t, state), of, name, looks)
+    return _measuring(compiled, lambda scene: scene, of, name, looks)
 
 
 def _measuring(
     compiled: CompiledSystem,
-    at: Callable[[Array, Scalar, State], T],
+    at: Callable[[Scene], T],
     of: Sequence[Callable[[T], Array]],
     name: str,
     looks: int,
@@ -298,13 +295,15 @@ def _measuring(
 
     def function(t: Scalar, y: Array, p: Array) -> Array:
         """All in one array: a ufunc has no more than 64 outputs."""
-        instant = at(p, t, compiled.unpack(y).state)
+        instant = at(shared_scene.scene(compiled, t, y, p))
         arrays = [1.0 * quantity(instant) for quantity in of]
         shapes[:] = map(np.shape, arrays)
         return np.concatenate([np.zeros(0), *map(np.ravel, arrays)])
 
     text = f"(),({compiled.ny}),({compiled.np})->(n)"
-    evaluated = few_looks(compiled.compile(function, text, name=name, plain=True, found=shapes), looks)
+    evaluated = few_looks(
+        compiled.compile(function, text, name=name, plain=True, found=shapes, at_an_instant=True), looks
+    )
 
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):

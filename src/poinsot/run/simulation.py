@@ -1,13 +1,16 @@
 """A simulation under way: from call to call of a kernel, from record to record."""
 
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.fuse import Kernel
+from poinsot.run.advancing import scanned_until
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState, layout_of, require_together, resumed, with_memory
 from poinsot.run.inputs import Inputs
@@ -23,6 +26,7 @@ HAND_OVER = 2**20  # bytes of records that are written to a file together
 FIRST = 16  # steps in the first call, which shows how long they take
 GROWTH = 16  # from call to call, at most
 HALVINGS = 48  # of the step in which a condition becomes true
+WATCHED = 16  # records in one call, where a condition is watched: those after it became true are made in vain
 CALL = 0.2  # s: about how long one call of the kernel may take, so that progress shows and Ctrl-C works
 LONGER = {"cpu": 1.0, "cuda": 2.5}  # times as long, by the device: to a GPU, each call copies all states, and back
 
@@ -124,39 +128,53 @@ class Simulation:
         records = (end - done) // stride if self._scans and record - done == stride else 0
         if self.inputs.jump:
             self.p = self._parameters(self.time(done))
-        if records > 1:
-            self._scan(records)
+        if self.compiled.until is not None:
+            records = min(records, WATCHED)
+        if self._scans:
+            self._scan(max(1, records), stride if records else min(record, end) - done)
         else:
             self._advance(min(record, end) - done)
         if records > 1 or self.done == record or self.outcomes.over():
             self._keep()
 
-    @property
+    @cached_property
     def _scans(self) -> bool:
-        """Whether one call of a kernel makes many records: for a single world, without a condition to watch."""
-        return self.n is None and self.compiled.until is None and self.compiled.device == "cpu"
+        """Whether one call of a kernel makes many records: for a single world, with a compiled condition or none."""
+        compiled = self.compiled
+        steps = compiled.advance_until if compiled.until is not None else None
+        return self.n is None and compiled.device == "cpu" and (steps is None or isinstance(steps, Kernel))
 
-    def _scan(self, records: int) -> None:
-        """Advance by this many records in one call, and keep all but the last."""
-        stride, first = self.grid.stride, self.done
-        ahead = self.compiled.scan_records(self.x, self.p, self.origin, first, self.grid.step, stride, records)
-        x = np.concatenate([self.x[None], ahead])
-        y = self.compiled.from_stepped(x, self.p)
-        bad = ~np.isfinite(y).all(axis=-1)
-        last = int(np.argmax(bad)) if np.any(bad) else records
-        for k in range(1, last):
-            self.y, self.done = y[k], first + k * stride
+    def _scan(self, records: int, stride: int) -> None:
+        """Advance by this many times `stride` steps in one call, or to where the run ends; keep all but the last."""
+        first, before = self.done, self.x
+        ahead, begins, lengths = self._ahead(records, stride)
+        y = self.compiled.from_stepped(ahead, self.p)
+        ends = ~np.isfinite(y).all(axis=-1) | (lengths > 0)
+        last = int(np.argmax(ends)) if np.any(ends) else records - 1
+        for k in range(last):
+            self.y, self.done = y[k], first + (k + 1) * stride
             self._keep()
-        self._arrive(x[last], y[last], x[last - 1], stride)
+        x, y, before = ahead[last], y[last], ahead[last - 1] if last else before
+        if lengths[last] > 0:
+            x, self.outcomes.met_at = self._meet(x, self.p, begins[last], lengths[last])
+            y = np.asarray(self.compiled.from_stepped(x, self.p))
+        self._arrive(x, y, before, stride)
+
+    def _ahead(self, records: int, stride: int) -> tuple[Array, Array, Array]:
+        """x after each of so many times `stride` steps, and the begin and length [s] of the step in which the condition
+        becomes true, or the length 0."""
+        compiled, where = self.compiled, (self.x, self.p, self.origin)
+        if compiled.until is None:
+            none = np.zeros(records)
+            return compiled.scan_records(*where, self.done, self.grid.step, stride, records), none, none
+        return scanned_until(compiled.advance_until, *where, self.done, self.grid.step, stride, 0.0, records)
 
     def _advance(self, count: int) -> None:
         """Advance all that have not ended by this many steps; the others take no part."""
         compiled, h, first, t, before = self.compiled, self.grid.step, self.done, self.origin, self.x
         at = self._going()
         x, p = before[at], self.p[at]
-        if self._scans:
-            x = compiled.scan_records(x, p, t, first, h, count, 1)[0]
-        elif compiled.until is None:
+        if compiled.until is None:
             (x,) = self._made(compiled.advance, x, p, t, first, h, count)
         else:
             x, times, lengths = self._made(compiled.advance_until, x, p, t, first, h, count, 0.0)
@@ -190,8 +208,10 @@ class Simulation:
         at = ... if np.all(h > 0) else np.flatnonzero(h > 0)
         low, high = np.zeros(h[at].shape), np.ones(h[at].shape)
 
-        def step(share: Array) -> tuple[Array, Array, Array]:
-            return tuple(self.compiled.advance_until(x[at], p[at], t[at], 0.0, share * h[at], 1.0, 1.0))
+        def step(share: Array) -> Sequence[Array]:
+            if self._scans:
+                return [y[0] for y in scanned_until(self.compiled.advance_until, x, p, t, 0.0, share * h, 1.0, 1.0, 1)]
+            return self.compiled.advance_until(x[at], p[at], t[at], 0.0, share * h[at], 1.0, 1.0)
 
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)

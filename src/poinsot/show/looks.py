@@ -11,7 +11,7 @@ import numpy as np
 from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.contact.colliders import Collider
-from poinsot.mechanism import Link
+from poinsot.mechanism import Link, Mechanism
 from poinsot.show import triangles as draw
 from poinsot.show.airframes import airframe
 from poinsot.show.marks import Colour, aimed
@@ -69,10 +69,9 @@ def checked(vertices: Any, faces: Any, owner: str) -> Triangles:
     return Triangles(v, f)
 
 
-def looks_of(description: Description, chosen: Mapping[str, Any]) -> dict[str, list[Look]]:
+def looks_of(description: Description, mech: Mechanism, chosen: Mapping[str, Any]) -> dict[str, list[Look]]:
     """The looks of every body, an empty list for those without any: the user's choice, or the shapes that it is made of
     and its airframe. Parts of a body are drawn separately."""
-    mech = description.mechanism(parts=False)
     for name in chosen:
         mech.index(name)  # an error if there is none
     children: dict[str, list[Link]] = {link.name: [] for link in mech.links}

@@ -46,7 +46,7 @@ class Picture:
         """The looks of every body."""
         if self.base is not None and self.base.chosen_looks is self.chosen_looks:
             return self.base.looks
-        return looks_of(self.records.description, self.chosen_looks)
+        return looks_of(self.records.description, self.records.mechanism, self.chosen_looks)
 
     @cached_property
     def beams(self) -> list[list[str]]:

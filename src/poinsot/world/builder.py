@@ -434,7 +434,7 @@ class World:
     def _take(self, kind: str, items: Mapping[str, Any]) -> None:
         """Add bodies, elements or inputs by name."""
         d = self.description
-        check_new_names(d, items, self.paths)
+        check_new_names(d, items, paths.is_known)
         self.description = replace(d, **{kind: {**getattr(d, kind), **items}})  # type: ignore[arg-type]
 
     @contextmanager

@@ -295,8 +295,8 @@ def check_name(what: str, name: str) -> None:
         raise FieldError(f"{name!r} cannot be the name of {what}: the names {', '.join(RESERVED)} are taken.", "name")
 
 
-def check_new_names(d: Description, names: Iterable[str], paths: Callable[[], list[str]]) -> None:
-    """An error if a name is taken by something in a description, or by one of its numbers, which have these paths."""
+def check_new_names(d: Description, names: Iterable[str], is_number: Callable[[Description, str], bool]) -> None:
+    """An error if a name is taken by something in a description, or if it is the path of one of its numbers."""
     for name in names:
         words = ""
         for what, taken in (("a body", d.bodies), ("an element", d.elements), ("an input", d.inputs)):
@@ -304,7 +304,7 @@ def check_new_names(d: Description, names: Iterable[str], paths: Callable[[], li
                 words = f"there is {what} called {name!r} already; every name can be used once."
         if name == "earth" and d.earth is not None:
             words = "'earth' is the Earth of this world already; give another name."
-        if not words and "." in name and name in paths():
+        if not words and "." in name and is_number(d, name):
             words = f"{name!r} is a number of the world already; give the part another name."
         if words:
             raise FieldError(words, "name", name)

@@ -89,17 +89,34 @@ def known(description: Description) -> list[str]:
     """All paths of finite numbers."""
     names = _of_gravity(description)
     for name, body in description.bodies.items():
-        solved = body.hinge.type.position or body.hinge.type.attitude  # coordinates follow from these without a search
-        names += [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
-        names += [f"{name}.{key}" for key in _of_mass(body)]
-        if body.start is not None:
-            names += [f"{name}.start.{key}" for key in _numbers_of(body.start)]
-        names += [f"{name}.placement.p"]
-        names += [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
+        names += _of_body(name, body)
     for name, element in description.elements.items():
-        names += [f"{name}.{key}" for key in _numbers_of(element)]
-        names += [f"{name}.{key}" for key in _tabled_in(element)]
+        names += _of_element(name, element)
     return [*names, *description.inputs]
+
+
+def is_known(description: Description, path: str) -> bool:
+    """Whether it is one of these paths."""
+    if path in _of_gravity(description) or path in description.inputs:
+        return True
+    bodies, elements = description.bodies.items(), description.elements.items()
+    return any(path in _of_body(name, body) for name, body in bodies if path.startswith(f"{name}.")) or any(
+        path in _of_element(name, element) for name, element in elements if path.startswith(f"{name}.")
+    )
+
+
+def _of_body(name: str, body: Body) -> list[str]:
+    solved = body.hinge.type.position or body.hinge.type.attitude  # coordinates follow from these without a search
+    names = [f"{name}.{key}" for key in _numbers_of(body) if key not in PLACED or solved]
+    names += [f"{name}.{key}" for key in _of_mass(body)]
+    if body.start is not None:
+        names += [f"{name}.start.{key}" for key in _numbers_of(body.start)]
+    names += [f"{name}.placement.p"]
+    return names + [f"{name}.joint.{key}" for key in _numbers_of(body.hinge) if body.hinge.nv]
+
+
+def _of_element(name: str, element: Element) -> list[str]:
+    return [f"{name}.{key}" for key in (*_numbers_of(element), *_tabled_in(element))]
 
 
 def _of_mass(body: Body) -> list[str]:

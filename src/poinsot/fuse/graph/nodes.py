@@ -184,6 +184,17 @@ class Graph:
                 wanted.update(node.args)
         return [node for node in self.nodes if node in wanted]
 
+    def part(self, outputs: Sequence[Node], params: Sequence[Node]) -> "Graph":
+        """A graph of its own with these outputs and parameters, which are all that the outputs depend on."""
+        graph, made = Graph(name=self.name), dict[Node, Node]()
+        graph.strict = self.strict
+        for node in sorted({*self.live(outputs), *params}, key=lambda node: node.index):
+            key = node.op, tuple([made[arg] for arg in node.args]), node.type, node.data
+            made[node] = graph._memo[key] = graph._append(*key)
+        graph.params = [made[param] for param in params]
+        graph._outputs = [made[node] for node in outputs]
+        return graph
+
     def last_uses(self, live: Sequence[Node], outputs: Sequence[Node]) -> dict[Node, float]:
         """For each array in memory, the index of the node that uses it last, which may change it in place."""
         last: dict[Node, float] = {}

@@ -14,6 +14,7 @@ from typing import Any
 from poinsot.fuse.llvm import target
 
 LONG = 1 << 18  # bytes of text: above that, passes of LLVM that gain no speed are left out, and it takes a third less
+HASTY = 1 << 16  # the same for code that is used little
 PIPELINE = "codegen -O2, -O1 if long, -O0 if hasty, as written"
 
 _lock = threading.Lock()
@@ -59,7 +60,7 @@ def object_file(text: str, hasty: bool = False) -> bytes:
     """The machine code of a module; a long one that is `hasty` takes half as long, and has the same bits."""
     import llvmlite.binding as llvm
 
-    machine = target_machine(2 if len(text) <= LONG else 0 if hasty else 1)
+    machine = target_machine(2 if len(text) <= (HASTY if hasty else LONG) else 0 if hasty else 1)
     # A context of its own: LLVM's global one keeps the constants of every module for good, and is not for many threads.
     with (
         contextlib.closing(llvm.context.create_context()) as context,

@@ -4,7 +4,8 @@ from poinsot.fuse.graph.memory import Numbers
 from poinsot.fuse.graph.nodes import Graph, Node, Type
 from poinsot.fuse.llvm.target import Target
 
-_SHORT = 1500  # operations; for code of that length, LLVM finds registers for values and constants itself
+SHORT = 1500  # operations; for code of that length, LLVM finds registers for values and constants itself, and for hasty
+# code, in which a plan of them would be as much text again
 _ATTRIBUTES = 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }'
 
 
@@ -13,7 +14,7 @@ class Module:
 
     def __init__(self, target: Target, graph: Graph) -> None:
         self.target = target
-        self.is_long = sum(graph.count().values()) > _SHORT
+        self.is_long = sum(graph.count().values()) > SHORT and not target.hasty
         self.functions: list[str] = []
         self.declarations: dict[str, str] = {}
         self.callees: dict[Graph, str] = {}  # the names of functions that have been written

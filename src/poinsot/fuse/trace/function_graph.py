@@ -56,6 +56,45 @@ def _traced_once(
     return graph, [array.shape for array in arrays], pytree.structure(result)
 
 
+class SharedTrace:
+    """Functions of the same arguments, traced into one graph: what several of them compute is traced once.
+
+    `leaves`: the traced arguments. `known`: what these functions have found of them, for the next ones.
+    """
+
+    def __init__(self, shapes: Sequence[Shape]) -> None:
+        self.shapes = [tuple(shape) for shape in shapes]
+        self._begin()
+
+    def _begin(self) -> None:
+        self.graph, self.known = Graph(name="shared"), dict[str, Any]()
+        with tracing_into(self.graph):
+            self.leaves = [_parameter(self.graph, shape, math.inf) for shape in self.shapes]
+
+    def trace(self, function: Callable[..., Any], shapes: Sequence[Shape], name: str) -> tuple[Graph, list[Shape], Any]:
+        """As `trace`, for a function that uses the first elements of each argument alone, those of the leaves."""
+        try:
+            with traced_creation(), tracing_into(self.graph):
+                result = function(*self.leaves)
+                arrays = [as_objects(end) for end in pytree.flatten(result)[0]]
+                outputs = [node for array in arrays for node in _ends(array)]
+                params = [
+                    node for leaf, shape in zip(self.leaves, shapes, strict=True) for node in self._all(leaf, shape)
+                ]
+        except Exception:  # one that does not go together with those before
+            self._begin()
+            return trace(function, shapes, name)
+        graph = self.graph.part(outputs, params)
+        graph.name = name
+        share_callees(graph)
+        return graph, [array.shape for array in arrays], pytree.structure(result)
+
+    def _all(self, leaf: Traced, shape: Shape) -> list[Node]:
+        """The parameters of an argument, also those of elements beyond the leaf's."""
+        own = list(leaf.data.ravel())
+        return own + [self.graph.param("f") for _ in range(math.prod(shape) - len(own))]
+
+
 def _parameter(graph: Graph, shape: Shape, whole: float) -> Traced:
     """An argument of a kernel: in memory if it is large."""
     if (size := math.prod(shape)) >= whole:
