@@ -18,6 +18,8 @@ import numpy as np
 
 from poinsot._memo import memo
 from poinsot.fuse import Kernel
+from poinsot.fuse.graph.nodes import Node
+from poinsot.fuse.trace.traced import Traced
 from poinsot.mechanism import Joint
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import World
@@ -94,6 +96,8 @@ class Reading:
         if isinstance(x, Set):
             return "{" + ", ".join(sorted(map(self.text, x))) + "}"
         self.is_plain = False
+        if isinstance(x, (Traced, Node)):
+            return "traced"  # left behind by a trace of the function: it says nothing about what it computes
         if isinstance(x, ModuleType):
             return f"module {x.__name__}"
         if isinstance(x, type):
