@@ -22,7 +22,7 @@ FINE = 1e-6  # the step of positions, relative to the size of the bodies
 TURN = 2.0**-20  # the step of quaternions
 EXACT = 8  # bodies whose positions and velocities are kept with all digits, for the display
 SHAPES_ONLY = ("phase", "polhode", "margins")  # pictures of `plot` that are no curves over time
-EARLY = ("broken", "interrupted")  # reasons why a run ended before its time
+EARLY = ("broken", "capacity", "interrupted")  # reasons why a run ended before its time
 MANY = ("ghosts", "dispersion")  # layers of batches alone
 HEADS = ("conserved", "initial", "final", "inflow", "residual")
 
