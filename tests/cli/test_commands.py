@@ -634,3 +634,27 @@ def test_a_folder_that_is_not_a_result_is_told_by_name(capsys, here, notes):
     (here / "d.zarr" / ".zattrs").write_text(notes)
     for command in (("info", "d.zarr"), ("plot", "d.zarr"), ("view", "d.zarr"), ("convert", "d.zarr", "d.csv")):
         assert "d.zarr' is not a run saved by Poinsot" in said(capsys, *command, code=2).replace("\n", " ")
+
+
+def test_a_quantity_that_is_misspelt_fails_before_the_sweep(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", "rocket", "--samples", "2", "--what", "rocket.position.zz", "--out", "some.zarr"]) == 2
+    assert "'rocket.position.zz' was not recorded; did you mean 'rocket.position.z'?" in capsys.readouterr().err
+    assert not (tmp_path / "some.zarr").exists()
+
+
+def test_a_file_that_is_misspelt_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    for name in ("results/rocket.nc", "results/mc.zarr", "arm.urdf", "wing.toml"):
+        (tmp_path / name).write_text("")
+    for command, near in (
+        (("info", "results/rokcet.nc"), "results/rocket.nc"),
+        (("view", "results/rokcet.nc"), "results/rocket.nc"),
+        (("convert", "results/rokcet.nc", "a.csv"), "results/rocket.nc"),
+        (("info", "results/mcc.zarr"), "results/mc.zarr"),
+        (("convert", "amr.urdf", "a.toml"), "arm.urdf"),
+        (("run", "wnig.toml"), "wing.toml"),
+    ):
+        assert main(list(command)) == 2
+        assert f"did you mean '{near}'?" in capsys.readouterr().err
