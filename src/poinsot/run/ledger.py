@@ -309,3 +309,10 @@ def magnitudes(a: Array) -> Array:
     """(..., 8) -> (..., 4): the absolute values and the lengths of the vectors."""
     parts = [np.abs(a[..., 0]), *(np.sqrt(np.einsum("...i,...i", v, v)) for v in (a[..., 1:4], a[..., 4:7]))]
     return np.stack([*parts, np.abs(a[..., 7])], axis=-1)
+
+
+def signed(a: Array) -> Array:
+    """(..., 8) -> (..., 4): mass and energy as they are, negative if they left, and the lengths of the vectors."""
+    amounts = magnitudes(a)
+    amounts[..., 0], amounts[..., 3] = a[..., 0], a[..., 7]
+    return amounts

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.run.ledger import magnitudes
+from poinsot.run.ledger import signed
 from poinsot.run.result import Run
 from poinsot.show.cameras import FOV, camera_of, usual_cameras
 from poinsot.show.compact import Packer
@@ -247,7 +247,7 @@ def ledger_rows(run: Run, instance: int) -> dict[str, Any] | None:
     ledger = run.ledger
     pick = (lambda a: a) if run.batch is None else (lambda a: a[instance])
     initial, final, inflow = pick(ledger.initial), pick(ledger.final), pick(ledger.inflow).sum(axis=-2)
-    amounts = [magnitudes(a) for a in (initial, final, inflow)]
+    amounts = [signed(a) for a in (initial, final, inflow)]
     residual = pick(ledger.relative_residual)
     units = ("kg", "kg m/s", "kg m²/s", "J")
     rows = [
