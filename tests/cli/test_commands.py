@@ -21,6 +21,7 @@ from poinsot.cli.commands import COMMANDS
 from poinsot.cli.finding import examples
 from poinsot.cli.templates import TEMPLATES
 from poinsot.files.written import fitting_names
+from poinsot.show.document import ledger_rows
 
 SPIN = """
 title = "Spin"
@@ -634,3 +635,45 @@ def test_a_folder_that_is_not_a_result_is_told_by_name(capsys, here, notes):
     (here / "d.zarr" / ".zattrs").write_text(notes)
     for command in (("info", "d.zarr"), ("plot", "d.zarr"), ("view", "d.zarr"), ("convert", "d.zarr", "d.csv")):
         assert "d.zarr' is not a run saved by Poinsot" in said(capsys, *command, code=2).replace("\n", " ")
+
+
+def test_a_quantity_that_is_misspelt_fails_before_the_sweep(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", "rocket", "--samples", "2", "--what", "rocket.position.zz", "--out", "some.zarr"]) == 2
+    assert "'rocket.position.zz' was not recorded; did you mean 'rocket.position.z'?" in capsys.readouterr().err
+    assert not (tmp_path / "some.zarr").exists()
+
+
+def test_a_file_that_is_misspelt_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    for name in ("results/rocket.nc", "results/mc.zarr", "arm.urdf", "wing.toml"):
+        (tmp_path / name).write_text("")
+    for command, near in (
+        (("info", "results/rokcet.nc"), "results/rocket.nc"),
+        (("view", "results/rokcet.nc"), "results/rocket.nc"),
+        (("convert", "results/rokcet.nc", "a.csv"), "results/rocket.nc"),
+        (("info", "results/mcc.zarr"), "results/mc.zarr"),
+        (("convert", "amr.urdf", "a.toml"), "arm.urdf"),
+        (("run", "wnig.toml"), "wing.toml"),
+    ):
+        assert main(list(command)) == 2
+        assert f"did you mean '{near}'?" in capsys.readouterr().err
+
+
+def test_the_ledger_has_signs_and_adds_up(capsys, tmp_path):
+    """Mass that is lost and energy that is taken are negative, for people, scripts and in the replay."""
+    changes = ["--set", "run.duration=1", "--out", "x.nc"]
+    table = said(capsys, "run", "rocket", *changes, "--no-html")
+    initial, final, inflow, _ = (float(x) for x in re.search(r"\n mass +(.+?) +kg", table)[1].split())
+    assert inflow < 0
+    assert abs(initial + inflow - final) < 1e-4
+    kept = json.loads(said(capsys, "info", "x.nc", "--json"))["ledger"]
+    for name in ("mass", "energy"):
+        row = kept[name]
+        assert row["initial"] + row["inflow"] + row["residual"] == pytest.approx(row["final"], rel=1e-14)
+    world = pt.World()
+    world.add_body("stone", pt.Inertia.sphere(1.0, 0.1), position=(0, 0, -5.0), velocity=(1.0, 0, 0))
+    world.add_force("drag", "stone", lambda t, scene: -scene["stone"].velocity)
+    *_, energy = ledger_rows(world.simulate(0.1, 1e-2), 0)["rows"]
+    assert [float(x) < 0 for x in energy[1:4]] == [True, True, True]

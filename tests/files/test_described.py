@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -310,6 +311,40 @@ def test_fingerprints_see_what_a_function_reads(module, monkeypatch):
     assert fingerprint(f) == first
     partial = [hash_of(world(functools.partial(f, x))) for x in (1.0, 1.0, 2.0)]
     assert partial[0] == partial[1] != partial[2]
+
+
+@dataclass
+class Tuned:
+    """Data of the user, some of it private."""
+
+    gain: float = 1.0
+    _offset: float = 0.0
+
+
+def test_fingerprints_see_further_places(module, monkeypatch):
+    """Modules in modules, modules that are closed over, private fields of dataclasses, attributes of functions."""
+    module("K = 1.0\n")
+    import users_own
+
+    inner = ModuleType("users_own.inner")
+    inner.C, inner.up, users_own.inner = 1.0, users_own, inner  # type: ignore[attr-defined]
+    tuned = Tuned()
+
+    def law() -> float:
+        return 1.0
+
+    law.k = 1.0  # type: ignore[attr-defined]
+
+    def made(own: Any) -> Callable[[float], float]:
+        return lambda x: x * own.inner.C * tuned._offset * law.k * own.inner.up.K  # type: ignore[attr-defined,no-any-return]
+
+    f = made(users_own)
+    first = fingerprint(f)
+    for owner, name in ((inner, "C"), (users_own, "K"), (tuned, "_offset"), (tuned, "gain"), (law, "k")):
+        with monkeypatch.context() as changed:
+            changed.setattr(owner, name, 5.0)
+            assert fingerprint(f) != first, name
+        assert fingerprint(f) == first
 
 
 def test_a_function_whose_globals_changed_does_not_come_back(module):

@@ -152,6 +152,7 @@ def test_the_world_comes_back(tmp_path):
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_broken_runs_are_kept_with_their_reason(name, tmp_path):
     w = pt.World()
     w.add_particle("a", 1.0)

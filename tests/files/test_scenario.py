@@ -380,3 +380,26 @@ def test_pictures_are_those_of_plots():
     from poinsot.show.plots import PICTURES
 
     assert set(kinds.PICTURES) == set(PICTURES)
+
+
+def test_the_world_is_a_parent():
+    """As in Python: a body on it hangs on a joint of its own, or is free."""
+    body = '[[body]]\nname = "b"\nparent = "world"\nshape = [{ kind = "sphere", radius = 1, mass = 1 }]\n'
+    run = '[run]\nduration = 1\n[[force]]\nname = "f"\nbody = "b"\nvalue = [0, 0, 1]\n'
+    scenario = read_scenario(f'{run}{body}joint = {{ kind = "revolute", axis = [0, 1, 0] }}\n')
+    assert scenario.world.description.bodies["b"].parent is None
+    assert scenario.world.description.bodies["b"].hinge.kind == "revolute"
+    assert read_scenario(run + body).world.description.bodies["b"].hinge.kind == "free"
+
+
+@pytest.mark.parametrize("text", ["1e999:2:3", "1e308:-1e308:3", "9" * 400 + ":2:3"])
+def test_the_ends_of_a_range_are_finite(text):
+    body = '[run]\nduration = 1\n[[body]]\nname = "b"\nshape = [{ kind = "sphere", radius = 1, mass = 1 }]\n'
+    with pytest.raises(ScenarioError, match=r"the number is too large|the ends of a range must be below 1e\+300"):
+        read_scenario(f'{body}[sweep.vary]\n"b.position[0]" = "{text}"\n')
+
+
+def test_dates_in_messages_are_as_written():
+    body = '[run]\nduration = 1\n[[body]]\nname = "b"\nposition = [1979-05-27, 0, 0]\n'
+    with pytest.raises(ScenarioError, match=r'position = \["1979-05-27", 0, 0\]: entry 0'):
+        read_scenario(body)

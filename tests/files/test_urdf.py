@@ -365,3 +365,11 @@ def test_no_package_is_needed(file, monkeypatch):
     for package in ("lxml", "yourdfpy", "mujoco", "pinocchio"):
         monkeypatch.setitem(sys.modules, package, None)
     assert load_urdf(str(file(*ARM))).nv == 4
+
+
+def test_what_is_ignored_is_told_within_bounds(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text("<robot name='r' " + " ".join(f'a{k}="1"' for k in range(1000)) + "><link name='a'/></robot>")
+    with pytest.warns(UserWarning, match="ignored: robot a0 .* and 960 more") as caught:
+        pt.load_urdf(path)
+    assert len(str(caught[0].message)) < 2000

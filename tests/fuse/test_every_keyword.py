@@ -1,6 +1,7 @@
 """Every keyword of NumPy's functions inside a kernel: right, or a TraceError with file and line."""
 
 import inspect
+import math
 import warnings
 
 import numpy as np
@@ -111,3 +112,59 @@ def test_what_reductions_leave_out():
 def test_elements_without_a_value_are_refused(function):
     with pytest.raises(pt.TraceError, match=r"keyword.py:\d+: np\.\S+ with where= leaves elements(.|\n)*np.where"):
         pt.kernel("(3)->(3)")(lambda x: function(x) + np.zeros(3))(np.ones(3))
+
+
+OF_BYTES = ("dumps", "tobytes", "tofile", "setfield", "flat")  # flat: an iterator
+METHODS = [n for n in dir(np.ndarray) if not n.startswith("_") and n not in OF_BYTES]
+
+
+def moved(name, x):
+    """What a method or attribute of an array of three gives, by the first way to call it that works."""
+    for args in ((), (1,), ([1, 0, 1],), (x,)):
+        try:
+            result = getattr(x, name)
+            result = result(*args) if callable(result) else result
+        except (pt.TraceError, AttributeError):
+            raise
+        except Exception:
+            continue
+        return x if result is None else np.asarray(result) * 1.0
+    return None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_right_or_refused(name):
+    """What arrays of NumPy can do, traced ones do as well, or it is an error with file and line."""
+    x = np.array([0.3, -2.0, 0.7])
+    try:
+        wanted = np.asarray(moved(name, x.copy()), float)
+    except (TypeError, ValueError, AttributeError, SystemError):
+        pytest.skip("not of numbers")
+    text = "(3)->(" + ",".join(map(str, wanted.shape)) + ")"
+    if 0 in wanted.shape or np.isnan(wanted).any():
+        pytest.skip("no numbers")
+    try:
+        result = pt.kernel(text)(lambda x: moved(name, x)).to("numpy")(x)
+    except pt.TraceError as error:
+        if "test_every_keyword.py:" not in str(error):
+            raise
+        return
+    np.testing.assert_allclose(result, wanted, rtol=1e-12)
+
+
+def test_what_python_does_with_numbers():
+    """round and divmod are as with NumPy; a traced value is no key, and `hasattr` stays a question."""
+
+    def f(x):
+        return np.stack([round(x[0]) * 1.0, *divmod(x[1], x[2]), *divmod(2.0, x[2]), hasattr(x, "fill")])
+
+    x = np.array([2.5, -2.26, 0.7])
+    wanted = [2.0, *divmod(-2.26, 0.7), *divmod(2.0, 0.7), 0.0]
+    np.testing.assert_allclose(pt.kernel("(3)->(6)")(f)(x), wanted, rtol=1e-13)
+    for taken in (lambda x: len({*x}) * x[0], lambda x: {1.0: x}.get(x[0], x)[0]):
+        with pytest.raises(pt.TraceError, match=r"keyword.py:\d+: a traced value is used as a key"):
+            pt.kernel("(3)->()")(taken)(x)
+    with pytest.raises(pt.TraceError, match=r"keyword.py:\d+: np.round cannot be traced(.|\n)*np.rint"):
+        pt.kernel("(3)->()")(lambda x: round(x[1], 1))(x)
+    with pytest.raises(pt.TraceError, match=r"keyword.py:\d+: int\(\) of a traced value"):
+        pt.kernel("(3)->()")(lambda x: math.trunc(x[0]) * 1.0)(x)

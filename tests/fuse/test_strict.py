@@ -105,3 +105,15 @@ def test_loops_calls_derivatives_and_pickles_are_strict_too():
 
 def test_kernels_are_not_strict_unless_asked():
     assert pt.kernel("()->()")(lambda x: x * 0.0)(np.inf) == 0.0
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_quotients_and_remainders_of_numbers_that_are_none(strict):
+    """NaN stays NaN, and so does what has no value; in kernels of either kind."""
+    values = [0.0, 1.0, -1.0, 2.5, -3.5, np.inf, -np.inf, np.nan]
+    a, b = (np.array(x) for x in zip(*[(x, y) for x in values for y in values], strict=True))
+    for f in (np.floor_divide, np.remainder, np.fmod):
+        with np.errstate(all="ignore"):
+            wanted = f(a, b)
+            result = pt.kernel("(),()->()", strict=strict)(f)(a, b)
+        np.testing.assert_array_equal(result, wanted, err_msg=f.__name__)

@@ -151,7 +151,7 @@ LINKS = {
     "too many numbers": (
         lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), damping=[1, 2])),
         ValueError,
-        r"damping of the revolute joint of link 'a' must be one number, or 1: one for each .* it is \[1, 2\]",
+        r"damping of the revolute joint of link 'a' must be one number, or 1: one for each .* it is \(1, 2\)",
     ),
     "text for a number": (
         lambda: pt.Link("a", BOX, None, pt.revolute((0, 0, 1), rest="up")),

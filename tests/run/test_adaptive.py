@@ -163,6 +163,7 @@ def test_it_goes_on(pendulum):
     np.testing.assert_array_equal(joined.y, whole.y)
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_where_no_step_will_do():
     """Two points fall into each other: the run ends with the reason, at the time of the collision."""
     world = pt.World(gravity=pt.CentralGravity(mu=1.0))

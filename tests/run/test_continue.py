@@ -48,6 +48,7 @@ def pieces(name: str) -> tuple[pt.World, tuple[float, float], dict[str, Any]]:
 
 @pytest.mark.filterwarnings("ignore::poinsot.LimitWarning")
 @pytest.mark.parametrize("name", RUNS)
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_run_that_goes_on_has_the_bits_of_a_long_one(name):
     world, (a, b), options = pieces(name)
     whole = world.simulate(a + b, **options)
@@ -65,6 +66,7 @@ def test_a_run_that_goes_on_has_the_bits_of_a_long_one(name):
 
 
 @pytest.mark.parametrize("name", ["single", "stairs", "batch", "conditions", "broken in a batch"])
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_simulate_goes_on_from_the_end_of_a_run(name):
     world, (a, b), options = pieces(name)
     whole = world.simulate(a + b, **options)

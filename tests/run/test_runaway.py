@@ -110,3 +110,45 @@ def test_a_body_of_a_micrometre_is_no_alarm():
     grain = pt.Inertia.box(1e-15, (1e-6, 2e-6, 3e-6))
     world.add_body("grain", grain, position=(0.3, 0.2, 1.0), velocity=(0.1, 0.2, 0.3), angular_velocity=(3, 2, 1))
     assert world.simulate(1.0, 1e-3).ledger.relative_residual.max() < 1e-6
+
+
+def dropped(step, **options):
+    """Three balls of other masses fall on a hard ground."""
+    world = pt.World()
+    world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), position=(0, 0, 0.5))
+    world.add_contact("foot", "ball", [(0, 0, 0)], stiffness=1e6, radius=0.1)
+    return world.simulate(2.0, step, batch=3, vary={"ball.mass": [1.0, 2.0, 3.0]}, **options)
+
+
+def test_a_batch_that_gains_energy_from_what_only_takes_it_warns():
+    """Springs with dampers, stops, contacts on the ground and friction in joints take energy: they bring none in."""
+    with pytest.warns(
+        pt.LedgerWarning, match=r"the energy of instance \d grew by a part of .*nothing in the world adds"
+    ):
+        dropped(20e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dropped(1e-4)
+        dropped(20e-3, ledger_tolerance=np.inf)
+
+
+def test_a_batch_of_worlds_that_lose_energy_is_judged_by_what_it_gains():
+    world = pt.World()
+    rail = pt.prismatic((1, 0, 0), damping=0.1, friction=0.1, lower=-0.2, upper=0.2)
+    world.add_body("slide", pt.Inertia.sphere(1.0, 0.1), joint=rail, q=0.1, v=2.0)
+    world.add_joint_stop("bumper", "slide", 50.0)
+    world.add_spring("line", "slide", "world", 100.0, damping=3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.simulate(1.0, 1e-3, batch=3)
+    with pytest.warns(pt.LedgerWarning, match="the energy of instance 0 grew by a part of"):
+        world.simulate(0.1, 2e-2, vary={"line.damping": [200.0, 3.0]})
+
+
+def test_a_run_that_breaks_down_warns():
+    """Its records end early, and an instance of a batch stays where it was: both would look like results."""
+    with pytest.warns(pt.LedgerWarning, match=r"the run ended early: q\[\d\] of body 'ball' became (nan|inf)"):
+        assert stiff().simulate(2.0, 20e-3, method="rk4").stop.reason == "broken"
+    with pytest.warns(pt.LedgerWarning, match=r"1 of 2 broke down; instance 1: .*stay at their last finite state"):
+        run = stiff().simulate(2.0, 20e-3, method="rk4", vary={"rope.stiffness": [10.0, 1e6]})
+    assert list(run.stop.notes) == [1]

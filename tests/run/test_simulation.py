@@ -27,6 +27,7 @@ RUNS: dict[str, tuple[Callable[[], pt.World], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", RUNS)
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_where_calls_end_changes_no_bit(name, monkeypatch):
     """One step per call, some, or as many as possible."""
     make, options = RUNS[name]
@@ -77,6 +78,7 @@ def test_an_input_changes_at_the_nearest_step():
         np.testing.assert_array_equal(run.p[:, 0], np.arange(101) < steps)  # recorded as it acted
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_force_that_is_not_the_same_twice_ends_the_run():
     """It gives NaN once, and not again when the steps are made once more to find what broke down."""
     calls = itertools.count()

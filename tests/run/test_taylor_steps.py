@@ -151,6 +151,7 @@ def test_drag_from_rest():
     np.testing.assert_allclose(run.data.velocity[:, 0, 2], -limit * np.tanh(9.81 * run.time / limit), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_where_no_step_will_do():
     """Two points fall into each other: the run ends with the reason, at the time of the collision."""
     world = pt.World(gravity=pt.CentralGravity(mu=1.0))

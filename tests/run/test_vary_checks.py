@@ -183,3 +183,80 @@ def test_the_first_start_that_cannot_be_is_named():
         first = min(bad)
         with pytest.raises(ValueError, match=rf"plane\.start\.{bad[first]} = .* of instance {first} cannot be"):
             instances.require_possible(system, {"plane.start.airspeed": V, "plane.start.altitude": h}, 4096)
+
+
+def test_the_same_number_twice(world):
+    """Only one of the two would count."""
+    for a, b in (
+        ("s.moment[0,1]", "s.moment[1,0]"),
+        ("s.moment[0][1]", "s.moment[1,0]"),
+        ("s.mass", "s.inertia.mass"),
+        ("arm.damping", "arm.joint.damping"),
+        ("tube.radius", "tube.inertia.solids[0].shape.radius"),
+    ):
+        with pytest.raises(ValueError, match="are the same number: give one of them"):
+            world.simulate(0.01, vary={a: [0.01], b: [0.02]})
+    world.simulate(0.01, vary={"s.position": [[0, 0, 1.0]], "s.position[2]": [2.0]})
+    world.add_input("wind", 0.0)
+    with pytest.raises(ValueError, match="'wind' is in vary and in inputs: give it once"):
+        world.simulate(0.01, vary={"wind": [1.0, 2.0]}, inputs={"wind": 3.0})
+
+
+def test_what_was_drawn_is_told_by_its_shape(world):
+    for drawn, shape in ((lambda g, n: 1.0, r"\(\)"), (lambda g, n: np.ones(n + 1), r"\(4,\)")):
+        with pytest.raises(
+            ValueError, match=rf"s.mass: an array of shape \(3,\) must be drawn, .* not one of\s*shape {shape}"
+        ):
+            world.simulate(0.01, batch=3, vary={"s.mass": drawn})
+
+
+@pytest.mark.parametrize("name", ["damping", "friction", "armature"])
+def test_joints_take_energy(world, name):
+    """They never bring any in, and their numbers are finite."""
+    for value, told in ((-1.0, "must be zero or more"), (np.nan, "must be finite")):
+        world[f"arm.{name}"] = value
+        with pytest.raises(ValueError, match=f"{name} of the revolute joint of link 'arm' {told}"):
+            world.simulate(0.01)
+        world[f"arm.{name}"] = 0.0
+    with pytest.raises(ValueError, match=f"arm.{name} = -1.0 of instance 1 cannot be"):
+        world.simulate(0.01, vary={f"arm.{name}": [0.0, -1.0]})
+
+
+def test_a_mass_whose_inverse_is_infinite(world):
+    with pytest.raises(ValueError, match="1e-320 must be one positive, finite number"):
+        pt.Inertia.sphere(1e-320, 1.0)
+    with pytest.raises(ValueError, match=r"s.mass = 1e-320 of instance 1 cannot be"):
+        world.simulate(0.01, vary={"s.mass": [1.0, 1e-320]})
+
+
+def test_numbers_that_are_set(world):
+    world.add_input("wind", 0.0)
+    for path, value, told in (
+        ("wind", np.nan, "wind must be finite, not nan"),
+        ("gravity", (0, 0, np.inf), r"gravity must be finite, not \[0.0, 0.0, inf\]"),
+        ("wind", "much", "wind must be numbers, not 'much'"),
+        ("s.mass", pt.Normal(1, 0.1), r"s.mass must be numbers, not Normal\("),
+        ("s.mass", 10**400, "s.mass must be numbers, not 1000"),
+        ("s", 1.0, "s is of the kind Body|s has the shape|s.*not a number"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            world[path] = value
+    with pytest.raises(ValueError, match="input 'gust' must be finite, not nan"):
+        world.add_input("gust", np.nan)
+    with pytest.raises(ValueError, match="gravity must be numbers, not 'moon'"):
+        pt.World(gravity="moon")
+    assert world["wind"] == 0.0
+
+
+def test_paths_that_lead_nowhere_say_where_to_go(world):
+    for path, told in (
+        ("line", "line is of the kind Spring; the paths of its numbers: line.stiffness, line.rest_length"),
+        ("s.position.z", r"did you mean 's.position\[2\]'\?"),
+        ("s.orientation.w", r"did you mean 's.orientation\[0\]'\?"),
+        ("gravity.z", r"did you mean 'gravity\[2\]'\?"),
+        ("s.inertia", "s.inertia is of the kind Inertia, not a number"),
+    ):
+        with pytest.raises((KeyError, ValueError), match=told) as error:
+            world.simulate(0.01, vary={path: [1.0, 2.0]})
+        assert "array(" not in str(error.value)
+        assert "?." not in str(error.value)

@@ -20,6 +20,7 @@ import pytest
 import poinsot as pt
 from poinsot.fuse.trace.purity import suspect
 from poinsot.parts import Effect, Element
+from poinsot.run.fingerprints import hash_of
 
 RNG, COUNTER, GUSTS, STATE, MATRIX = np.random.default_rng(0), itertools.count(), list(range(9999)), {"n": 0}, np.eye(3)
 calls = 0
@@ -223,3 +224,18 @@ def test_functions_that_cannot_vary_are_called_once():
     world.add_force("gust", "box", counted)
     world.simulate(0.01, ledger=False)
     assert len(count) % 2 == 0
+
+
+def test_what_a_trace_leaves_behind_is_not_read():
+    """A force that keeps its last value: it does not vary, and its hash does not walk through all of the trace."""
+    kept = [0.0]
+
+    def function(t, scene):
+        kept[0] = scene["box"].angular_velocity[0]
+        return np.stack([kept[0], 0.0, 0.0])
+
+    world = box()
+    world.add_torque("gust", "box", function)
+    world.simulate(0.01, ledger=False)
+    assert type(kept[0]).__name__ == "Traced"
+    assert world.simulate(0.01, ledger=False).settings["description_hash"] == hash_of(world)

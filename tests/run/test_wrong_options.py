@@ -62,3 +62,37 @@ def test_a_single_name_will_do():
     run = world().simulate(0.01, 0.005, free="ball.mass", record="q")
     assert run.settings["options"]["free"] == ("ball.mass",)
     assert list(run.data.data_vars) == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (lambda t, scene: 1.0, r"a function \(t, scene\); it must be one of \(t\)"),
+        (lambda: 1.0, r"a function \(\); it must be one of \(t\)"),
+        ("much", "input 'u' must be numbers, not 'much'"),
+        (([0.0, 1.0], 1.0), "2 times for one value"),
+        (([0.0, np.nan], [1.0, 2.0]), "which must increase"),
+        (([np.nan], [1.0]), "times that are not finite"),
+        (([-np.inf, 0.0], [1.0, 2.0]), "times that are not finite"),
+    ],
+)
+def test_inputs_that_are_none(value, told):
+    world = pt.World()
+    world.add_particle("bead", 1.0)
+    world.add_input("u", 0.0)
+    with pytest.raises(ValueError, match=told):
+        world.simulate(0.01, inputs={"u": value})
+
+
+def test_a_joint_that_is_none():
+    with pytest.raises(TypeError, match=r"joint of body 'arm' must be one as pt.revolute.*not 'revolute'"):
+        pt.World().add_body("arm", pt.Inertia.sphere(1.0, 0.1), joint="revolute")
+
+
+def test_a_force_whose_scene_comes_first():
+    for function in (lambda scene, t: np.zeros(3), lambda scene: np.zeros(3)):
+        world = pt.World()
+        world.add_particle("bead", 1.0)
+        world.add_force("wind", "bead", function)
+        with pytest.raises(ValueError, match=r"a function \(scene.*it must be one of \(t, scene\), or of \(t\) alone"):
+            world.simulate(0.01)

@@ -126,6 +126,7 @@ def test_the_server_prints_nothing(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_run_that_diverged_is_shown_up_to_its_last_finite_state(tmp_path, has_browser):
     world = pt.World(gravity=(0, 0, 0))
     world.add_body("box", pt.Inertia.box(1.0, (1, 1, 1)), velocity=(1, 0, 0))

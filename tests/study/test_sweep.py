@@ -197,6 +197,7 @@ def test_statistics(tmp_path):
         assert rank == pytest.approx(spearmanr(swept.varied[path], z).statistic, rel=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_instances_that_break_are_told_apart(tmp_path):
     w = pt.World(gravity=(0, 0, 0))
     w.add_particle("a", 1.0, (1, 0, 0))
@@ -455,3 +456,25 @@ def test_a_sweep_is_not_resumed_with_other_physics(tmp_path, monkeypatch):
     monkeypatch.setitem(globals(), "GUARD", threading.Lock())
     with pytest.raises(FileExistsError, match=r"reads _thread.lock, which cannot be compared"):
         swept()
+
+
+@pytest.mark.parametrize("name", ["left/wing", "left\\wing", "/"])
+def test_names_with_slashes_are_kept(tmp_path, name):
+    """They would be folders in a store, and what is in these would be lost."""
+    world = pt.World()
+    world.add_body(name, pt.Inertia.box(1.0, (0.1, 0.2, 0.3)), position=(0, 0, 1.0))
+    world.add_torque(f"{name}motor", name, (0, 0, 1.0))
+    vary = {f"{name}.mass": np.array([1.0, 2.0, 3.0]), f"{name}.position": np.eye(3)}
+    swept = pt.sweep(world, vary, 0.02, 1e-2, save=tmp_path / "a.zarr", chunk=2)
+    assert swept.n == 9
+    assert set(swept.varied) == set(vary)
+    assert np.array_equal(np.unique(swept.varied[f"{name}.mass"]), [1.0, 2.0, 3.0])
+    assert np.all(swept.at_end(f"{name}motor.torque.z") == 1.0)
+    assert f"{name}.mass" in swept.data.coords
+    for suffix in ("nc", "zarr"):
+        run = world.simulate(0.02, 1e-2, vary={f"{name}.mass": [1.0, 2.0]})
+        run.save(tmp_path / f"b.{suffix}")
+        back = pt.load_run(tmp_path / f"b.{suffix}")
+        assert back.data.body.values.tolist() == [name]
+        np.testing.assert_array_equal(back.data[f"{name}.mass"], [1.0, 2.0])
+        np.testing.assert_array_equal(back.data[f"{name}motor.torque"], run.data[f"{name}motor.torque"])

@@ -58,3 +58,9 @@ def test_names_with_a_prefix():
     world = added(arm(), prefix="left_")
     world.add_mechanism(arm(), prefix="right_")
     assert set(world.description.elements) == {"left_upper.stop", "right_upper.stop"}
+
+
+@pytest.mark.parametrize("word", ["limits", "motors"])
+def test_they_are_on_or_off(word):
+    with pytest.raises(ValueError, match=f"{word} must be True or False, not 'of'"):
+        added(arm(), **{word: "of"})

@@ -216,6 +216,7 @@ def test_masses_at_one_place_and_numbers_that_are_none(in_loops):
         world.simulate(0.01, progress=False)
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_net_that_breaks_says_when_and_what(in_loops):
     in_loops(True)
     run = hung(2).simulate(3.0, 0.05, method="rk4", progress=False, ledger=False)

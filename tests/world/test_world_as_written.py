@@ -113,9 +113,13 @@ def test_a_description_keeps_nothing_of_the_caller(plane):
     plane.add_body("stone", BOX, position=where)
     plane.add_force("g", "stone", pt.Tabulated((0, 1), table))
     plane["lift.point"] = where
+    low, axis, numbers = np.array([-1.0]), np.array([0.0, 1.0, 0.0]), [0.5]
+    plane.add_body("arm", BOX, joint=pt.revolute(axis, lower=low, damping=numbers))
     for array in (force, point, where, table):
         array += 7.0
-    listed[0] = 7.0
+    listed[0] = numbers[0] = low[0] = axis[2] = 7.0
+    hinge = plane.description.bodies["arm"].hinge
+    assert (hinge.lower.tolist(), list(hinge.damping), hinge.axes.tolist()) == ([-1.0], [0.5], [[0, 1, 0]])
     assert plane["f.value"].tolist() == [1, 1, 1]
     assert plane["m.value"].tolist() == [1, 2, 3]
     assert not np.any(plane["f.point"])
@@ -125,3 +129,13 @@ def test_a_description_keeps_nothing_of_the_caller(plane):
     for path in ("f.value", "f.point", "stone.position", "lift.point", "elevator", "gravity"):
         with pytest.raises(ValueError, match="read-only"):
             plane[path][...] = 1.0
+
+
+def test_a_run_keeps_nothing_of_the_caller(plane):
+    """Its settings repeat it, though the arrays that it was given change."""
+    masses, pushes = np.array([1.0, 2.0]), [0.1, 0.2]
+    run = plane.simulate(0.01, 1e-3, vary={"plane.mass": masses}, inputs={"elevator": pushes})
+    masses[0] = pushes[0] = 99.0
+    options = run.settings["options"]
+    assert options["vary"]["plane.mass"].tolist() == [1.0, 2.0]
+    assert options["inputs"]["elevator"] == [0.1, 0.2]

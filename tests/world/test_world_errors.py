@@ -155,7 +155,7 @@ BUILDING: dict[str, tuple[Call, str]] = {
     "unknown path": (lambda w: w["box.mas"], "box.mas: 'mas' does not exist there; did you mean 'mass'?"),
     "unknown owner": (lambda w: w["bux.mass"], "bux.mass: nothing is called 'bux'. Did you mean 'box.mass'?"),
     "no path": (lambda w: w["box..mass"], "'box..mass' is not a path to a number; paths look like 'wing.mass'"),
-    "no number": (lambda w: w["box.joint"], "box.joint is free(), not a number that could be varied."),
+    "no number": (lambda w: w["box.joint"], "box.joint is of the kind Joint, not a number that could be varied."),
     "index too large": (lambda w: w["box.position[3]"], "box.position[3]: 3 does not exist there"),
     "wrong shape": (
         lambda w: w.__setitem__("box.position", 1.0),
@@ -272,7 +272,7 @@ RUNNING: dict[str, tuple[dict[str, Any], str]] = {
     "how many": ({"vary": {"box.mass": pt.Normal(2, 0.1)}}, "box.mass is drawn at random: say how many with batch=..."),
     "numbers for a vector": (
         {"batch": 2, "vary": {"box.position": pt.Normal(2, 0.1)}},
-        "box.position has the shape (3,), but values of shape () were drawn; draw values that fit",
+        "box.position: an array of shape (2, 3) must be drawn, one entry for each of 2 instances, not one of",
     ),
     "varied over NaN": ({"vary": {"box.mass": [1.0, NAN]}}, "box.mass is varied over values that are not finite: nan"),
     "no input": (

@@ -313,6 +313,7 @@ def dead_end():
     return world
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_run_stops_where_loops_cannot_be_kept_closed():
     """With reason, time and row: at the dead end of the linkage, where crank and coupler reach no farther."""
     run = dead_end().simulate(1.0, 1e-3)
@@ -430,6 +431,7 @@ JUMPS = {
 
 
 @pytest.mark.parametrize("jump", JUMPS)
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_drive_that_jumps_stops_the_run(jump):
     """With the time, and between which values; the records up to there stay."""
     motion, told = JUMPS[jump]

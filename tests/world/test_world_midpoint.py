@@ -88,6 +88,7 @@ def test_ledger_of_rolling_driven_and_damped_loops(make):
     assert 3.5 < residuals[0] / residuals[1] < 4.5
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_where_a_step_has_no_solution_the_run_stops():
     run = dead_end().simulate(1.0, 1e-3, method=METHOD)
     assert run.stop.reason == "broken"

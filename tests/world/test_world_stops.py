@@ -91,6 +91,7 @@ def exploding(rate: float = 60.0) -> pt.World:
     return world
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_number_that_is_none_ends_the_run():
     """The last good state is kept; body, quantity and time of the first bad one are named."""
     run = exploding().simulate(10.0, 1e-3, method="rk4", every=0.01)
@@ -107,6 +108,7 @@ def test_a_number_that_is_none_ends_the_run():
     np.testing.assert_array_equal(again.y[-1], run.y[-1])
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_broken_one_of_a_batch_leaves_the_others_alone():
     world = exploding()
     rates = np.array([0.1, 90.0, 0.2])

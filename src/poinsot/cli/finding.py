@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import poinsot
 from poinsot._alone import not_alone
-from poinsot._hints import hint
+from poinsot._hints import file_hint, hint
 
 if TYPE_CHECKING:
     from poinsot.files.scenario import Scenario
@@ -32,9 +32,10 @@ def scenario_path(file: Path | None) -> Path:
     known = examples()
     if str(file) in known:
         return known[str(file)]
-    near = hint(str(file), known)
+    near = hint(str(file), known) or file_hint(file)
     raise FileNotFoundError(
-        f"there is no file '{file}', nor an example of that name{near or '; poinsot examples lists them.'}"
+        f"there is no file '{file}', nor an example of that name"
+        + (near if near != "." else "; poinsot examples lists them.")
     )
 
 

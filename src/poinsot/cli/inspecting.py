@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from poinsot._alone import not_alone
+from poinsot._hints import file_hint
 from poinsot._optional import require
 from poinsot.cli import finding
 from poinsot.cli.charts import CHARTS, question
@@ -265,7 +266,7 @@ def convert(
     Example:  poinsot convert arm.urdf arm.toml;  poinsot convert results/arm.nc arm.csv
     """
     if not source.exists():
-        raise FileNotFoundError(f"there is no file '{source}'.")
+        raise FileNotFoundError(f"there is no file '{source}'{file_hint(source)}")
     if (source.suffix.lower(), target.suffix.lower()) not in CONVERSIONS:
         raise ValueError(
             f"'{source}' cannot be converted to '{target}': robots (.urdf, .xml) become scenarios (.toml), results "

@@ -12,7 +12,7 @@ from poinsot.cli.screen import WIDE, Screen, short, vector, vectors
 from poinsot.environment import EarthGravity
 from poinsot.environment.meeting import ContactElement
 from poinsot.parts import Limit
-from poinsot.run.ledger import CONSERVED_QUANTITIES, UNITS, Ledger, magnitudes
+from poinsot.run.ledger import CONSERVED_QUANTITIES, UNITS, Ledger, signed
 from poinsot.run.result import outputs_of
 from poinsot.world import World
 
@@ -86,7 +86,7 @@ def _ends(column: Any) -> list[str]:
 
 
 def ledger(screen: Screen, kept: Ledger, unexplained: bool = False) -> None:
-    """The conserved quantities: all components on a wide screen, else the magnitudes of vectors. Red if it does not
+    """The conserved quantities: all components on a wide screen, else the lengths of vectors. Red if it does not
     close."""
     if not screen.talks:
         return
@@ -106,21 +106,25 @@ def ledger(screen: Screen, kept: Ledger, unexplained: bool = False) -> None:
 
 
 def ledger_data(kept: Ledger) -> dict[str, dict[str, float]]:
-    """Mass, momentum, angular momentum and energy: initial, final, inflow, and the residual that none explains."""
-    inflow = kept.inflow.sum(axis=-2)
+    """Mass, momentum, angular momentum and energy: initial, final, inflow, and the residual that none explains. Mass
+    and energy have signs: initial + inflow + residual = final."""
     columns = {
-        "initial": magnitudes(kept.initial),
-        "final": magnitudes(kept.final),
-        "inflow": magnitudes(inflow),
-        "residual": magnitudes(kept.residual),
+        "initial": signed(kept.initial),
+        "final": signed(kept.final),
+        "inflow": signed(kept.inflow.sum(axis=-2)),
+        "residual": signed(kept.residual),
         "relative_residual": kept.relative_residual,
     }
-    for key, whole in (("initial", kept.initial), ("final", kept.final), ("inflow", inflow)):
-        columns[key][..., 3] = whole[..., 7]  # energy has a sign
     return {
-        name: {key: float(column[..., k].max()) for key, column in columns.items()}
+        name: {key: _largest(column[..., k]) for key, column in columns.items()}
         for k, name in enumerate(CONSERVED_QUANTITIES)
     }
+
+
+def _largest(amounts: Array) -> float:
+    """The amount that is the largest of all instances, with its sign; NaN if one is."""
+    flat = np.ravel(amounts)
+    return float(flat[np.argmax(np.where(np.isnan(flat), np.inf, np.abs(flat)))])
 
 
 def final_data(run: "Run") -> dict[str, Any]:

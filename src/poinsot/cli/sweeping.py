@@ -77,7 +77,7 @@ def sweep(
     if reduce:
         return reduced(screen, scenario, _values(scenario, vary), out, what, options)
     path = finding.result_path(out, scenario.name, ".zarr")
-    done = _swept(screen, scenario, _values(scenario, vary), path, options)
+    done = _swept(screen, scenario, _values(scenario, vary), path, options, what)
     picture = finding.place_for(None, path.with_name(f"{path.stem}-sweep.png"), fresh) if plot else None
     return 1 if done is None else _report(screen, done, _reported(done, what, scenario), path, picture)
 
@@ -98,11 +98,17 @@ def _plots(wanted: bool | None) -> bool:
 
 
 def _swept(
-    screen: Screen, scenario: "Scenario", values: dict[str, Any], path: Path, options: dict[str, Any]
+    screen: Screen,
+    scenario: "Scenario",
+    values: dict[str, Any],
+    path: Path,
+    options: dict[str, Any],
+    what: list[str] | None,
 ) -> "Sweep | None":
     """The sweep, when all of it is done; None if it was interrupted."""
     from poinsot.study import sweeps
 
+    _require_known(scenario, what, options.get("record"))
     screen.say(scenario.title, "bold")
     progress = None if screen.talks else False
     try:
@@ -125,13 +131,23 @@ def _report(screen: Screen, done: "Sweep", names: list[str] | None, path: Path, 
     return int(len(done.broken) > 0)
 
 
-def _reported(done: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
-    """The quantities to report: those asked for, or else all outputs, or else the curve of the scenario."""
+def _require_known(scenario: "Scenario", what: list[str] | None, record: Any) -> None:
+    """An error, before the sweep, if a quantity to report is none: told by a run of one step."""
     from poinsot.study.quantities import expand, pick
 
-    for name in what or ():
-        if name not in done.outputs and not expand(done.data, name):
-            pick(done.data, name)  # whose error lists the quantities
+    wanted = [name for name in what or () if name not in (scenario.options.get("outputs") or {})]
+    if wanted:
+        changes = {"duration": scenario.options["step"], "every": None, "until": None, "ledger": False}
+        data = scenario.run(**changes, record=record, progress=False).data
+        for name in wanted:
+            if not expand(data, name):
+                pick(data, name)  # whose error lists the quantities
+
+
+def _reported(done: "Sweep", what: list[str] | None, scenario: "Scenario") -> list[str] | None:
+    """The quantities to report: those asked for, or else all outputs, or else the curve of the scenario."""
+    from poinsot.study.quantities import expand
+
     wanted = what or done.outputs or ([scenario.show["draw"]] if "draw" in scenario.show else [])
     return [one for name in wanted for one in ([name] if name in done.outputs else expand(done.data, name))] or None
 

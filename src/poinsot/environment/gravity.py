@@ -12,7 +12,7 @@ from poinsot.environment.pull import Planet, pull
 from poinsot.parts.element import Effect, Element, read_only, require_not_negative, require_points
 from poinsot.parts.flow import gains
 from poinsot.parts.scene import Scene
-from poinsot.spatial.arrays import as_array
+from poinsot.spatial.arrays import as_array, as_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def gravity_of(gravity: Any, earth: Earth | None) -> Array | CentralGravity | Ea
         return gravity
     if isinstance(gravity, Earth):
         raise FieldError("gravity is a pt.Earth; write pt.World(earth=...).", "gravity")
-    uniform = np.array((0.0, 0.0, -9.81) if gravity is None else gravity, dtype=float)
+    uniform = as_numbers("gravity", (0.0, 0.0, -9.81) if gravity is None else gravity)
     if uniform.shape != (3,) or not np.all(np.isfinite(uniform)):
         raise ValueError(f"gravity must be three finite numbers [m/s^2] or a CentralGravity, not {uniform}.")
     return read_only(uniform)

@@ -1,7 +1,7 @@
 """Ground contact: points, balls and wheels on a compliant plane, with friction."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class Contact(Element):
     `friction` mu, `slip` [m/s]. A body at rest on n points sinks in by m g/(n k); on a slope of the angle a it creeps
     down at the speed slip tan(a) / sqrt(mu^2 - tan(a)^2).
     """
+
+    takes_only: ClassVar[bool] = True
 
     body: str = ""
     points: Annotated[ArrayLike, "m"] = ((0.0, 0.0, 0.0),)

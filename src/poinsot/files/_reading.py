@@ -18,6 +18,9 @@ FORMATS = {
 }
 
 
+MOST = 40  # of what is ignored, in a message
+
+
 @contextmanager
 def inside(where: object) -> Iterator[None]:
     """Put the place of an error in front of its message: the file, the link."""
@@ -56,5 +59,7 @@ def _without_comments(text: bytes) -> bytes:
 def warn_ignored(path: str | os.PathLike[str], counts: Mapping[str, int]) -> None:
     """One warning that lists, with counts, what a mechanism does not hold of a file."""
     ignored = [f"{what} ({int(count)})" for what, count in counts.items() if count]
+    if len(ignored) > MOST:
+        ignored = [*ignored[:MOST], f"and {len(ignored) - MOST} more"]
     if ignored:
         warnings.warn(f"{path}: ignored: {', '.join(ignored)}.", UserWarning, stacklevel=3)

@@ -207,8 +207,8 @@ class Builder:
         """Bodies, particles, models and beams: parents first."""
         waiting = [(kind, k, item) for kind in ("body", *making.OTHERS) for k, item in self.file.items(kind)]
         while waiting:
-            there = self.world.description.bodies
-            ready = [x for x in waiting if "parent" not in x[2] or x[2]["parent"] in [*there]]
+            there = [WORLD, *self.world.description.bodies]
+            ready = [x for x in waiting if x[2].get("parent", WORLD) in there]
             if not ready:
                 break
             for entry in ready:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._hints import file_hint
 from poinsot._memo import set_known
 from poinsot._types import Array
 from poinsot._version import __version__
@@ -79,7 +80,7 @@ def _identity(path: Path) -> tuple[int, ...] | None:
 def _check(path: Path) -> None:
     """An error if there is no such file, or if it is damaged."""
     if not path.exists():
-        raise FileNotFoundError(f"there is no file '{path}'.")
+        raise FileNotFoundError(f"there is no file '{path}'{file_hint(path)}")
     if not (path.is_file() or path.is_dir()):
         raise ValueError(f"'{path}' is not a file or folder, but a pipe, socket or device.")
     store_for(path).check(path)

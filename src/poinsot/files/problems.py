@@ -71,7 +71,7 @@ def unknown(where: Path, known: Iterable[str]) -> Problem:
 def shown(value: object) -> str:
     """A value as TOML writes it, cut if it is long."""
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False, default=str)  # of dates and times
     except (TypeError, ValueError):
         text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."

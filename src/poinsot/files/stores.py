@@ -11,7 +11,7 @@ import numpy as np
 from poinsot._atomic import reserve
 from poinsot._optional import require
 from poinsot._owned import require_owned
-from poinsot._zarr import open_zarr
+from poinsot._zarr import STAND_INS, named, open_zarr
 from poinsot.files import netcdf
 from poinsot.files.seals import require_whole, seal
 from poinsot.run.columns import Column, Columns
@@ -19,7 +19,6 @@ from poinsot.run.columns import Column, Columns
 if TYPE_CHECKING:
     from xarray import Dataset
 
-SLASH = "\N{DIVISION SLASH}"  # stands for a / in a name
 CHUNK = 2**17  # numbers, about, in a piece of an array that is read as one
 
 
@@ -61,13 +60,9 @@ def check_place(path: Path) -> None:
 
 def _written(columns: Columns) -> Columns:
     """With names that a file can hold: a / would make a group."""
-    return columns.renamed("/", SLASH)
-
-
-def _read_as(dataset: "Dataset") -> "Dataset":
-    """With the names that were written."""
-    names = {name: str(name).replace(SLASH, "/") for name in {*dataset.variables, *dataset.dims} if SLASH in str(name)}
-    return dataset.rename(names) if names else dataset
+    for letter, other in STAND_INS.items():
+        columns = columns.renamed(letter, other)
+    return columns
 
 
 def _chunks(variable: Column, along: str | None) -> tuple[int, ...]:
@@ -137,7 +132,7 @@ def _note_netcdf(path: Path, attributes: dict[str, Any]) -> None:
 def _read_netcdf(path: Path, group: str | None) -> "Dataset":
     import xarray
 
-    return _read_as(xarray.open_dataset(path, group=group, engine="h5netcdf"))
+    return named(xarray.open_dataset(path, group=group, engine="h5netcdf"))
 
 
 # Zarr's format 2, whose specification includes labels.
@@ -168,7 +163,7 @@ def _close_zarr(path: Path) -> None:
 
 
 def _read_zarr(path: Path, group: str | None) -> "Dataset":
-    return _read_as(open_zarr(path, group))
+    return named(open_zarr(path, group))
 
 
 STORES: dict[str, Store] = {

@@ -39,6 +39,7 @@ DISTRIBUTIONS: dict[str, tuple[Callable[..., Distribution], tuple[str, ...]]] = 
     "physical": (PhysicalMoment, ("spread",)),
 }
 EXPECTED = '"lo:hi:n", "normal(mu, sigma)", "uniform(lo, hi)" or "[a, b, ...]"'
+LARGEST = 1e300  # of the ends of a range, whose difference must not be infinite
 INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}  # where nothing is cut off
 
 
@@ -57,7 +58,10 @@ def varied(path: str, text: str, description: Description, units: Sequence[str] 
         raise ValueError(
             f"{count.strip()[:40]!r} is not a number of values from 1 to {SWEEP_VALUES:,}; expected {EXPECTED}"
         )
-    return np.linspace(to_si(low, units), to_si(high, units), int(count))
+    ends = to_si(low, units), to_si(high, units)
+    if not all(abs(end) < LARGEST for end in ends):
+        raise ValueError(f"the ends of a range must be below {LARGEST:g}, not {ends[0]:g} and {ends[1]:g}")
+    return np.linspace(*ends, int(count))
 
 
 def _distribution(name: str, text: str, units: Sequence[str], path: str, description: Description) -> Distribution:

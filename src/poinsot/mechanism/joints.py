@@ -6,7 +6,7 @@ axes; with all else that is known of the kind (`joint_types`). A new joint is a 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,17 @@ class Joint:
     friction: float | Array = 0.0
     armature: float | Array = 0.0
     name: str = ""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):  # numbers of its own, which its maker cannot change
+            value = getattr(self, f.name)
+            if isinstance(value, list) and not is_traced(value):
+                object.__setattr__(self, f.name, tuple(value))
+            elif isinstance(value, np.ndarray) and (value.flags.writeable or value.base is not None):
+                own = value.copy()
+                own.setflags(write=False)
+                object.__setattr__(self, f.name, own)
+        object.__setattr__(self, "parameters", dict(self.parameters))
 
     @property
     def type(self) -> JointType:

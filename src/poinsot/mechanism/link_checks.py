@@ -66,8 +66,9 @@ def _check_numbers(joint: Joint, owner: str) -> None:
             raise FieldError(f"{name} of {owner} must be one number{each}; it is {getattr(joint, name)!r}.", name)
         if np.any(np.isnan(array) if name in LIMITS else ~np.isfinite(array)):
             raise FieldError(f"{name} of {owner} must be finite, not {getattr(joint, name)!r}.", name)
-    if np.any(numbers["armature"] < 0):
-        raise FieldError(f"armature of {owner} must be zero or more, not {joint.armature!r}.", "armature")
+    for name in ("armature", "damping", "friction"):
+        if np.any(numbers[name] < 0):
+            raise FieldError(f"{name} of {owner} must be zero or more, not {getattr(joint, name)!r}.", name)
     if np.any(numbers["lower"] > numbers["upper"]):
         raise FieldError(
             f"{owner} moves from {joint.lower!r} to {joint.upper!r}: the lower limit is above the upper.", "lower"

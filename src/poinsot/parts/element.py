@@ -138,6 +138,7 @@ class Element:
     internal: ClassVar[bool] = False  # acts only between bodies of the world: no inflow of momentum
     needs_implicit: ClassVar[bool] = False  # it cannot be stepped by a method that takes its forces at instants
     follows: ClassVar[bool] = False  # its forces follow from all others, together with the accelerations
+    takes_only: ClassVar[bool] = False  # it gives back what it stores, or less: it brings no energy in
     structural: ClassVar[tuple[str, ...]] = ()  # numbers that decide its form, and cannot be left free
     tabled: ClassVar[tuple[str, ...]] = ()  # fields that are dicts, in which numbers have paths, "name.field.key"
 
@@ -311,7 +312,8 @@ def called(function: Callable[..., Any], scene: Scene, field: str, owner: str, c
     needed = [p for p in places if p.default is p.empty]
     many = any(p.kind is p.VAR_POSITIONAL for p in known)
     strict = [p.name for p in known if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
-    if len(needed) > 2 or strict or not (places or many):
+    late = any(p.name == "scene" for p in needed[:1])  # it would get the time
+    if len(needed) > 2 or strict or late or not (places or many):
         raise FieldError(
             f"{field} of {owner} is a function {signature(function)}; it must be one of (t, scene), or of (t) alone.",
             field,

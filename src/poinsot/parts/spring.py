@@ -74,6 +74,10 @@ class Spring(Element):
     def resists(self) -> bool:
         return self.tension is None
 
+    @property
+    def takes_only(self) -> bool:  # type: ignore[override]
+        return self.tension is None
+
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         """T = k (l + h l' - rest_length) + c l', and a pull that turns with the spring: as functions of the velocities
         at the end, -df/du = (c + h k) n n^T + h T+/l (1 - n n^T)."""

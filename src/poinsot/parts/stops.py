@@ -1,7 +1,7 @@
 """Stops at the ends of a joint's range."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class JointStop(Element):
     `stiffness` k [N m/rad, N/m] and `damping` c [s/rad, s/m], numbers or (nv,). `lower`, `upper` [rad, m], numbers or
     (nv,): by default those of the joint. For joints whose velocities are the rates of their coordinates.
     """
+
+    takes_only: ClassVar[bool] = True
 
     joint: str = ""
     stiffness: Annotated[ArrayLike, "N m/rad", "N m", "N/m"] = 1e4

@@ -105,7 +105,7 @@ class CompiledSystem:
             return self.net.inflow.indices
         own = np.full(ledger.WIDTH if self._scheme.books_errors else 0, True)
         keeps = self.keeps_ledger
-        return np.flatnonzero(np.concatenate([self._inflow_possible, own])) if keeps else np.zeros(0, int)
+        return np.flatnonzero(np.concatenate([self.inflow_possible, own])) if keeps else np.zeros(0, int)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -113,7 +113,8 @@ class CompiledSystem:
         return (*ledger.sources(self.system), *((ledger.STEP,) if self._scheme.books_errors else ()))
 
     @Shared
-    def _inflow_possible(self) -> Array:
+    def inflow_possible(self) -> Array:
+        """Which rates of `ledger.inflow_rates`, flattened, can differ from zero."""
         s = self.system
         if self.net:
             return self.net.possible(len(ledger.sources(s)))
@@ -127,7 +128,7 @@ class CompiledSystem:
     @Shared
     def is_conserved(self) -> Array:
         """(8,): which of the conserved quantities nothing in the world adds to or takes from."""
-        return ~np.any(self._inflow_possible.reshape(-1, ledger.WIDTH), axis=0)
+        return ~np.any(self.inflow_possible.reshape(-1, ledger.WIDTH), axis=0)
 
     @Shared
     def _ledger_trace(self) -> tuple[Program, Array] | None:

@@ -9,7 +9,7 @@ from poinsot._types import Array
 from poinsot.run import option_checks
 from poinsot.run.distributions import Distribution
 from poinsot.run.instances import require_possible
-from poinsot.world import System
+from poinsot.world import System, paths
 
 
 def draw(
@@ -21,6 +21,7 @@ def draw(
     of its own, so varying a further one does not change the draws of the others.
     """
     n, seed = option_checks.batch(batch), option_checks.seed(seed)
+    paths.require_different(system.description, vary)
     cores = {path: np.shape(system.numbers[path]) for path in vary}
     values = {path: plain(path, x, cores[path]) for path, x in vary.items() if not callable(x)}
     for path, array in values.items():
@@ -39,14 +40,20 @@ def draw(
             if n is None:
                 raise ValueError(f"{path} is drawn at random: say how many with batch=...")
             values[path] = plain(path, sample(path, distribution, n, seed), cores[path])
-            if values[path].shape != (n, *cores[path]):
-                raise ValueError(
-                    f"{path} has the shape {cores[path]}, but values of shape {values[path].shape[1:]} were drawn; "
-                    "draw values that fit, or vary its entries."
-                )
+            require_drawn(path, values[path], (n, *cores[path]))
     require_finite(values)
     require_possible(system, values, n)
     return {path: values[path] for path in vary}, n
+
+
+def require_drawn(path: str, drawn: Array, shape: tuple[int, ...]) -> None:
+    """An error if what was drawn for the number at a path does not have this shape, (n, ...)."""
+    if drawn.shape != shape:
+        raise ValueError(
+            f"{path}: an array of shape {shape} must be drawn, one entry for each of {shape[0]} instances, not one of "
+            f"shape {drawn.shape}; draw values that fit"
+            + (f", or vary its entries, as {path}[0]." if shape[1:] else ".")
+        )
 
 
 def plain(path: str, value: Any, core: tuple[int, ...]) -> Array:

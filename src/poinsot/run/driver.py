@@ -89,7 +89,8 @@ class RunOptions:
         option_checks.condition(self.until)
         for name, what in (("inputs", "values"), ("vary", "values or distributions"), ("outputs", "formulas")):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, option_checks.by_name(name, getattr(self, name), what))
+                own = {k: _own(x) for k, x in option_checks.by_name(name, getattr(self, name), what).items()}
+                object.__setattr__(self, name, own)
         object.__setattr__(self, "free", option_checks.names("free", self.free))
         if self.record is not None:
             option_checks.names("record", self.record)
@@ -99,6 +100,13 @@ class RunOptions:
         options = {f.name: getattr(self, f.name) for f in fields(self)}
         stated = {name: options[name] for name in STATED}
         return {**stated, **versions(), "description_hash": hash_of(world), "options": options}
+
+
+def _own(value: Any) -> Any:
+    """A copy of the arrays and lists in an option, which the caller may change afterwards."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return type(value)(map(_own, value)) if type(value) in (list, tuple) else value
 
 
 def simulate(
@@ -135,6 +143,7 @@ def simulate(
         duration, STEP if step is None else step, method, batch, {} if vary is None else vary, seed, inputs, every,
         record, until, tolerance, ledger, device, ledger_tolerance, free, start, outputs,
     )  # fmt: skip
+    option_checks.given_once(options.vary, options.inputs)
     return _simulate(world, options if start is None else _going_on(world, options, step, start), save, progress)
 
 

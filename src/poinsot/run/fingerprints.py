@@ -18,6 +18,8 @@ import numpy as np
 
 from poinsot._memo import memo
 from poinsot.fuse import Kernel
+from poinsot.fuse.graph.nodes import Node
+from poinsot.fuse.trace.traced import Traced
 from poinsot.mechanism import Joint
 from poinsot.spatial import Inertia, Pose
 from poinsot.world import World
@@ -94,6 +96,8 @@ class Reading:
         if isinstance(x, Set):
             return "{" + ", ".join(sorted(map(self.text, x))) + "}"
         self.is_plain = False
+        if isinstance(x, (Traced, Node)):
+            return "traced"  # left behind by a trace of the function: it says nothing about what it computes
         if isinstance(x, ModuleType):
             return f"module {x.__name__}"
         if isinstance(x, type):
@@ -105,7 +109,8 @@ class Reading:
         return self._object(x)
 
     def _fields(self, x: Any) -> str:
-        names = (name for name in x.__dataclass_fields__ if not name.startswith("_"))
+        own = _is_installed(type(x).__module__)  # what is private there follows from the rest
+        names = (name for name in x.__dataclass_fields__ if not (own and name.startswith("_")))
         parts = (f"{name}={self.text(getattr(x, name, None))}" for name in names)
         return f"{self._class(type(x))}({', '.join(parts)})"
 
@@ -154,7 +159,7 @@ class Reading:
         if f not in self._known:
             cells = [cell.cell_contents for cell in f.__closure__ or () if _is_filled(cell)]
             values = [*map(self.text, (f.__defaults__, f.__kwdefaults__, cells))]
-            values += [] if _is_installed(f.__module__) else self._globals(f)
+            values += [] if _is_installed(f.__module__) else [*self._globals(f), *map(self.text, _noted(f))]
             self._known[f] = _digest("\n".join([*self._instructions(f.__code__), *values]))
         return self._known[f]
 
@@ -169,9 +174,22 @@ class Reading:
             if name in f.__globals__:
                 value = f.__globals__[name]
                 texts.append(f"{name}={self.text(value)}")
-                if isinstance(value, ModuleType) and not _is_installed(value.__name__):
-                    inner = {k: vars(value)[k] for k in attributes if k in vars(value)}
-                    texts += [f"{name}.{k}={self.text(v)}" for k, v in inner.items()]
+                texts += self._inside(name, value, attributes)
+        held = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+        for name, cell in held:
+            texts += self._inside(name, cell.cell_contents, f.__code__.co_names) if _is_filled(cell) else []
+        return texts
+
+    def _inside(self, name: str, module: Any, attributes: tuple[str, ...], seen: tuple[Any, ...] = ()) -> list[str]:
+        """What is read from a module of the user, and from modules in it; nothing from anything else."""
+        if not isinstance(module, ModuleType) or _is_installed(module.__name__) or module in seen:
+            return []
+        texts = []
+        for k in attributes:
+            if k in vars(module):
+                value = vars(module)[k]
+                texts.append(f"{name}.{k}={self.text(value)}")
+                texts += self._inside(f"{name}.{k}", value, attributes, (*seen, module))
         return texts
 
 
@@ -192,6 +210,11 @@ def _is_installed(module: str | None) -> bool:
         return True
     place = getattr(sys.modules.get(top), "__file__", None) or ""
     return "site-packages" in place or "dist-packages" in place
+
+
+def _noted(f: Any) -> list[Any]:
+    """What a function holds as attributes, as in f.gain = 2."""
+    return sorted((k, x) for k, x in vars(f).items() if not k.startswith("__"))
 
 
 def _is_filled(cell: Any) -> bool:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.spatial.arrays import as_numbers
 from poinsot.world import System
 
 
@@ -64,21 +66,39 @@ def read_inputs(system: System, inputs: Mapping[str, Any]) -> Inputs:
         core = np.shape(system.inputs[name])
         if callable(value):
             functions[name] = value
-            if np.shape(value(0.0)) != core:
-                raise ValueError(f"input {name!r} has the shape {core}, but its function gives {np.shape(value(0.0))}.")
+            given = np.shape(_of_time(name, value)(0.0))
+            if given != core:
+                raise ValueError(f"input {name!r} has the shape {core}, but its function gives {given}.")
         else:
             held[name] = _staircase(name, value)
     return Inputs(functions, held)
 
 
+def _of_time(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; an error if it cannot be called with the time alone."""
+    try:
+        known = signature(function)
+    except (TypeError, ValueError):  # a function in C
+        return function
+    try:
+        known.bind(0.0)
+    except TypeError:
+        raise ValueError(f"input {name!r} is a function {known}; it must be one of (t), the time [s].") from None
+    return function
+
+
 def _staircase(name: str, value: Any) -> tuple[Array, Array]:
     """Times (k,) [s] and the values (k, ...) that hold from each of them on."""
     if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[0]) == 1:
-        times, values = np.asarray(value[0], dtype=float), np.asarray(value[1], dtype=float)
+        times, values = (as_numbers(f"input {name!r}", part) for part in value)
+        if values.ndim == 0:
+            raise ValueError(f"input {name!r}: {len(times)} times for one value; give one value for each time.")
         if len(times) != len(values) or not np.all(np.diff(times) > 0):
             raise ValueError(f"input {name!r}: {len(times)} times, which must increase, for {len(values)} values.")
     else:
-        times, values = np.zeros(1), np.asarray(value, dtype=float)[None]
+        times, values = np.zeros(1), as_numbers(f"input {name!r}", value)[None]
+    if not np.all(np.isfinite(times)):
+        raise ValueError(f"input {name!r} changes at times that are not finite.")
     if not np.all(np.isfinite(values)):
         raise ValueError(f"input {name!r} holds values that are not finite.")
     return times, values

@@ -28,7 +28,7 @@ SHARE = 1e-9  # of the products of lengths, beside which rounding, 1e-16 of them
 
 
 class LedgerWarning(UserWarning):
-    """A run gained or lost what no source explains, or ran away: most often its step is too long."""
+    """A run gained or lost what no source explains, ran away or broke down: most often its step is too long."""
 
 
 def sources(system: System) -> tuple[str, ...]:
@@ -42,6 +42,14 @@ def sources(system: System) -> tuple[str, ...]:
 def energy_of(system: System, source: str) -> int:
     """The index of the energy through a source, in the flattened table of sources and conserved quantities."""
     return WIDTH * sources(system).index(source) + COLUMNS.index("energy")
+
+
+def only_loses_energy(system: System, possible: Array) -> bool:
+    """Whether nothing in the world brings energy in, though something may take it; `possible`: which rates of inflow
+    can differ from zero."""
+    flows = np.reshape(possible, (-1, WIDTH))[:, COLUMNS.index("energy")]
+    takes = {"joints", *(name for name, e in system.description.acting() if e.takes_only)}
+    return not any(some and name not in takes for name, some in zip(sources(system), flows, strict=True))
 
 
 def joint_losses(system: System) -> int:
@@ -301,3 +309,10 @@ def magnitudes(a: Array) -> Array:
     """(..., 8) -> (..., 4): the absolute values and the lengths of the vectors."""
     parts = [np.abs(a[..., 0]), *(np.sqrt(np.einsum("...i,...i", v, v)) for v in (a[..., 1:4], a[..., 4:7]))]
     return np.stack([*parts, np.abs(a[..., 7])], axis=-1)
+
+
+def signed(a: Array) -> Array:
+    """(..., 8) -> (..., 4): mass and energy as they are, negative if they left, and the lengths of the vectors."""
+    amounts = magnitudes(a)
+    amounts[..., 0], amounts[..., 3] = a[..., 0], a[..., 7]
+    return amounts

@@ -15,6 +15,13 @@ def by_name(option: str, value: Any, what: str) -> dict[str, Any]:
     return dict(value or {})
 
 
+def given_once(vary: Mapping[str, Any], inputs: Mapping[str, Any] | None) -> None:
+    """An error if an input varies, and is given as well."""
+    for name in vary:
+        if name in (inputs or {}):
+            raise ValueError(f"{name!r} is in vary and in inputs: give it once.")
+
+
 def names(option: str, value: Any) -> tuple[Any, ...]:
     """Names, or a single one."""
     if isinstance(value, str) or callable(value):

@@ -1,12 +1,12 @@
 """Runs that go wrong without a number that is not finite: told by the ledger, by what nothing in the world can change,
-or by how far they went."""
+or by how far they went; and those that broke down."""
 
 import warnings
 
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.run.ledger import CONSERVED_QUANTITIES, STEP, LedgerWarning, magnitudes
+from poinsot.run.ledger import CONSERVED_QUANTITIES, STEP, LedgerWarning, magnitudes, only_loses_energy
 from poinsot.run.result import Run
 from poinsot.run.stepping import METHODS
 
@@ -18,12 +18,15 @@ SMALL = 0.1  # a relative residual below which it falls with the order of the me
 
 
 def warn(run: Run) -> None:
-    """A warning if the ledger of a run has a residual above its tolerance.
+    """A warning if a run broke down, or if its ledger has a residual above its tolerance.
 
     Without one: if its numbers grew too far; or if some instances of a batch gained or lost what nothing in their world
     adds to or takes from, such as the energy of a world without dampers, motors and other forces.
     """
-    if run.stop.reason in ("broken", "capacity") or not run.y.size:
+    if not run.y.size:
+        return
+    if run.stop.reason in ("broken", "capacity"):
+        warnings.warn(_ended(run), LedgerWarning, stacklevel=5)
         return
     if run.compiled.keeps_ledger:
         text = _residual(run) if run.unexplained else _of_the_step(run)
@@ -33,6 +36,15 @@ def warn(run: Run) -> None:
     text = _grown(run) or (_changed(run) if run.batch else None)
     if text is not None:
         warnings.warn(text, LedgerWarning, stacklevel=5)
+
+
+def _ended(run: Run) -> str:
+    """Of a run that broke down, what and when; in a batch, of the first instance that did."""
+    if not run.stop.notes:
+        return f"the run ended early: {run.stop.text}. run.stop tells."
+    first = min(run.stop.notes)
+    which = f"{run.stop.text}; instance {first}: {run.stop.notes[first]}"
+    return f"{which}. They stay at their last finite state: leave out those in run.stop.notes."
 
 
 def _sizes(run: Run, record: int) -> Array:
@@ -54,15 +66,20 @@ def _grown(run: Run) -> str | None:
 def _changed(run: Run) -> str | None:
     """For a sample of a batch: the change of what is conserved, relative to the largest gross amount in the sample."""
     compiled, tolerance = run.compiled, run.settings["ledger_tolerance"]
-    if not np.isfinite(tolerance) or not np.any(compiled.is_conserved):
+    may_lose = not compiled.is_conserved[-1] and only_loses_energy(compiled.system, compiled.inflow_possible)
+    if not np.isfinite(tolerance) or not (may_lose or np.any(compiled.is_conserved)):
         return None
+    tolerance = max(tolerance, GAINED) if STEP in compiled.sources else tolerance
     spread = np.linspace(0, len(run.y[-1]) - 1, SAMPLE).astype(int)
     sample = np.unique([*spread, np.argmax(_sizes(run, -1))])
     y = np.stack([np.asarray(run.y[k])[sample] for k in (0, -1)])
     p = np.stack([run.p[k][sample] for k in (0, -1)]) if run.p.ndim == y.ndim else run.p[sample]
     with np.errstate(all="ignore"):
         amounts, gross = compiled.conserved(run.time[[0, -1], None], y, p)
-    change = magnitudes(np.where(compiled.is_conserved, amounts[1] - amounts[0], 0.0))
+    change = np.where(compiled.is_conserved, amounts[1] - amounts[0], 0.0)
+    if may_lose:
+        change[:, -1] = np.maximum(amounts[1] - amounts[0], 0.0)[:, -1]
+    change = magnitudes(change)
     scale = np.maximum(gross, magnitudes(amounts)).max(axis=(0, 1))
     left = change / np.where(scale > 0, scale, 1.0)
     k, quantity = np.unravel_index(np.argmax(np.where(np.isnan(left), np.inf, left)), left.shape)
@@ -70,9 +87,10 @@ def _changed(run: Run) -> str | None:
     if worst <= tolerance:
         return None
     name = CONSERVED_QUANTITIES[int(quantity)].replace("_", " ")
+    verb, why = ("grew", "adds to it") if may_lose and quantity == 3 else ("changed", "adds to it or takes from it")
     return (
-        f"the {name} of instance {sample[k]} changed by a part of {worst:.1e}, more than ledger_tolerance = "
-        f"{tolerance:g}, though nothing in the world adds to it or takes from it. {_advice(run, worst)}"
+        f"the {name} of instance {sample[k]} {verb} by a part of {worst:.1e}, more than ledger_tolerance = "
+        f"{tolerance:g}, though nothing in the world {why}. {_advice(run, worst)}"
     )
 
 

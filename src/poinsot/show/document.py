@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.run.ledger import magnitudes
+from poinsot.run.ledger import signed
 from poinsot.run.result import Run
 from poinsot.show.cameras import FOV, camera_of, usual_cameras
 from poinsot.show.compact import Packer
@@ -22,7 +22,7 @@ FINE = 1e-6  # the step of positions, relative to the size of the bodies
 TURN = 2.0**-20  # the step of quaternions
 EXACT = 8  # bodies whose positions and velocities are kept with all digits, for the display
 SHAPES_ONLY = ("phase", "polhode", "margins")  # pictures of `plot` that are no curves over time
-EARLY = ("broken", "interrupted")  # reasons why a run ended before its time
+EARLY = ("broken", "capacity", "interrupted")  # reasons why a run ended before its time
 MANY = ("ghosts", "dispersion")  # layers of batches alone
 HEADS = ("conserved", "initial", "final", "inflow", "residual")
 
@@ -247,7 +247,7 @@ def ledger_rows(run: Run, instance: int) -> dict[str, Any] | None:
     ledger = run.ledger
     pick = (lambda a: a) if run.batch is None else (lambda a: a[instance])
     initial, final, inflow = pick(ledger.initial), pick(ledger.final), pick(ledger.inflow).sum(axis=-2)
-    amounts = [magnitudes(a) for a in (initial, final, inflow)]
+    amounts = [signed(a) for a in (initial, final, inflow)]
     residual = pick(ledger.relative_residual)
     units = ("kg", "kg m/s", "kg m²/s", "J")
     rows = [

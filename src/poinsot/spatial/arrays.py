@@ -15,6 +15,26 @@ def as_array(x: ArrayLike) -> Array:
     return x if is_traced(x) or isinstance(x, np.ndarray) else np.asarray(x)  # type: ignore[return-value]
 
 
+def as_numbers(what: str, value: object) -> Array:
+    """A new array of floats; an error that names what it is of, if the value does not consist of numbers."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{what} must be numbers, not {value!r}.") from None
+
+
+def as_plain(value: object) -> object:
+    """A value as messages show it: an array as a list."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def finite(what: str, array: Array) -> Array:
+    """The array; an error if one of its numbers is known, and NaN or infinite."""
+    if not is_traced(array) and not np.all(np.isfinite(array)):
+        raise ValueError(f"{what} must be finite, not {np.asarray(array).tolist()}.")
+    return array
+
+
 def number_in(x: object) -> float:
     """The one number that x is, or NaN if it is text, nothing, several numbers or no number at all."""
     try:

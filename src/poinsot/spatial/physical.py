@@ -44,7 +44,7 @@ def as_mass(mass: float) -> float:
     if is_traced(mass):
         return mass
     number = _number(mass)
-    if not 0 < number < np.inf:
+    if not np.finfo(float).tiny <= number < np.inf:  # below it, 1/mass is infinite
         raise FieldError(f"mass = {mass} must be one positive, finite number [kg].", "mass")
     return number
 

@@ -19,7 +19,7 @@ def pick(data: Any, name: str) -> Any:
             return array.isel(where)
     known = names(data)
     near = hint(name, known)
-    raise ValueError(f"{name!r} was not recorded{near or '; there are ' + ', '.join(known[:40])}.")
+    raise ValueError(f"{name!r} was not recorded{near or '; there are ' + ', '.join(known[:40]) + '.'}")
 
 
 def expand(data: Any, name: str) -> list[str]:

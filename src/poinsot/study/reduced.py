@@ -21,7 +21,7 @@ import numpy as np
 from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.fuse import set_threads
-from poinsot.run import simulate
+from poinsot.run import option_checks, simulate
 from poinsot.run.drawing import plain, require_finite, sample
 from poinsot.run.fingerprints import Reading, hash_of
 from poinsot.run.progress import Progress
@@ -214,6 +214,7 @@ def sweep_reduced(
     outputs. engine: "local" or "dask", with the address of a `scheduler`, or a client. options: as for `simulate`.
     """
     _check(vary, outputs, samples, chunk, engine)
+    option_checks.given_once(vary, options.get("inputs"))
     usual = {"every": duration, "ledger": False, "record": ["position"]}
     run = {**usual, **options, "duration": duration, "step": step, "outputs": dict(outputs)} | start_of(options)
     folder, edges = "" if save is None else str(save), _edges(histograms or {}, outputs)

@@ -9,7 +9,7 @@ machine it is in.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -25,8 +25,9 @@ from poinsot._optional import require
 from poinsot._owned import kind_of, require_owned
 from poinsot._types import Array
 from poinsot._version import __version__
-from poinsot.run import Run, simulate
-from poinsot.run.drawing import plain, require_finite, sample
+from poinsot._zarr import renamed, stored
+from poinsot.run import Run, option_checks, simulate
+from poinsot.run.drawing import plain, require_drawn, require_finite, sample
 from poinsot.run.fingerprints import Reading, hash_of, unknown
 from poinsot.run.instances import require_possible
 from poinsot.run.progress import Progress
@@ -34,10 +35,12 @@ from poinsot.run.result import varied_coords
 from poinsot.run.time_grid import TimeGrid, time_grid
 from poinsot.study.swept import FORMAT, Sweep, load_sweep
 from poinsot.world import Description, World
+from poinsot.world.paths import require_different
 
 NUMBERS = 2**23  # of states in a chunk: 64 MB
 DIMS = "_ARRAY_DIMENSIONS"  # the attribute of Zarr arrays that names their dimensions
 RESERVED = ("time", "batch", "chunk", "stop_time", "broken", "done")  # names in the store
+MOST = 10_000_000  # instances: far above what anybody waits for, far below what fills the memory
 MANY = 4096  # instances in a chunk: enough to keep all cores busy
 
 
@@ -125,7 +128,7 @@ def sweep(
     if path.suffix != ".zarr":
         raise ValueError(f"'{save}': a sweep is stored as .zarr, not as {path.suffix!r}.")
     values = points(world, vary, samples, seed)
-    _check_names(options.get("outputs") or (), values)
+    _check_names(options, values)
     kept = {k: v for k, v in options.items() if v is not None}
     options = {"duration": duration, "step": step, **kept, **start_of(options)}
     job = Job(world.description, options, values, chunk or 1, str(path))
@@ -149,9 +152,10 @@ def start_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"start": getattr(start, "made", start)}
 
 
-def _check_names(outputs: Iterable[str], values: Mapping[str, Array]) -> None:
-    """An error if an output has a name that the store of a sweep uses for something else."""
-    for name in outputs:
+def _check_names(options: Mapping[str, Any], values: Mapping[str, Array]) -> None:
+    """An error if an input is given twice, or an output has a name that the store of a sweep uses otherwise."""
+    option_checks.given_once(values, options.get("inputs"))
+    for name in options.get("outputs") or ():
         if name in (*values, *RESERVED):
             raise ValueError(f"output {name!r}: this name is taken in the store of a sweep; choose another.")
 
@@ -173,24 +177,22 @@ def points(world: World, vary: Mapping[str, Any], samples: int | None, seed: int
             )
         if not len(x):
             raise ValueError(f"{path} varies over no values: give one at least.")
+    require_different(world.description, vary)
     random = {path: x for path, x in vary.items() if callable(x)}
     if samples is not None and samples < 1:
         raise ValueError(f"samples must be a positive whole number, not {samples!r}.")
     many = (1000 if samples is None else samples) if random else (samples or 1)
     sizes = [len(x) for x in grid.values()]
     n = many * math.prod(sizes)
+    if n > MOST:
+        raise ValueError(f"{n:,} instances are more than the {MOST:,} that a sweep may have: take fewer samples.")
     values = {}
     for k, (path, x) in enumerate(grid.items()):
         repeat = many * math.prod(sizes[k + 1 :])
         values[path] = np.tile(np.repeat(x, repeat, axis=0), (math.prod(sizes[:k]), *[1] * (x.ndim - 1)))
     for path, distribution in random.items():
         values[path] = plain(path, sample(path, distribution, n, seed), cores[path])
-        if values[path].shape != (n, *cores[path]):
-            drawn = "numbers" if values[path].ndim == 1 else f"values of shape {values[path].shape[1:]}"
-            raise ValueError(
-                f"{path} has the shape {cores[path]}, but {drawn} were drawn; draw values that fit, or vary its "
-                f"entries, as {path}[0]."
-            )
+        require_drawn(path, values[path], (n, *cores[path]))
     require_finite(values)
     require_possible(system, {path: x for path, x in values.items() if path not in inputs}, n)
     return {path: values[path] for path in vary}
@@ -289,7 +291,8 @@ def _write_labels(job: Job, path: Path, sample: Any, outputs: list[str]) -> None
         "step": job.time_grid.step,
     }  # fmt: skip
     coords = {**times, **labels, **varied_coords(job.values, sample.data_vars, job.description)}
-    xarray.Dataset(coords=coords, attrs=attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
+    dataset = renamed(xarray.Dataset(coords=coords, attrs=attributes), stored)
+    dataset.to_zarr(path, mode="w", zarr_format=2, consolidated=False)
 
 
 def _make_room(
@@ -298,8 +301,8 @@ def _make_room(
     """An array with these dimensions, in pieces of which no two chunks of the sweep share one."""
     pieces = {**sizes, "batch": min(job.chunk, job.n), "chunk": 1}
     group.create_array(
-        name, shape=tuple(sizes.values()), chunks=tuple(pieces[dim] for dim in sizes), dtype=dtype, fill_value=fill,
-        attributes={DIMS: list(sizes), **about},
+        stored(name), shape=tuple(sizes.values()), chunks=tuple(pieces[dim] for dim in sizes), dtype=dtype,
+        fill_value=fill, attributes={DIMS: [*map(stored, sizes)], **about},
     )  # fmt: skip
 
 
@@ -318,13 +321,13 @@ def work(job: Job, k: int) -> int:
         group = zarr.open_group(path, mode="r+", zarr_format=2)
         for name, array in run.data.data_vars.items():
             x = array.transpose("time", "batch", ...).values
-            group[str(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
+            group[stored(name)][:, where] = np.concatenate([x, np.repeat(x[-1:], short, axis=0)]) if short else x
         kept = run.outputs.data_vars if run.compiled.outputs else {}
         for name, array in kept.items():
-            group[str(name)][where] = array.values
+            group[stored(name)][where] = array.values
         group["stop_time"][where] = np.broadcast_to(run.stop.time, (where.stop - where.start,))
         group["broken"][where] = broken
-        for name in (*map(str, run.data.data_vars), *map(str, kept), "stop_time", "broken"):
+        for name in (*map(stored, run.data.data_vars), *map(stored, kept), "stop_time", "broken"):
             _flush(path / name, ".".join(str(k if dim == "batch" else 0) for dim in group[name].attrs[DIMS]))
         group["done"][k] = 1
         _flush(path / "done", str(k))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._hints import file_hint
 from poinsot._optional import require
 from poinsot._types import Array
 from poinsot._zarr import open_zarr
@@ -124,7 +125,7 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     """A sweep from its store; arrays are read when they are needed."""
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"there is no file '{path}'.")
+        raise FileNotFoundError(f"there is no file '{path}'{file_hint(path)}")
     require("zarr", "zarr", "A sweep")
     try:
         data = open_zarr(path)

@@ -26,6 +26,7 @@ from poinsot.parts.element import Value, read_only
 from poinsot.parts.loads import Axes
 from poinsot.parts.slosh import slosh_parts
 from poinsot.spatial import Inertia, Pose
+from poinsot.spatial.arrays import as_numbers, finite
 from poinsot.world import paths, studying, watching
 from poinsot.world.description import AS_PARENT, Body, Description, check_name, check_new_names
 from poinsot.world.equipped import add_robot, equipped
@@ -335,7 +336,7 @@ class World:
         limits: between which `world.trim` looks for it.
         """
         with self._all_or_nothing():
-            self._take("inputs", {name: read_only(np.array(value, dtype=float))})
+            self._take("inputs", {name: read_only(finite(f"input {name!r}", as_numbers(f"input {name!r}", value)))})
             if limits is not None:
                 self.input_limits[name] = checked_limits(name, limits)
 
@@ -350,7 +351,7 @@ class World:
         return paths.read(self.description, path)
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        description = paths.write(self.description, {path: read_only(np.array(value, dtype=float))})
+        description = paths.write(self.description, {path: read_only(as_numbers(path, value))})
         if self._has_run and paths.same_form(self._built, description, path):
             is_input = path.split("[")[0] in description.inputs  # free in any case
             self._description, self._set = description, self._set if is_input else {**self._set, path: None}

@@ -19,7 +19,7 @@ from poinsot.parts import WORLD, Element
 from poinsot.parts.element import read_only
 from poinsot.parts.scene import MOUNT
 from poinsot.spatial import Inertia, Pose, quaternion
-from poinsot.spatial.arrays import as_array
+from poinsot.spatial.arrays import as_array, as_numbers, as_plain
 from poinsot.world.flight_start import Start
 from poinsot.world.orbit import Orbit
 
@@ -61,6 +61,8 @@ class Body:
                 given = self.shapes if isinstance(self.shapes, list | tuple) else (self.shapes,)
                 object.__setattr__(self, "shapes", tuple(as_collider(shape) for shape in given))
         self._check_start()
+        if not isinstance(self.joint, Joint | None):
+            raise TypeError(f"joint of body {self.name!r} must be one as pt.revolute((0, 0, 1)), not {self.joint!r}.")
         if self.joint is None:
             object.__setattr__(self, "joint", free() if self.parent is None else fixed())
         joint = self.hinge
@@ -75,13 +77,12 @@ class Body:
                 continue
             array = as_array(value)
             if not is_traced(array):
-                array = np.array(value, dtype=float)
+                array = as_numbers(f"{name} of body {self.name!r}", value)
                 if name in ("q", "v") and size == 1:
                     array = array.reshape(-1) if array.ndim == 0 else array
                 if not np.all(np.isfinite(array)):
-                    raise FieldError(
-                        f"{name} of body {self.name!r} must be finite numbers, not {value!r}.", name, self.name
-                    )
+                    words = f"{name} of body {self.name!r} must be finite numbers"
+                    raise FieldError(f"{words}, not {as_plain(value)!r}.", name, self.name)
             if array.shape != (size,):
                 what = f" of its {joint.kind} joint" if name in ("q", "v") else ""
                 raise FieldError(

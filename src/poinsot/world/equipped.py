@@ -72,6 +72,9 @@ def add_robot(
     motors: bool,
 ) -> "list[BodyHandle]":
     """Add the links of a mechanism as bodies to a world, with what comes with them; see `World.add_mechanism`."""
+    for what, choice in (("limits", limits), ("motors", motors)):
+        if not isinstance(choice, bool | np.bool_):
+            raise ValueError(f"{what} must be True or False, not {choice!r}.")
     q, v, controls = keyframe(mechanism, q, v)
     neutral = within_limits(mechanism) if limits else mechanism.neutral()
     q = following(mechanism, neutral) if q is None else np.asarray(q, dtype=float)

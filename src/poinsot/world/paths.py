@@ -15,7 +15,7 @@ wing.moment[0,1]           an entry of a matrix; both products of inertia of a p
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -28,7 +28,7 @@ from poinsot.fuse import is_traced
 from poinsot.mechanism import Joint
 from poinsot.parts import Element
 from poinsot.spatial import Inertia, Pose
-from poinsot.spatial.arrays import as_array
+from poinsot.spatial.arrays import as_array, finite
 from poinsot.world.description import Body, Description
 
 Key = str | int
@@ -42,7 +42,7 @@ def read(description: Description, path: str) -> Array:
     owner, keys = _owner(description, path)
     value = _get(owner, keys, path)
     if not _is_number(value):
-        raise ValueError(f"{path} is {value!r}, not a number that could be varied.{_offer(description, path)}")
+        raise ValueError(f"{path} is {_told(value)}, not a number that could be varied.{_offer(description, path)}")
     return as_array(value)
 
 
@@ -71,6 +71,7 @@ def _written(description: Description, path: str, value: Any) -> Description:
     owner, keys = _owner(description, path)
     changed = _put(owner, keys, value, path)
     if isinstance(owner, Description):
+        finite(path, as_array(value))
         new: Description = changed
         return new
     kind = "bodies" if isinstance(owner, Body) else "elements"
@@ -185,6 +186,9 @@ def _owner(description: Description, path: str) -> tuple[Any, list[Key]]:
     for name in sorted(description.elements, key=len, reverse=True):
         if path.startswith((name + ".", name + "[")):
             return description.elements[name], _keys(path[len(name) :])
+    if element := description.elements.get(path):
+        numbers = ", ".join(f"{path}.{name}" for name in _numbers_of(element)) or "none"
+        raise KeyError(f"{path} is of the kind {type(element).__name__}; the paths of its numbers: {numbers}.")
     head = re.split(r"[.\[]", path, maxsplit=1)[0]
     if head in description.bodies:
         return description.bodies[head], _keys(path[len(head) :])
@@ -231,6 +235,28 @@ def places(path: str) -> list[tuple[int, ...]]:
     return [] if not at else [at, at[::-1]] if len(set(at)) > 1 else [at]
 
 
+def require_different(description: Description, paths: Iterable[str]) -> None:
+    """An error if two of these paths lead to the same number, of which only one would count."""
+    known: dict[tuple[int, tuple[Key, ...]], str] = {}
+    for path in paths:
+        if (place := _place(description, path)) in known:
+            raise ValueError(f"{known[place]} and {path} are the same number: give one of them.")
+        known[place] = path
+
+
+def _place(description: Description, path: str) -> tuple[int, tuple[Key, ...]]:
+    """Whose number is at a path, and all keys that lead to it, whichever short way is written."""
+    owner, keys = _owner(description, path)
+    item, whole = owner, []  # type: Any, list[Key]
+    for key in keys:
+        for k in _lead(item, key):
+            item, whole = _step(item, k, path), [*whole, k]
+    at = [key for key in whole if isinstance(key, int)]
+    if "moment" in whole:  # products of inertia come in equal pairs
+        whole = [*(key for key in whole if not isinstance(key, int)), *sorted(at)]
+    return id(owner), tuple(whole)
+
+
 def _offer(description: Description, path: str) -> str:
     return hint(path, known(description)).replace("; did", " Did") + (
         "" if hint(path, known(description)) else " world.paths() lists all."
@@ -267,7 +293,16 @@ def _step(item: Any, key: Key, path: str) -> Any:
         names = _names_of(item) if is_dataclass(item) else []
         if isinstance(item, Body):
             names = [*names, *_of_mass(item)]
-        raise KeyError(f"{path}: {key!r} does not exist there{hint(str(key), names)}.") from None
+        near = _axis(item, key, path) or hint(str(key), names)
+        raise KeyError(f"{path}: {key!r} does not exist there{near or '.'}") from None
+
+
+def _axis(item: Any, key: Key, path: str) -> str:
+    """How to write the entry of a vector or quaternion that is asked for as its x, y, z or w."""
+    letters = {3: "xyz", 4: "wxyz"}.get(np.size(item) if _is_number(item) and np.ndim(item) == 1 else 0, "")
+    if len(str(key)) != 1 or str(key) not in letters or not path.endswith(f".{key}"):
+        return ""
+    return f"; did you mean '{path[:-2]}[{letters.index(str(key))}]'?"
 
 
 def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
@@ -292,13 +327,18 @@ def _put(item: Any, keys: list[Key], value: Any, path: str) -> Any:
     return replace(item, **{key: new})
 
 
+def _told(value: Any) -> str:
+    """Something that is not a number, in a word."""
+    return repr(value) if value is None or isinstance(value, str | bool) else f"of the kind {type(value).__name__}"
+
+
 def _fitting(old: Any, value: Any, path: str) -> Any:
     """The new value, if it has the shape of the old one."""
     new = as_array(value)
     if np.shape(old) == (1,) and np.shape(new) == ():
         new = np.reshape(new, (1,))  # a joint with one coordinate: its q is written as a plain number
     if old is not None and not _is_number(old):
-        raise ValueError(f"{path} is {old!r}, not a number that could be varied.")
+        raise ValueError(f"{path} is {_told(old)}, not a number that could be varied.")
     if old is not None and np.shape(new) != np.shape(old):
         raise ValueError(f"{path} has the shape {np.shape(old)}; a value of shape {np.shape(new)} does not fit.")
     if not is_traced(new) and np.ndim(new) == 0:

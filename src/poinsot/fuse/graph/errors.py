@@ -15,6 +15,10 @@ class TraceError(TypeError):
         super().__init__(f"{user_line()}: {problem}\n  Fix: {fix}")
 
 
+class MissingAttributeError(TraceError, AttributeError):
+    """An attribute or method of arrays that traced ones do not have; `hasattr` is False."""
+
+
 def user_line() -> str:
     """File and line of the innermost frame that is neither the compiler's nor NumPy's."""
     frame = sys._getframe(1)

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -32,7 +32,9 @@ class MachineCode:
         self._engine = engine
         self.address: int = engine.get_function_address("kernel")
 
-    def __del__(self) -> None:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if ending():  # the process gives back its memory, and what `close` needs may be gone
+            return
         with _lock:
             self._engine.close()
 

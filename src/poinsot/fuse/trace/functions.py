@@ -167,6 +167,7 @@ INSTEAD = {
     **dict.fromkeys("argmax argmin nanargmax nanargmin".split(), "np.where on comparisons with np.max or np.min"),
     **dict.fromkeys("nansum nanprod nanmean nancumsum nancumprod nanvar nanstd nanmin nanmax".split(),
                     "np.where(np.isnan(x), 0.0, x), and the function without 'nan'"),
+    **dict.fromkeys("round around".split(), "np.rint(x), or np.rint(x * 100) / 100 for two decimals"),
     "nan_to_num": "np.where(np.isfinite(x), x, 0.0)",
     **dict.fromkeys("array_equal array_equiv".split(), "np.all(a == b)"),
     **dict.fromkeys("allclose isclose".split(), "np.abs(a - b) <= tolerance"),

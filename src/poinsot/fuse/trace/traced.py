@@ -12,7 +12,7 @@ import numpy as np
 
 from poinsot.fuse.graph import memory
 from poinsot.fuse.graph.build import build
-from poinsot.fuse.graph.errors import TraceError
+from poinsot.fuse.graph.errors import MissingAttributeError, TraceError
 from poinsot.fuse.graph.nodes import Node, Type, Value, type_of
 from poinsot.fuse.trace import tiles, unsigned
 from poinsot.fuse.trace.ufuncs import SCALAR_RULES, on_objects
@@ -327,7 +327,22 @@ class Traced:
     def __format__(self, spec: str) -> str:
         return repr(self)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        raise TraceError(
+            "a traced value is used as a key of a dict, in a set, or as the argument of a cached function",
+            "index np.asarray(table)[i] by a traced integer, or use np.where(x == key, a, b)",
+        )
+
+    def __round__(self, digits: int | None = None) -> "Traced":
+        whole: Any = np.round(self, digits) if digits is not None else np.rint(self).astype(int)
+        return whole
+
+    __trunc__ = __int__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        raise MissingAttributeError(f"x.{name} of a traced array cannot be traced", "use NumPy's functions on it")
 
     # Operators and methods of arrays.
     __add__, __radd__, __iadd__ = _operators(np.add)
@@ -337,6 +352,7 @@ class Traced:
     __floordiv__, __rfloordiv__, __ifloordiv__ = _operators(np.floor_divide)
     __mod__, __rmod__, __imod__ = _operators(np.remainder)
     __pow__, __rpow__, __ipow__ = _operators(np.power)
+    __divmod__, __rdivmod__ = lambda x, y: (x // y, x % y), lambda x, y: (y // x, y % x)
     __matmul__, __rmatmul__, __imatmul__ = _operators(np.matmul)
     __and__, __rand__, __iand__ = _operators(np.bitwise_and)
     __or__, __ror__, __ior__ = _operators(np.bitwise_or)
@@ -349,8 +365,11 @@ class Traced:
     __neg__, __pos__, __abs__, __invert__ = map(_method, ("negative", "positive", "absolute", "invert"))
     sum, prod, mean, min, max = map(_method, ("sum", "prod", "mean", "min", "max"))
     any, all, clip, dot, trace = map(_method, ("any", "all", "clip", "dot", "trace"))
-    squeeze, swapaxes, diagonal = map(_method, ("squeeze", "swapaxes", "diagonal"))
-    repeat, take, cumsum = map(_method, ("repeat", "take", "cumsum"))
+    squeeze, swapaxes, diagonal, round = map(_method, ("squeeze", "swapaxes", "diagonal", "round"))
+    repeat, take, cumsum, cumprod, std, var = map(_method, ("repeat", "take", "cumsum", "cumprod", "std", "var"))
+    argmax, argmin, argsort, nonzero = map(_method, ("argmax", "argmin", "argsort", "nonzero"))
+    searchsorted, choose, argpartition = map(_method, ("searchsorted", "choose", "argpartition"))
+    conj = conjugate = _method("conjugate")
     ravel = flatten = _method("ravel")
 
     # NumPy's protocols.

@@ -82,7 +82,7 @@ def _floor_divide(a: Value, b: Value) -> Value:
     if is_strict():
         return _strict_floor_divide(a, b)
     whole = build("rint", build("div", build("sub", a, _remainder(a, b)), b))
-    unbounded = build("equal", build("abs", b), math.inf)
+    unbounded = build("and", build("equal", build("abs", b), math.inf), _finite(a))
     whole = build("where", unbounded, build("where", _opposite_signs(a, b), -1.0, 0.0), whole)
     return build("where", build("equal", b, 0), build("div", a, b), whole)
 
