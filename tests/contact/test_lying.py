@@ -8,8 +8,10 @@ from scipy.spatial.transform import Rotation
 import poinsot as pt
 from poinsot.contact.patches import patches
 from poinsot.contact.pressing import Pressed
+from poinsot.run.compiled import CompiledSystem
 from poinsot.spatial import Pose
 from poinsot.spatial.shapes import Box, Capsule, Cylinder
+from poinsot.world.system import System
 
 WOOD = pt.Material(1e5, 1.0, 0.5)
 LOG = Capsule(0.05, 0.3)
@@ -149,3 +151,41 @@ def test_a_list_of_balls_and_logs_has_room_for_the_ends():
         only.add_body(f"b{k}", pt.Inertia.sphere(1.0, 0.1), position=(0.3 * k, 0, 0))
     only.collide(capacity=100)
     assert [w.description.elements["contacts"].capacity for w in (world, only)] == [9, 3]
+
+
+def test_a_heap_of_logs_comes_to_rest():
+    """In lists, by conjugate gradients."""
+    law, rng, lying = pt.Material(2e4, 1.0, 0.6, 0.0, 1e-3), np.random.default_rng(1), Pose(SIDEWAYS)
+    world = pt.World()
+    world.add_ground(capacity=80, surface=law, distance=lambda p: np.minimum(p[2], 0.35 - np.abs(p[1])))
+    for k in range(18):
+        turned = (Pose.from_euler((0, 0, 0.02 * rng.normal())) @ lying).quaternion()
+        x, y = rng.normal(size=2)
+        place = (0.02 * x, 0.24 * (k % 3 - 1) + 0.01 * y, 0.1 + 0.18 * (k // 3))
+        world.add_body(f"log{k}", pt.Inertia.capsule(1.0, 0.08, 0.5), position=place, orientation=turned)
+    world.collide(surface=law)
+    run = world.simulate(3.0, 2e-3, every=1.0, ledger_tolerance=np.inf)
+    assert np.abs(run.data.velocity.values[-1]).max() < 1e-4
+    assert np.abs(run.data.angular_velocity.values[-1]).max() < 1e-3
+    assert np.all(run.ledger.relative_residual < 1e-11)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_slopes_of_steps_of_a_log_are_those_of_differences(listed):
+    """Exactly along what it lies on, where ends and deepest point meet, and as it comes to rest."""
+    system = CompiledSystem(System(lying(GROOVE, listed, 0.0).description, ()), "implicit", {}, False)
+    signature = f"({system.ny}),({system.np})->({system.ny})"
+    kernel = pt.kernel(signature)(lambda y, p: system._advance_state(y, p, 0.0, 2e-3, 2))
+    p, rng, along = system.parameters({}, {}), np.random.default_rng(2), pt.jvp(kernel, wrt=(0,))
+    y = np.array(system.start(p))
+    for step in range(40):
+        y = kernel(y, p)
+        if step not in (0, 5, 39):
+            continue
+        dy = np.zeros(system.ny)
+        moving = system.system.nq + system.system.nv
+        dy[:moving] = rng.normal(size=moving)
+        dy[: system.system.nq] *= 1e-3
+        slopes = along(y, p, dy)[1]
+        differences = (kernel(y + 1e-6 * dy, p) - kernel(y - 1e-6 * dy, p)) / 2e-6
+        assert np.abs(slopes - differences).max() < 1e-6 * max(1.0, np.abs(differences).max())

@@ -7,7 +7,7 @@ jumps. A capsule that touched by its deepest point alone would rock for ever.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +35,10 @@ class ContactPatch:
     points: Array
     depths: Array
     share: Array | None = None
+
+    def raised(self, margin: Any) -> "ContactPatch":
+        """The patch of bodies that touch from this [m] away on."""
+        return replace(self, depths=np.where(self.depths > AWAY, self.depths + margin, AWAY))
 
 
 def along(

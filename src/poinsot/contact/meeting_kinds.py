@@ -71,13 +71,19 @@ class MeetingKind:
         return meet(one, _pose(at_x), other, _pose(at_y))
 
     def nearby(self, x: Array, at_x: Array, y: Array, at_y: Array, ahead: Any) -> Nearby:
-        """The patches of `met`, and whether they are less than this [m] apart; of balls, each is made only if it is
-        near."""
-        if not self.is_round or self.along:
+        """The patches of `met`, and whether they are less than this [m] apart; of balls and capsules, only of pairs
+        that are near."""
+        if not self.is_round:
             return deeper(self.met(x, at_x, y, at_y), -ahead)
         p, q = nearest(*_axis(x, at_x), *_axis(y, at_y))
         gap, reach = p - q, x[0] + y[0] + ahead
-        return [(gap @ gap < reach * reach, lambda: between(p, x[0], q, y[0], at_x[:3] - at_y[:3]))]
+
+        def made() -> Any:
+            if self.along:
+                return deeper(self.met(x, at_x, y, at_y), -ahead)
+            return between(p, x[0], q, y[0], at_x[:3] - at_y[:3])
+
+        return [(gap @ gap < reach * reach, made)]
 
     def placed(self, x: Array, at_x: Array) -> tuple[Any, Pose]:
         """A shape like a, and its pose, by its numbers and those of its pose."""

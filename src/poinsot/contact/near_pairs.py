@@ -21,7 +21,7 @@ from poinsot.fuse import fori_loop, in_memory, is_traced, when
 
 MANY = 30_000  # pairs, from which on a grid pays: those of some 250 shapes
 
-Nearby: TypeAlias = Sequence[tuple[Any, Callable[[], ContactPatch]]]  # whether each patch is near, and what makes it
+Nearby: TypeAlias = Sequence[tuple[Any, Callable[[], Any]]]  # whether each patch, or several, is near, and makes them
 Meet: TypeAlias = Callable[[Any, Any], Nearby]
 
 
@@ -163,6 +163,16 @@ def deeper(patches: Sequence[ContactPatch], limit: Any) -> Nearby:
     return [(np.max(patch.depths) > limit, partial(_itself, patch)) for patch in patches]
 
 
+def raised(nearby: Nearby, margin: Any) -> Nearby:
+    """The same of bodies that touch from this [m] away on."""
+    return [(is_near, partial(_raised, made, margin)) for is_near, made in nearby]
+
+
+def _raised(made: Callable[[], Any], margin: Any) -> Any:
+    patch = made()
+    return patch.raised(margin) if isinstance(patch, ContactPatch) else raised(patch, margin)
+
+
 def _itself(patch: ContactPatch) -> ContactPatch:
     return patch
 
@@ -170,21 +180,19 @@ def _itself(patch: ContactPatch) -> ContactPatch:
 def _added(found: TouchedPatches, pair: Any, nearby: Nearby, sizes: PatchSizes) -> TouchedPatches:
     """The list with those patches of a pair that are near."""
     for j, (is_near, made) in enumerate(nearby):
-        found = when(is_near, _keeping(pair, pair * len(sizes.points) + j, made, max(sizes.points)), found)
+        found = when(is_near, partial(_kept, pair, j, made, sizes), found)
     return found
 
 
-def _keeping(pair: Any, number: Any, made: Callable[[], ContactPatch], points: int) -> Callable[..., TouchedPatches]:
-    """Appends a patch to a list."""
-
-    def keep(found: TouchedPatches) -> TouchedPatches:
-        patch, k = made(), np.minimum(found.count, len(found.pair) - 1)
-        spare = points - len(patch.depths)
-        found.pair[k], found.patch[k], found.normal[k] = pair, number, patch.normal
-        found.points[k] = np.concatenate([patch.points, np.zeros((spare, 3))])
-        found.depths[k] = np.concatenate([patch.depths, np.full(spare, -np.inf)])
-        if patch.share is not None:
-            found.share[k] = patch.share
-        return replace(found, count=found.count + 1)
-
-    return keep
+def _kept(pair: Any, number: int, made: Callable[[], Any], sizes: PatchSizes, found: TouchedPatches) -> TouchedPatches:
+    """The list with the patch of a pair that has this number among its own, or with several that may be near."""
+    patch = made()
+    if not isinstance(patch, ContactPatch):
+        return _added(found, pair, patch, sizes)
+    k, spare = np.minimum(found.count, len(found.pair) - 1), max(sizes.points) - len(patch.depths)
+    found.pair[k], found.patch[k], found.normal[k] = pair, pair * len(sizes.points) + number, patch.normal
+    found.points[k] = np.concatenate([patch.points, np.zeros((spare, 3))])
+    found.depths[k] = np.concatenate([patch.depths, np.full(spare, -np.inf)])
+    if patch.share is not None:
+        found.share[k] = patch.share
+    return replace(found, count=found.count + 1)

@@ -38,8 +38,14 @@ SKIN = 1e-9  # of the size of a solid: so near to its surface a point counts as 
 Meeting: TypeAlias = Callable[[Any, Pose, Any, Pose], list[ContactPatch]]
 
 
-def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[ContactPatch]:
-    """The patches of shape a, at X_WA, on shape b, at X_WB; as many for each pair of shapes, wherever they are."""
+def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose, margin: float = 0.0) -> list[ContactPatch]:
+    """The patches of shape a, at X_WA, on shape b, at X_WB; as many for each pair of shapes, wherever they are. They
+    touch where they are less than a margin [m] apart."""
+    found = _patches(a, X_WA, b, X_WB, margin)
+    return [patch.raised(margin) for patch in found] if margin else found
+
+
+def _patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose, margin: float) -> list[ContactPatch]:
     meet = meeting(a, b)
     if meet is None:
         raise TypeError(f"it is not known how {a!r} and {b!r} touch.")
@@ -47,6 +53,7 @@ def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[ContactPatch]:
         return meet(a, X_WA, b, X_WB)
     find = _found_once(a if isinstance(a, ConvexMesh) else type(a), meet, _fixed(a), _fixed(b))
     (p, r), (q, s) = reach(a), reach(b)
+    r = r + margin if margin else r
     gap = X_WA @ p - X_WB @ q
 
     def found(_: Any) -> list[tuple[Array, ...]]:

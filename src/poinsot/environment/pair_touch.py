@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from poinsot.contact.colliders import Collider
+from poinsot.contact.colliders import Collider, margin_of
 from poinsot.contact.lying import ContactPatch
 from poinsot.contact.patches import patches, require_meeting
 from poinsot.contact.pressing import Pressed
@@ -46,7 +46,9 @@ class PairTouch(ContactElement):
         found = [
             patch
             for one, other in pairs_of(solids_a, solids_b, f"touch {self.name!r}")
-            for patch in patches(one.shape, X_a @ one.pose, other.shape, X_AB @ (X_b @ other.pose))
+            for patch in patches(
+                one.shape, X_a @ one.pose, other.shape, X_AB @ (X_b @ other.pose), margin_of(one) + margin_of(other)
+            )
         ]
         springs = zip(found, self.springs(scene, at_a.pose.R), strict=True)
         still = np.zeros(3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.contact.colliders import Collider
+from poinsot.contact.colliders import Collider, margin_of
 from poinsot.contact.distances import clearance, require_slope
 from poinsot.contact.law import Material, numbers_of
 from poinsot.contact.pressing import Pressed
@@ -135,7 +135,8 @@ class Touch(ContactElement):
             r = lowest(spot, X, up(X.p), up if ground.bends else None)  # type: ignore[attr-defined]
             there = ground.under(scene, body.pose @ r)  # type: ignore[attr-defined]
             n, belt = there.normal @ body.pose.R, there.velocity @ body.pose.R
-            patches.append(Pressed(n, r[None, :], np.stack([-there.clearance]), belt, xi, turn))
+            depth = margin_of(solid) - there.clearance if margin_of(solid) else -there.clearance
+            patches.append(Pressed(n, r[None, :], np.stack([depth]), belt, xi, turn))
         return Meeting(self, self.body, None, None, patches)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.contact.body_frames import BodyFrames, ShapePlaces, shape_places
-from poinsot.contact.colliders import Collider
+from poinsot.contact.colliders import Collider, margin_of
 from poinsot.contact.law import NUMBERS, Material
 from poinsot.contact.listed_contacts import (
     ListedContacts,
@@ -33,6 +33,7 @@ from poinsot.contact.near_pairs import (
     deeper,
     near_pairs,
     near_room,
+    raised,
     touching,
     touching_by_list,
     touching_one,
@@ -105,6 +106,11 @@ class TouchList(ContactElement):
     def sizes(self) -> PatchSizes:
         """The sizes of the patches of a pair."""
         return self.kind.sizes(*self._shapes(self.pairs[0]))
+
+    @cached_property
+    def _margins(self) -> np.ndarray:
+        """How far outside their shapes [m] its colliders touch."""
+        return np.array([margin_of(collider) for collider in self.colliders])
 
     def _shapes(self, pair: tuple[int, int]) -> tuple[Any, Any]:
         """The two shapes of a pair; None for the ground."""
@@ -212,8 +218,12 @@ class TouchList(ContactElement):
         balls = places.centres, places.radii
 
         def meet(a: Any, b: Any) -> Nearby:
-            table = np.asarray(numbers)
-            return self.kind.nearby(table[a], places.at[a], table[b], places.at[b], places.ahead[a] + places.ahead[b])
+            table, ahead = np.asarray(numbers), places.ahead[a] + places.ahead[b]
+            if not self._margins.any():
+                return self.kind.nearby(table[a], places.at[a], table[b], places.at[b], ahead)
+            margin = np.asarray(self._margins)[a] + np.asarray(self._margins)[b]
+            found = self.kind.nearby(table[a], places.at[a], table[b], places.at[b], ahead + margin)
+            return raised(found, margin)
 
         if self.kind.is_round and not by_grid(first, second):
             return touching(balls, first, second, meet, self.sizes, self.capacity), False
@@ -240,7 +250,10 @@ class TouchList(ContactElement):
                 r = lowest(spot, X, n, up if bends else None)
                 there = self._under(scene, r + frames.about)
                 patches.append(ContactPatch(there.normal, r[None, :], np.stack([-there.clearance])))
-            return deeper(patches, -places.ahead[a])
+            if not self._margins.any():
+                return deeper(patches, -places.ahead[a])
+            margin = np.asarray(self._margins)[a]
+            return raised(deeper(patches, -places.ahead[a] - margin), margin)
 
         def is_near(a: Any) -> Any:
             return self._under(scene, places.centres[a] + frames.about).clearance < places.radii[a]
