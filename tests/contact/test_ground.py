@@ -114,12 +114,59 @@ def test_a_belt_carries_what_lies_on_it():
 def test_a_ball_in_a_bowl_comes_to_rest_at_its_bottom():
     world = pt.World(ground=lambda x, y: 0.5 * ((x - 0.2) ** 2 + y**2))
     world.add_body("ball", pt.Inertia.sphere(1.0, 0.1), position=(0.5, 0.1, 0.4))
-    world.add_ground(surface=pt.Material(1e4, 1.0, 0.5))
+    world.add_ground(surface=pt.Material(1e4, 1.0, 0.5, rolling=5e-3))
     run = world.simulate(20.0, 5e-3, every=10.0, ledger=False)
     x = run.data.position.values[-1, 0]
     rolled = np.hypot(x[0] - 0.2, x[1])
-    assert rolled < 0.3
+    assert rolled < 1.1 * 0.05  # rolling friction holds it up to the slope rolling/radius
+    assert np.abs(run.data.velocity.values[-1]).max() < 1e-9
     assert run.data["ball-ground.depth"].values[-1] == pytest.approx(G / 1e4, rel=0.1)
+
+
+BOWL = 1.0  # m: the radius of a bowl
+
+
+def hollow(x, y):
+    return BOWL - np.sqrt(BOWL**2 - x * x - y * y)
+
+
+@pytest.mark.parametrize("ground", ["heights", "list", "distance", "body"])
+def test_a_ball_swings_in_a_bowl_as_a_pendulum(ground):
+    """It touches where the bowl has the normal that it has there: g/((1 + 2/5)(R - r)) is the square of its
+    frequency."""
+    r, start = 0.1, 0.02
+    law = pt.Material(1e6, 0.5, 0.8)
+    world = pt.World(ground=hollow) if ground in ("heights", "list") else pt.World()
+    low = BOWL - (BOWL - r) * np.cos(start)
+    world.add_body("ball", pt.Inertia.sphere(1.0, r), position=((BOWL - r) * np.sin(start), 0, low - G / 1e6))
+    match ground:
+        case "heights" | "list":
+            world.add_ground(surface=law, capacity=3 if ground == "list" else None)
+        case "distance":  # not a true distance: its slope is not one
+            world.add_ground(surface=law, distance=lambda p: 2 * (p[2] - hollow(p[0], p[1])))
+        case "body":
+            shape = pt.DistanceShape(lambda p: p[2] - hollow(p[0], p[1]), 2.0)
+            world.add_body("bowl", pt.Inertia.sphere(1.0, 0.1), joint=pt.fixed(), shapes=[shape])
+            world.collide("ball", "bowl", law)
+    run = world.simulate(1.4, 1e-3, every=0.01, ledger_tolerance=np.inf)
+    x, t = run.data.position.sel(body="ball", axis="x").values, run.data.time.values
+    k = int(np.argmax((x[:-1] > 0) & (x[1:] <= 0)))
+    quarter = t[k] + 0.01 * x[k] / (x[k] - x[k + 1])
+    assert 4 * quarter == pytest.approx(2 * np.pi * np.sqrt(1.4 * (BOWL - r) / G), rel=2e-3)
+
+
+def test_both_ends_of_a_capsule_find_the_ground_below_them():
+    """Across a bowl, on a normal of its own at either end: without friction each bears half of the weight."""
+    half, r = 0.3, 0.1
+    z = BOWL - np.sqrt((BOWL - r) ** 2 - half**2)
+    world = pt.World(ground=hollow)
+    world.add_ground(surface=pt.Material(1e6, 2.0, 0.0))
+    turned = (np.cos(np.pi / 4), 0, np.sin(np.pi / 4), 0)
+    world.add_body("rod", pt.Inertia.capsule(1.0, r, 2 * half), position=(0, 0, z), orientation=turned)
+    run = world.simulate(0.5, 1e-3, every=0.25, ledger_tolerance=np.inf)
+    push = 0.5 * G / np.sqrt(1 - (half / (BOWL - r)) ** 2)
+    assert run.data["rod-ground.depth"].values[-1] == pytest.approx(push / 1e6, rel=1e-2)
+    assert run.data.position.sel(body="rod", axis="z").values[-1] == pytest.approx(z, abs=1e-4)
 
 
 def test_the_plane_is_a_number_of_the_world(bowl):

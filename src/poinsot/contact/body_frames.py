@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, Scalar
-from poinsot.contact.colliders import Collider
+from poinsot.contact.colliders import Collider, margin_of
 from poinsot.contact.meeting_kinds import MeetingKind
 from poinsot.contact.reach import reach
 from poinsot.fuse import fori_loop, in_memory
@@ -62,8 +62,12 @@ def shape_places(
     the fastest shape has, by a blow, and h times `gain` [m/s^2].
     """
     own = [(c.pose, *reach(c.shape)) for c in colliders]
+    outer = [r + margin_of(c) for (_, _, r), c in zip(own, colliders, strict=True)]
     turned, shifted = (np.stack([1.0 * getattr(X, name) for X, _, _ in own]) for name in ("R", "p"))
-    middles, reaches = np.stack([1.0 * c for _, c, _ in own]), np.stack([r + 0.0 for _, _, r in own])
+    middles, reaches = (
+        np.stack([1.0 * c for _, c, _ in own]),
+        np.stack(outer),
+    )
     width = len(kind.pose_numbers(Pose()))
 
     def place(k: Any, found: tuple[Array, ...]) -> tuple[Array, ...]:

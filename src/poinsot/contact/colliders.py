@@ -1,7 +1,9 @@
 """Shapes that a body touches others by, where they are not those that its inertia is made of."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
+
+import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._memo import memo
@@ -10,6 +12,7 @@ from poinsot.contact.law import NUMBERS, Material
 from poinsot.contact.reach import REACH
 from poinsot.contact.spots import SPOTS
 from poinsot.spatial import Pose
+from poinsot.spatial.arrays import number_in
 from poinsot.spatial.inertia import Solid
 from poinsot.spatial.mesh import Mesh
 
@@ -21,6 +24,7 @@ class Collider:
 
     Two shapes may touch if a bit of the first number of `groups` of one is among those of the second number of the
     other; all may by default. Of two surfaces, the one with the higher `priority` counts, else both (`joined`).
+    `margin` [m]: how far outside the shape it already touches; those of two shapes add.
     """
 
     shape: Any
@@ -28,6 +32,7 @@ class Collider:
     surface: Material | None = None
     groups: tuple[int, int] = (1, 1)
     priority: int = 0
+    margin: Annotated[float, "m"] = 0.0
 
     def __post_init__(self) -> None:
         if type(self.shape) not in {*SPOTS, *REACH}:
@@ -36,12 +41,19 @@ class Collider:
             raise FieldError(f"a {name} is not a shape that can touch anything{mend}.", "shape")
         if self.surface is not None and not isinstance(self.surface, Material):
             raise FieldError(f"surface of a collider must be a pt.Material, not {self.surface!r}.", "surface")
+        if not 0 <= number_in(self.margin) < np.inf:
+            raise FieldError(f"margin of a collider must be a length [m], zero or more, not {self.margin!r}.", "margin")
         if not isinstance(self.pose, Pose):
             raise FieldError(f"pose of a collider must be a pt.Pose, not {self.pose!r}.", "pose")
 
     def may_touch(self, other: "Collider") -> bool:
         """Whether the groups of two shapes let them touch."""
         return bool(self.groups[0] & other.groups[1] or other.groups[0] & self.groups[1])
+
+
+def margin_of(x: Any) -> float:
+    """How far outside [m] a collider touches; a `Solid` does not."""
+    return float(x.margin) if isinstance(x, Collider) else 0.0
 
 
 def touching_shape(shape: Any) -> Any:

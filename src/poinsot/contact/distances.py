@@ -8,7 +8,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array
-from poinsot.contact.spots import spots_of
+from poinsot.contact.spots import lowest, spots_of
 from poinsot.fuse import is_traced, jacobian
 from poinsot.fuse.graph.build import is_number
 from poinsot.fuse.graph.nodes import Graph, tracing_into
@@ -81,11 +81,13 @@ def _at(distance: Callable[[Any], Any], p: Array) -> Array:
 
 def spots_on_distance(a: Any, X: Pose, b: DistanceShape, Y: Pose) -> list[tuple[Array, Array, Array]]:
     """The normal (3,), point (3,) and depth of each spot of a shape on one given by its distance, in world axes."""
-    _, up = clearance(b.distance, (X.p - Y.p) @ Y.R)
-    n = Y.R @ up  # at the centre of the shape, where its lowest points are sought
-    found = []
+
+    def up(p: Array) -> Array:
+        return Y.R @ clearance(b.distance, (p - Y.p) @ Y.R)[1]
+
+    n, found = up(X.p), []  # at the centre of the shape, where its lowest points are sought first
     for spot in spots_of(a):
-        p = X @ spot(n @ X.R)
+        p = lowest(spot, X, n, up)
         gap, out = clearance(b.distance, (p - Y.p) @ Y.R)
         normal = Y.R @ out
         found.append((normal, p - 0.5 * gap * normal, -gap))

@@ -77,7 +77,8 @@ class ListedContacts:
         points = np.zeros((1, 3)) if single else (self.found.points[k] - self.centres[k]) @ Q
         turn = None if self.turn is None else self.turn[k] @ Q
         along, belt = self.stretch[k] @ Q, np.zeros(3) if self.belt is None else self.belt(k) @ Q
-        return Pressed(UP, points, self.found.depths[k], belt, along, turn)
+        share = self.found.share[k] if len(self.found.share) else 1.0
+        return Pressed(UP, points, self.found.depths[k], belt, along, turn, share)
 
     def relative(self, k: Any, x: Array) -> Array:
         """The relative twist (r,) at a place, in its frame, of a motion x: velocities (nv,), or where there are no

@@ -1,6 +1,7 @@
 """Kinds of meetings: how shapes that are chosen at run time touch, by one piece of code with their numbers as data."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import numpy as np
 from poinsot._types import Array
 from poinsot.contact.distances import DistanceShape
 from poinsot.contact.hulls import ConvexMesh
-from poinsot.contact.near_pairs import Nearby, deeper
-from poinsot.contact.patches import ContactPatch, between, meeting, nearest, points_of
+from poinsot.contact.lying import ContactPatch
+from poinsot.contact.near_pairs import Nearby, PatchSizes, deeper
+from poinsot.contact.patches import between, capsules, meeting, nearest, points_of
 from poinsot.contact.spots import spots_of
 from poinsot.spatial import Pose
 from poinsot.spatial.shapes import Capsule, Sphere
@@ -20,10 +22,12 @@ ORDER = ("Sphere", "Capsule", "Ellipsoid", "Cone", "Cylinder", "Box", "ConvexMes
 @dataclass(frozen=True)
 class MeetingKind:
     """All meetings of a shape like a with one like b: classes whose numbers vary, or shapes as they are. b None: with
-    the ground."""
+    the ground. along: of balls and capsules, whether some pairs are two capsules, which may lie along each other.
+    """
 
     a: Any
     b: Any
+    along: bool = field(default=False, compare=False)
 
     @classmethod
     def alone(cls, shape: Any) -> "MeetingKind":
@@ -35,11 +39,14 @@ class MeetingKind:
         """Whether both are balls or capsules: of those, only the axis counts."""
         return self.a is Capsule and self.b is Capsule
 
-    def sizes(self, one: Any, other: Any) -> list[int]:
-        """How many points each patch has, for two shapes of this kind."""
-        if isinstance(other, DistanceShape):
-            return [1] * len(spots_of(one))
-        return [1] if self.is_round else points_of(one, other)
+    def sizes(self, one: Any, other: Any) -> PatchSizes:
+        """The sizes of the patches of two shapes of this kind; other None: with the ground."""
+        if self.b is None or isinstance(other, DistanceShape):
+            return PatchSizes((1,) * len(spots_of(one)))
+        if self.is_round:
+            return PatchSizes((1,) * (3 if self.along else 1), self.along)
+        points = tuple(points_of(one, other))
+        return PatchSizes(points, len(points) > 1)
 
     def numbers(self, shape: Any) -> list[Any]:
         """The numbers of a shape, in a row."""
@@ -54,7 +61,9 @@ class MeetingKind:
     def met(self, x: Array, at_x: Array, y: Array, at_y: Array) -> list[ContactPatch]:
         """The patches of two shapes by their numbers and those of their poses."""
         if self.is_round:
-            p, q = _nearest_on_axes(x, at_x, y, at_y)
+            if self.along:
+                return capsules(_axis(x, at_x), x[0], _axis(y, at_y), y[0], at_x[:3] - at_y[:3])
+            p, q = nearest(*_axis(x, at_x), *_axis(y, at_y))
             return [between(p, x[0], q, y[0], at_x[:3] - at_y[:3])]
         one, other = _made(self.a, x), _made(self.b, y)
         meet = meeting(one, other)
@@ -62,13 +71,19 @@ class MeetingKind:
         return meet(one, _pose(at_x), other, _pose(at_y))
 
     def nearby(self, x: Array, at_x: Array, y: Array, at_y: Array, ahead: Any) -> Nearby:
-        """The patches of `met`, and whether they are less than this [m] apart; of balls and capsules, each is made only
-        if it is near."""
+        """The patches of `met`, and whether they are less than this [m] apart; of balls and capsules, only of pairs
+        that are near."""
         if not self.is_round:
             return deeper(self.met(x, at_x, y, at_y), -ahead)
-        p, q = _nearest_on_axes(x, at_x, y, at_y)
+        p, q = nearest(*_axis(x, at_x), *_axis(y, at_y))
         gap, reach = p - q, x[0] + y[0] + ahead
-        return [(gap @ gap < reach * reach, lambda: between(p, x[0], q, y[0], at_x[:3] - at_y[:3]))]
+
+        def made() -> Any:
+            if self.along:
+                return deeper(self.met(x, at_x, y, at_y), -ahead)
+            return between(p, x[0], q, y[0], at_x[:3] - at_y[:3])
+
+        return [(gap @ gap < reach * reach, made)]
 
     def placed(self, x: Array, at_x: Array) -> tuple[Any, Pose]:
         """A shape like a, and its pose, by its numbers and those of its pose."""
@@ -80,8 +95,14 @@ def kind_of(one: Any, other: Any) -> tuple[MeetingKind, bool]:
     turned = ORDER.index(type(one).__name__) > ORDER.index(type(other).__name__)
     a, b = (other, one) if turned else (one, other)
     if isinstance(a, Sphere | Capsule) and isinstance(b, Sphere | Capsule):
-        return MeetingKind(Capsule, Capsule), turned
+        return MeetingKind(Capsule, Capsule, isinstance(a, Capsule)), turned
     return MeetingKind(_fixed(a), _fixed(b)), turned
+
+
+def kind_of_all(pairs: Iterable[tuple[Any, Any]]) -> MeetingKind:
+    """The kind of meetings of which all are alike; the second shape is None where it is the ground."""
+    kinds = [MeetingKind.alone(a) if b is None else kind_of(a, b)[0] for a, b in pairs]
+    return replace(kinds[0], along=any(kind.along for kind in kinds))
 
 
 def _fixed(shape: Any) -> Any:
@@ -108,10 +129,10 @@ def _made(like: Any, numbers: Array) -> Any:
     return like(*values)
 
 
-def _nearest_on_axes(x: Array, at_x: Array, y: Array, at_y: Array) -> tuple[Array, Array]:
-    """The nearest points of the axes of two capsules with numbers (radius, height); the height of a ball is zero."""
-    d, e = 0.5 * x[1] * at_x[3:], 0.5 * y[1] * at_y[3:]
-    return nearest(at_x[:3] - d, at_x[:3] + d, at_y[:3] - e, at_y[:3] + e)
+def _axis(x: Array, at_x: Array) -> tuple[Array, Array]:
+    """The ends of the axis of a capsule with the numbers (radius, height); the height of a ball is zero."""
+    d = 0.5 * x[1] * at_x[3:]
+    return at_x[:3] - d, at_x[:3] + d
 
 
 THREE = {("Box", "size"): 3, ("Ellipsoid", "semi_axes"): 3}  # fields of more than one number

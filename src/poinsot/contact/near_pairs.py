@@ -8,7 +8,7 @@ lists differ from instance to instance.
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -16,20 +16,29 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.contact.grid import is_ordered, near_by_grid
-from poinsot.contact.patches import ContactPatch
+from poinsot.contact.lying import ContactPatch
 from poinsot.fuse import fori_loop, in_memory, is_traced, when
 
 MANY = 30_000  # pairs, from which on a grid pays: those of some 250 shapes
 
-Nearby: TypeAlias = Sequence[tuple[Any, Callable[[], ContactPatch]]]  # whether each patch is near, and what makes it
+Nearby: TypeAlias = Sequence[tuple[Any, Callable[[], Any]]]  # whether each patch, or several, is near, and makes them
 Meet: TypeAlias = Callable[[Any, Any], Nearby]
+
+
+@dataclass(frozen=True)
+class PatchSizes:
+    """How many points each patch of a pair has, of which those in a list have room for the most; shares: whether the
+    patches have shares of the stiffness."""
+
+    points: tuple[int, ...]
+    shares: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class TouchedPatches:
     """Patches that touch, or nearly: `count` of them, more than there are places if the list is full. By place: the
-    number of the `pair`, and of the patch among all those that pairs can have; normal, points and depths as of
-    `ContactPatch`."""
+    number of the `pair`, and of the patch among all those that pairs can have; normal, points, depths and share as of
+    `ContactPatch`; share (0,): all have all of the stiffness."""
 
     count: Any
     pair: Array
@@ -37,6 +46,7 @@ class TouchedPatches:
     normal: Array
     points: Array
     depths: Array
+    share: Array
 
     @property
     def is_full(self) -> Any:
@@ -45,13 +55,12 @@ class TouchedPatches:
 
 
 def touching(
-    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
+    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: PatchSizes, most: int
 ) -> TouchedPatches:
     """The patches of pairs of shapes that are near, in order, in a list with room for `most`.
 
     balls: centres (n, 3) [m] and radii (n,) [m] of balls that hold the shapes; first, second (p,): which of them are
-    the pairs. meet: from the numbers of two shapes to their patches. sizes: how many points each of these has; those of
-    the list have as many as the largest.
+    the pairs. meet: from the numbers of two shapes to their patches.
     """
 
     def look(pair: Any, found: TouchedPatches) -> TouchedPatches:
@@ -65,7 +74,7 @@ def touching(
 
 
 def touching_one(
-    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Nearby], sizes: Sequence[int], most: int
+    shapes: np.ndarray, is_near: Callable[[Any], Any], meet: Callable[[Any], Nearby], sizes: PatchSizes, most: int
 ) -> TouchedPatches:
     """The same of shapes with something that all of them may touch; `pair`: their places among `shapes` (p,), the
     numbers of these."""
@@ -79,7 +88,7 @@ def touching_one(
 
 
 def touching_by_list(
-    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: Sequence[int], most: int
+    balls: tuple[Array, Array], first: np.ndarray, second: np.ndarray, meet: Meet, sizes: PatchSizes, most: int
 ) -> tuple[TouchedPatches, Any]:
     """The same by way of a list of the pairs that are near, where looking closer is costly; and whether more are near
     than that has room for."""
@@ -141,12 +150,12 @@ def _overlap(balls: tuple[Array, Array], a: Any, b: Any) -> Any:
     return gap @ gap < reach * reach
 
 
-def _empty(sizes: Sequence[int], most: int) -> TouchedPatches:
+def _empty(sizes: PatchSizes, most: int) -> TouchedPatches:
     """A list without patches."""
-    points = max(sizes)
+    points = max(sizes.points)
     numbers = (in_memory(np.zeros(most, dtype=int)) for _ in range(2))
-    places = (in_memory(np.empty((most, *shape))) for shape in ((3,), (points, 3), (points,)))
-    return TouchedPatches(np.array(0), *numbers, *places)
+    shapes = (most, 3), (most, points, 3), (most, points), (most if sizes.shares else 0,)
+    return TouchedPatches(np.array(0), *numbers, *(in_memory(np.empty(shape)) for shape in shapes))
 
 
 def deeper(patches: Sequence[ContactPatch], limit: Any) -> Nearby:
@@ -154,26 +163,36 @@ def deeper(patches: Sequence[ContactPatch], limit: Any) -> Nearby:
     return [(np.max(patch.depths) > limit, partial(_itself, patch)) for patch in patches]
 
 
+def raised(nearby: Nearby, margin: Any) -> Nearby:
+    """The same of bodies that touch from this [m] away on."""
+    return [(is_near, partial(_raised, made, margin)) for is_near, made in nearby]
+
+
+def _raised(made: Callable[[], Any], margin: Any) -> Any:
+    patch = made()
+    return patch.raised(margin) if isinstance(patch, ContactPatch) else raised(patch, margin)
+
+
 def _itself(patch: ContactPatch) -> ContactPatch:
     return patch
 
 
-def _added(found: TouchedPatches, pair: Any, nearby: Nearby, sizes: Sequence[int]) -> TouchedPatches:
+def _added(found: TouchedPatches, pair: Any, nearby: Nearby, sizes: PatchSizes) -> TouchedPatches:
     """The list with those patches of a pair that are near."""
     for j, (is_near, made) in enumerate(nearby):
-        found = when(is_near, _keeping(pair, pair * len(sizes) + j, made, max(sizes)), found)
+        found = when(is_near, partial(_kept, pair, j, made, sizes), found)
     return found
 
 
-def _keeping(pair: Any, number: Any, made: Callable[[], ContactPatch], points: int) -> Callable[..., TouchedPatches]:
-    """Appends a patch to a list."""
-
-    def keep(found: TouchedPatches) -> TouchedPatches:
-        patch, k = made(), np.minimum(found.count, len(found.pair) - 1)
-        spare = points - len(patch.depths)
-        found.pair[k], found.patch[k], found.normal[k] = pair, number, patch.normal
-        found.points[k] = np.concatenate([patch.points, np.zeros((spare, 3))])
-        found.depths[k] = np.concatenate([patch.depths, np.full(spare, -np.inf)])
-        return TouchedPatches(found.count + 1, found.pair, found.patch, found.normal, found.points, found.depths)
-
-    return keep
+def _kept(pair: Any, number: int, made: Callable[[], Any], sizes: PatchSizes, found: TouchedPatches) -> TouchedPatches:
+    """The list with the patch of a pair that has this number among its own, or with several that may be near."""
+    patch = made()
+    if not isinstance(patch, ContactPatch):
+        return _added(found, pair, patch, sizes)
+    k, spare = np.minimum(found.count, len(found.pair) - 1), max(sizes.points) - len(patch.depths)
+    found.pair[k], found.patch[k], found.normal[k] = pair, pair * len(sizes.points) + number, patch.normal
+    found.points[k] = np.concatenate([patch.points, np.zeros((spare, 3))])
+    found.depths[k] = np.concatenate([patch.depths, np.full(spare, -np.inf)])
+    if patch.share is not None:
+        found.share[k] = patch.share
+    return replace(found, count=found.count + 1)

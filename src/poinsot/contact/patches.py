@@ -8,7 +8,8 @@ axes that separate boxes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from poinsot.contact.boxes import POINTS as BOX_POINTS
 from poinsot.contact.convex import CORES, placed
 from poinsot.contact.distances import DistanceShape, spots_on_distance
 from poinsot.contact.hulls import ConvexMesh
+from poinsot.contact.lying import ContactPatch, Range, along, over_box, over_cylinder, over_segment
 from poinsot.contact.manifolds import POINTS, convex_on_convex
 from poinsot.contact.reach import reach
 from poinsot.contact.spots import SPOTS
@@ -33,20 +35,17 @@ TINY = 1e-12  # m
 SKIN = 1e-9  # of the size of a solid: so near to its surface a point counts as within
 
 
-@dataclass(frozen=True, eq=False)
-class ContactPatch:
-    """The unit normal (3,) that points from b to a, points (m, 3) [m], and their depths (m,) [m]; in world axes."""
-
-    normal: Array
-    points: Array
-    depths: Array
-
-
 Meeting: TypeAlias = Callable[[Any, Pose, Any, Pose], list[ContactPatch]]
 
 
-def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[ContactPatch]:
-    """The patches of shape a, at X_WA, on shape b, at X_WB; as many for each pair of shapes, wherever they are."""
+def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose, margin: float = 0.0) -> list[ContactPatch]:
+    """The patches of shape a, at X_WA, on shape b, at X_WB; as many for each pair of shapes, wherever they are. They
+    touch where they are less than a margin [m] apart."""
+    found = _patches(a, X_WA, b, X_WB, margin)
+    return [patch.raised(margin) for patch in found] if margin else found
+
+
+def _patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose, margin: float) -> list[ContactPatch]:
     meet = meeting(a, b)
     if meet is None:
         raise TypeError(f"it is not known how {a!r} and {b!r} touch.")
@@ -54,13 +53,16 @@ def patches(a: Any, X_WA: Pose, b: Any, X_WB: Pose) -> list[ContactPatch]:
         return meet(a, X_WA, b, X_WB)
     find = _found_once(a if isinstance(a, ConvexMesh) else type(a), meet, _fixed(a), _fixed(b))
     (p, r), (q, s) = reach(a), reach(b)
+    r = r + margin if margin else r
     gap = X_WA @ p - X_WB @ q
 
-    def found(_: Any) -> list[ContactPatch]:
+    def found(_: Any) -> list[tuple[Array, ...]]:
         return find(_numbers(a), X_WA.R, X_WA.p, _numbers(b), X_WB.R, X_WB.p)
 
-    away = [ContactPatch(np.zeros(3), np.zeros((n, 3)), np.full(n, AWAY)) for n in points_of(a, b)]
-    return when(gap @ gap < (r + s) * (r + s), found, away)
+    sizes = points_of(a, b)
+    share = [np.ones(())] if len(sizes) > 1 else []
+    away = [(np.zeros(3), np.zeros((n, 3)), np.full(n, AWAY), *share) for n in sizes]
+    return [ContactPatch(*x) for x in when(gap @ gap < (r + s) * (r + s), found, away)]
 
 
 def points_of(a: Any, b: Any) -> list[int]:
@@ -99,14 +101,16 @@ THICK = {"Plate": "box", "Disc": "cylinder", "Rod": "capsule"}
 
 
 @memo
-def _found_once(owner: Any, meet: Meeting, a: Any, b: Any) -> Callable[..., list[ContactPatch]]:
-    """A meeting of two kinds of shapes, whose numbers are given, compiled once for all such pairs."""
+def _found_once(owner: Any, meet: Meeting, a: Any, b: Any) -> Callable[..., list[tuple[Array, ...]]]:
+    """A meeting of two kinds of shapes, whose numbers are given, compiled once for all such pairs; patches are told by
+    what they have."""
 
     @once
-    def meeting_of_shapes(x: Any, R: Array, p: Array, y: Any, S: Array, q: Array) -> list[ContactPatch]:
+    def meeting_of_shapes(x: Any, R: Array, p: Array, y: Any, S: Array, q: Array) -> list[tuple[Array, ...]]:
         one = a(*x) if isinstance(a, type) else a
         other = b(*y) if isinstance(b, type) else b
-        return meet(one, Pose.unchecked(R, p), other, Pose.unchecked(S, q))
+        found = meet(one, Pose.unchecked(R, p), other, Pose.unchecked(S, q))
+        return [tuple(x for x in (f.normal, f.points, f.depths, f.share) if x is not None) for f in found]
 
     return meeting_of_shapes
 
@@ -131,8 +135,27 @@ def _core(shape: Sphere | Capsule, X: Pose) -> tuple[Array, Array]:
 
 
 def _round_on_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
-    p, q = nearest(*_core(a, X), *_core(b, Y))
-    return [between(p, a.radius, q, b.radius, X.p - Y.p)]
+    one, other, towards = _core(a, X), _core(b, Y), X.p - Y.p
+    if isinstance(a, Capsule) and isinstance(b, Capsule):
+        return capsules(one, a.radius, other, b.radius, towards)
+    p, q = nearest(*one, *other)
+    return [between(p, a.radius, q, b.radius, towards)]
+
+
+def capsules(
+    one: tuple[Array, Array], r: Any, other: tuple[Array, Array], s: Any, towards: Array
+) -> list[ContactPatch]:
+    """The patches of two capsules, by the ends of their axes and their radii; of a ball, the ends are one point."""
+    p, _ = nearest(*one, *other)
+    d, e = one[1] - one[0], other[1] - other[0]
+    dd, ee = np.maximum(d @ d, TINY**2), np.maximum(e @ e, TINY**2)
+
+    def at(t: Array) -> ContactPatch:
+        x = one[0] + t * d
+        return between(x, r, other[0] + np.clip((x - other[0]) @ e / ee, 0.0, 1.0) * e, s, towards)
+
+    low, high = (np.clip(t, 0.0, 1.0) for t in over_segment(one[0], d, *other))
+    return along(at, (low, high), (p - one[0]) @ d / dd, (high - low) * np.sqrt(dd), r + s)
 
 
 def between(p: Array, r: Any, q: Array, s: Any, towards: Array) -> ContactPatch:
@@ -156,23 +179,32 @@ def nearest(p0: Array, p1: Array, q0: Array, q1: Array) -> tuple[Array, Array]:
 
 
 def _round_on_solid(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
-    """A ball by its centre; a capsule by both ends of its segment, and by the point of it nearest to the solid."""
-    ball_on, on = _BALL_ON[type(b)](b)
+    """A ball by its centre; a capsule where it is nearest to the solid, and at both ends of what lies over that."""
+    ball_on, on, over = _BALL_ON[type(b)](b)
     p, q = ((x - Y.p) @ Y.R for x in _core(a, X))
-    found = [ball_on(p, a.radius)]
-    if isinstance(a, Capsule):
-        found += [ball_on(x, a.radius) for x in (q, p + _nearest_to(on, p, q) * (q - p))]
-    return [ContactPatch(Y.R @ n, (Y @ x)[None, :], np.stack([depth])) for n, x, depth in found]
+
+    def at(t: Array) -> ContactPatch:
+        n, x, depth = ball_on(p + t * (q - p), a.radius)
+        return ContactPatch(Y.R @ n, (Y @ x)[None, :], np.stack([depth]))
+
+    if not isinstance(a, Capsule):
+        return [at(np.zeros(()))]
+    deepest = _nearest_to(on, p, q)
+    start, end = over(ball_on(p + deepest * (q - p), a.radius)[0], p, q - p)
+    return along(at, (start, end), deepest, (end - start) * a.height, a.radius)
 
 
-def _on_box(b: Box) -> tuple[Callable[..., Any], Callable[[Array], Array]]:
-    """How a ball touches a box at the origin, and the nearest point of the box."""
+BallOn: TypeAlias = tuple[Callable[..., Any], Callable[[Array], Array], Callable[..., Range]]
+
+
+def _on_box(b: Box) -> BallOn:
+    """How a ball touches a box at the origin, the nearest point of the box, and what of a segment lies over it."""
     half = 0.5 * np.stack(list(b.size))
-    return lambda c, r: _ball_on_box(c, r, half), lambda c: np.clip(c, -half, half)
+    return lambda c, r: _ball_on_box(c, r, half), lambda c: np.clip(c, -half, half), partial(over_box, b)
 
 
-def _on_cylinder(b: Cylinder) -> tuple[Callable[..., Any], Callable[[Array], Array]]:
-    """How a ball touches a cylinder at the origin, and the nearest point of the cylinder."""
+def _on_cylinder(b: Cylinder) -> BallOn:
+    """The same of a cylinder."""
 
     def on(c: Array) -> Array:
         across = np.sqrt(c[0] * c[0] + c[1] * c[1] + TINY * TINY)
@@ -189,14 +221,14 @@ def _on_cylinder(b: Cylinder) -> tuple[Callable[..., Any], Callable[[Array], Arr
         depth = r + np.where(inside, np.minimum(aside, along), -length)
         return n, c - (r - depth / 2) * n, depth
 
-    return ball_on, on
+    return ball_on, on, partial(over_cylinder, b)
 
 
 def _sign(x: Array) -> Array:
     return np.where(x < 0, -1.0, 1.0)
 
 
-_BALL_ON: dict[type, Callable[[Any], tuple[Callable[..., Any], Callable[[Array], Array]]]] = {
+_BALL_ON: dict[type, Callable[[Any], BallOn]] = {
     Box: _on_box,
     Cylinder: _on_cylinder,
 }
@@ -237,7 +269,7 @@ def _reversed(meet: Meeting) -> Meeting:
     """The same meeting with a and b exchanged."""
 
     def turned_round(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
-        return [ContactPatch(-p.normal, p.points, p.depths) for p in meet(b, Y, a, X)]
+        return [ContactPatch(-p.normal, p.points, p.depths, p.share) for p in meet(b, Y, a, X)]
 
     return turned_round
 

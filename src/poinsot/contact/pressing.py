@@ -42,7 +42,7 @@ class Pressed:
 
     n (3,): the normal, towards a. points (m, 3) [m], depths (m,) [m]. belt (3,) [m/s]: the velocity of what is
     touched, beside that which W takes into account. stretch xi (3,) [m] along the patch. turn (3,) [rad]: of the
-    springs that resist turning; None: there are none.
+    springs that resist turning; None: there are none. share: of the stiffness that a point alone has.
     """
 
     n: Array
@@ -51,11 +51,12 @@ class Pressed:
     belt: Array
     xi: Array
     turn: Array | None = None
+    share: Any = 1.0
     found: "Found" = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "xi", self.along(self.xi))  # the patch may have turned since
-        object.__setattr__(self, "found", Found.of(self.n, self.points, self.depths, self.belt))
+        object.__setattr__(self, "found", Found.of(self.n, self.points, self.depths, self.belt, self.share))
 
     @property
     def kept(self) -> int:
@@ -246,9 +247,9 @@ class Found:
     belt: Array
 
     @classmethod
-    def of(cls, n: Array, points: Array, depths: Array, belt: Array) -> "Found":
-        """Found for a patch with this normal."""
-        centre, share = (points[0], 1.0) if len(points) == 1 else (centre_of(points, depths), _share(depths))
+    def of(cls, n: Array, points: Array, depths: Array, belt: Array, alone: Any) -> "Found":
+        """Found for a patch with this normal; alone: the share of a point that is the only one."""
+        centre, share = (points[0], alone) if len(points) == 1 else (centre_of(points, depths), _share(depths))
         arms, arm = [np.cross(r, n) for r in points], np.cross(centre, n)
         squares, spread = [np.outer(c, c) for c in arms], [np.sum((c - arm) ** 2) for c in arms]
         inertia = (centre @ centre) * np.eye(3) - np.outer(centre, centre)

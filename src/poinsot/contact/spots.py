@@ -4,9 +4,12 @@ A spot is a function of the upward normal n (3,), in the axes of the shape's fra
 corners of a box, the lowest points of balls and ellipsoids, and of the rims of cylinders, cones and discs. A rim has
 three, 120 degrees apart, the first of them the lowest, so that it rolls smoothly and stands on its end as well. A mesh
 with many corners has the lowest of them, and those that are lowest if it is tilted slightly to all sides.
+
+On ground that bends, the normal that counts is the one at the spot (`lowest`).
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -14,10 +17,11 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.contact.hulls import ConvexMesh, far_point
-from poinsot.spatial import shapes
+from poinsot.spatial import Pose, shapes
 
 Spot: TypeAlias = Callable[[Array], Array]
 FLAT = 1e-9  # the sine of the angle below which a rim is level, and its lowest point any
+AGAIN = 4  # times that a spot is sought anew where the ground bends
 RIM = ((1.0, 0.0), (-0.5, np.sqrt(0.75)), (-0.5, -np.sqrt(0.75)))  # cosines and sines of the places on a rim
 
 
@@ -31,9 +35,30 @@ def ball(z: Any, radius: Any) -> Spot:
     return lambda n: np.stack([0.0, 0.0, z]) - radius * n
 
 
-def corner(x: Any, y: Any, z: Any) -> Spot:
-    """The spot at a point of the shape."""
-    return lambda n: np.stack([x, y, z])
+def lowest(spot: Spot, X: Pose, n: Array, normal_at: Callable[[Array], Array] | None) -> Array:
+    """The point (3,) [m] of a spot of a shape at X where n (3,) is upwards; on ground that bends, `normal_at` a point
+    (3,), where the normal is that at the point itself, both in the axes in which X is told.
+
+    p = X spot(n), n := n(p), again and again: with the radius r of the shape and R of the ground, the error of the
+    direction falls by r/R each time.
+    """
+    p = X @ spot(X.R.T @ n)
+    if normal_at is not None and not isinstance(spot, Corner):
+        for _ in range(AGAIN):
+            p = X @ spot(X.R.T @ normal_at(p))
+    return p
+
+
+@dataclass(frozen=True, eq=False)
+class Corner:
+    """The spot at a point of the shape, wherever upwards is."""
+
+    x: Any
+    y: Any
+    z: Any
+
+    def __call__(self, n: Array) -> Array:
+        return np.stack([self.x, self.y, self.z])
 
 
 def rim(z: Any, radius: Any) -> list[Spot]:
@@ -64,12 +89,12 @@ def ellipsoid(semi_axes: Any) -> Spot:
 
 def _box(s: shapes.Box) -> list[Spot]:
     a, b, c = s.size
-    return [corner(x * a / 2, y * b / 2, z * c / 2) for x, y, z in _signs(3)]
+    return [Corner(x * a / 2, y * b / 2, z * c / 2) for x, y, z in _signs(3)]
 
 
 def _plate(s: shapes.Plate) -> list[Spot]:
     a, b = s.size
-    return [corner(x * a / 2, y * b / 2, 0.0) for x, y in _signs(2)]
+    return [Corner(x * a / 2, y * b / 2, 0.0) for x, y in _signs(2)]
 
 
 def _cone(s: shapes.Cone) -> list[Spot]:
@@ -80,7 +105,7 @@ def _cone(s: shapes.Cone) -> list[Spot]:
 
 def _mesh(s: ConvexMesh) -> list[Spot]:
     if len(s.vertices) <= ALL:
-        return [corner(*v) for v in s.vertices]
+        return [Corner(*v) for v in s.vertices]
     size = float(np.ptp(s.vertices, axis=0).max())
 
     def lowest(n: Array, k: int) -> Array:

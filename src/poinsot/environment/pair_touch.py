@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from poinsot.contact.colliders import Collider
-from poinsot.contact.patches import ContactPatch, patches, require_meeting
+from poinsot.contact.colliders import Collider, margin_of
+from poinsot.contact.lying import ContactPatch
+from poinsot.contact.patches import patches, require_meeting
 from poinsot.contact.pressing import Pressed
 from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.parts.scene import Scene
@@ -45,10 +46,16 @@ class PairTouch(ContactElement):
         found = [
             patch
             for one, other in pairs_of(solids_a, solids_b, f"touch {self.name!r}")
-            for patch in patches(one.shape, X_a @ one.pose, other.shape, X_AB @ (X_b @ other.pose))
+            for patch in patches(
+                one.shape, X_a @ one.pose, other.shape, X_AB @ (X_b @ other.pose), margin_of(one) + margin_of(other)
+            )
         ]
         springs = zip(found, self.springs(scene, at_a.pose.R), strict=True)
-        pressed = [Pressed(p.normal, p.points, p.depths, np.zeros(3), xi, turn) for p, (xi, turn) in springs]
+        still = np.zeros(3)
+        pressed = [
+            Pressed(p.normal, p.points, p.depths, still, xi, turn, 1.0 if p.share is None else p.share)
+            for p, (xi, turn) in springs
+        ]
         return Meeting(self, self.a, self.b, X_AB.adjoint(), pressed)
 
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._types import Array, ArrayLike
-from poinsot.contact.colliders import Collider
+from poinsot.contact.colliders import Collider, margin_of
 from poinsot.contact.distances import clearance, require_slope
 from poinsot.contact.law import Material, numbers_of
 from poinsot.contact.pressing import Pressed
-from poinsot.contact.spots import SPOTS, Spot, spots_of
+from poinsot.contact.spots import SPOTS, Spot, lowest, spots_of
 from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.environment.terrain import Terrain
 from poinsot.fuse import is_traced
@@ -67,6 +67,11 @@ class Ground(Element):
     def effect(self, scene: Scene) -> Effect:
         return Effect()
 
+    @property
+    def bends(self) -> bool:
+        """Whether its normal differs from place to place."""
+        return self.distance is not None or (self.terrain is not None and callable(self.terrain.heights))
+
     def under(self, scene: Scene, p: Array) -> Footing:
         """The ground under the point p (3,) [m] of the world."""
         if self.distance is not None:
@@ -120,14 +125,18 @@ class Touch(ContactElement):
                 f"touch {self.name!r} has {self.count} points, but the shapes of {self.body!r} have {len(found)}.",
                 "count",
             )
+
+        def up(p: Array) -> Array:
+            return body.pose.R.T @ ground.under(scene, body.pose @ p).normal  # type: ignore[attr-defined]
+
         patches = []
         for (solid, spot), (xi, turn) in zip(found, self.springs(scene, body.pose.R), strict=True):
             X = X_CB @ solid.pose
-            up = body.pose.R.T @ ground.under(scene, body.pose @ X.p).normal  # type: ignore[attr-defined]
-            r = X @ spot(X.R.T @ up)
+            r = lowest(spot, X, up(X.p), up if ground.bends else None)  # type: ignore[attr-defined]
             there = ground.under(scene, body.pose @ r)  # type: ignore[attr-defined]
             n, belt = there.normal @ body.pose.R, there.velocity @ body.pose.R
-            patches.append(Pressed(n, r[None, :], np.stack([-there.clearance]), belt, xi, turn))
+            depth = margin_of(solid) - there.clearance if margin_of(solid) else -there.clearance
+            patches.append(Pressed(n, r[None, :], np.stack([depth]), belt, xi, turn))
         return Meeting(self, self.body, None, None, patches)
 
 

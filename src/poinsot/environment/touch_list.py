@@ -11,7 +11,7 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.contact.body_frames import BodyFrames, ShapePlaces, shape_places
-from poinsot.contact.colliders import Collider
+from poinsot.contact.colliders import Collider, margin_of
 from poinsot.contact.law import NUMBERS, Material
 from poinsot.contact.listed_contacts import (
     ListedContacts,
@@ -23,21 +23,23 @@ from poinsot.contact.listed_contacts import (
     listed_contacts,
     outcome,
 )
-from poinsot.contact.meeting_kinds import MeetingKind, kind_of
+from poinsot.contact.lying import ContactPatch
+from poinsot.contact.meeting_kinds import MeetingKind, kind_of_all
 from poinsot.contact.near_pairs import (
     Nearby,
+    PatchSizes,
     TouchedPatches,
     by_grid,
     deeper,
     near_pairs,
     near_room,
+    raised,
     touching,
     touching_by_list,
     touching_one,
 )
-from poinsot.contact.patches import ContactPatch
 from poinsot.contact.pressing import Books
-from poinsot.contact.spots import spots_of
+from poinsot.contact.spots import lowest, spots_of
 from poinsot.environment.listed_bodies import frames_of, joined_links, middle_of, on_body
 from poinsot.environment.meeting import ContactElement, Meeting
 from poinsot.fuse import fori_loop, in_memory
@@ -85,7 +87,7 @@ class TouchList(ContactElement):
             raise FieldError(
                 f"capacity of list {self.name!r} must be a whole number above 0, not {self.capacity!r}.", "capacity"
             )
-        several = max(self.sizes) > 1 or any(law.torsion > 0 or law.rolling > 0 for law in self.laws or ())
+        several = max(self.sizes.points) > 1 or any(law.torsion > 0 or law.rolling > 0 for law in self.laws or ())
         object.__setattr__(self, "turning", bool(self.turning or several))
 
     # What is known in advance.
@@ -98,18 +100,22 @@ class TouchList(ContactElement):
     @cached_property
     def kind(self) -> MeetingKind:
         """How all pairs meet."""
-        return self._first[0]
+        return kind_of_all(self._shapes(pair) for pair in self.pairs)
 
     @cached_property
-    def sizes(self) -> list[int]:
-        """How many points each patch of a pair has."""
-        kind, one, other = self._first
-        return [1] * len(spots_of(one)) if self.ground else kind.sizes(one, other)
+    def sizes(self) -> PatchSizes:
+        """The sizes of the patches of a pair."""
+        return self.kind.sizes(*self._shapes(self.pairs[0]))
 
     @cached_property
-    def _first(self) -> tuple[MeetingKind, Any, Any]:
-        one, other = (self.colliders[k].shape for k in self.pairs[0])
-        return (MeetingKind.alone(one) if self.ground else kind_of(one, other)[0]), one, other
+    def _margins(self) -> np.ndarray:
+        """How far outside their shapes [m] its colliders touch."""
+        return np.array([margin_of(collider) for collider in self.colliders])
+
+    def _shapes(self, pair: tuple[int, int]) -> tuple[Any, Any]:
+        """The two shapes of a pair; None for the ground."""
+        one, other = pair
+        return self.colliders[one].shape, None if other < 0 else self.colliders[other].shape
 
     def bodies(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.owners))
@@ -145,7 +151,7 @@ class TouchList(ContactElement):
 
     def _stiffness(self, patch: Any) -> Any:
         """That of the material [N/m] of a patch, by its number."""
-        return self.law(patch // len(self.sizes)).stiffness
+        return self.law(patch // len(self.sizes.points)).stiffness
 
     # Over a step.
 
@@ -212,8 +218,12 @@ class TouchList(ContactElement):
         balls = places.centres, places.radii
 
         def meet(a: Any, b: Any) -> Nearby:
-            table = np.asarray(numbers)
-            return self.kind.nearby(table[a], places.at[a], table[b], places.at[b], places.ahead[a] + places.ahead[b])
+            table, ahead = np.asarray(numbers), places.ahead[a] + places.ahead[b]
+            if not self._margins.any():
+                return self.kind.nearby(table[a], places.at[a], table[b], places.at[b], ahead)
+            margin = np.asarray(self._margins)[a] + np.asarray(self._margins)[b]
+            found = self.kind.nearby(table[a], places.at[a], table[b], places.at[b], ahead + margin)
+            return raised(found, margin)
 
         if self.kind.is_round and not by_grid(first, second):
             return touching(balls, first, second, meet, self.sizes, self.capacity), False
@@ -228,15 +238,22 @@ class TouchList(ContactElement):
 
     def _on_ground(self, scene: Scene, frames: BodyFrames, places: ShapePlaces, numbers: Array) -> TouchedPatches:
         """The spots of shapes that may touch the ground."""
+        bends = scene.elements[self.ground].bends  # type: ignore[attr-defined]
+
+        def up(p: Array) -> Array:
+            return self._under(scene, p + frames.about).normal
 
         def meet(a: Any) -> Nearby:
             shape, X = self.kind.placed(np.asarray(numbers)[a], places.at[a])
-            up, patches = X.R.T @ self._under(scene, X.p + frames.about).normal, []
+            n, patches = up(X.p), []
             for spot in spots_of(shape):
-                r = X @ spot(up)
+                r = lowest(spot, X, n, up if bends else None)
                 there = self._under(scene, r + frames.about)
                 patches.append(ContactPatch(there.normal, r[None, :], np.stack([-there.clearance])))
-            return deeper(patches, -places.ahead[a])
+            if not self._margins.any():
+                return deeper(patches, -places.ahead[a])
+            margin = np.asarray(self._margins)[a]
+            return raised(deeper(patches, -places.ahead[a] - margin), margin)
 
         def is_near(a: Any) -> Any:
             return self._under(scene, places.centres[a] + frames.about).clearance < places.radii[a]
@@ -246,7 +263,7 @@ class TouchList(ContactElement):
 
     def left_out(self, scene: Scene, h: Scalar) -> str | None:
         """The names of the first pair that found no place in a step h [s] from a scene; None if all did."""
-        whole, frames = replace(self, capacity=len(self.pairs) * len(self.sizes)), self.frames(scene)
+        whole, frames = replace(self, capacity=len(self.pairs) * len(self.sizes.points)), self.frames(scene)
         found, _ = whole.found(scene, frames, h)
         if int(found.count) > self.capacity:
             return self.pair_name(int(found.pair[self.capacity]))

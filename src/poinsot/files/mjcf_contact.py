@@ -65,8 +65,8 @@ def mjcf_shapes(path: str, names: list[str]) -> dict[str, tuple[Collider, ...]]:
     if left_out:
         left = f"planes, height fields, signed distances and geoms of the world are left out: {', '.join(left_out)}"
         notes.append(f"{left} (world.add_ground() is a plane)")
-    if np.any(model.geom_margin):
-        notes.append(f"the margins of {np.count_nonzero(model.geom_margin)} geoms are not read")
+    if np.any(model.pair_margin):
+        notes.append(f"the margins of {np.count_nonzero(model.pair_margin)} pairs are not read")
     if notes:
         warnings.warn(f"{path}: {'; '.join(notes)}.", stacklevel=2)
     return {name: tuple(some) for name, some in found.items()}
@@ -81,8 +81,8 @@ def _states_softness(model: Any) -> bool:
 def _collider(model: Any, g: int, shape: Any) -> Collider:
     X = Pose.from_quaternion(model.geom_quat[g], model.geom_pos[g])
     numbers = (model.geom_friction[g], model.geom_condim[g], model.geom_solref[g], model.geom_solimp[g])
-    groups = int(model.geom_contype[g]), int(model.geom_conaffinity[g])
-    return Collider(shape, X, surface(*numbers, _mass(model, g)), groups, int(model.geom_priority[g]))
+    groups, margin = (int(model.geom_contype[g]), int(model.geom_conaffinity[g])), float(model.geom_margin[g])
+    return Collider(shape, X, surface(*numbers, _mass(model, g)), groups, int(model.geom_priority[g]), margin)
 
 
 def _mass(model: Any, g: int) -> float:

@@ -5,13 +5,13 @@ from typing import Any
 
 from poinsot.contact.colliders import Collider, joined, numbers_key
 from poinsot.contact.law import Material, numbers_of
-from poinsot.contact.meeting_kinds import MeetingKind, kind_of
+from poinsot.contact.meeting_kinds import MeetingKind, kind_of, kind_of_all
 from poinsot.contact.patches import require_meeting
-from poinsot.contact.spots import spots_of
 from poinsot.environment.touch import Ground
 from poinsot.environment.touch_list import PLACES, TouchList
 from poinsot.parts import Element
 from poinsot.parts.element import whole_number
+from poinsot.spatial.shapes import Capsule
 
 NAME = "contacts"  # of the first list; others are contacts-2, contacts-3 ...
 
@@ -68,10 +68,14 @@ class ListDraft:
 
     def made(self, name: str, capacity: int | None, ground: str = "") -> TouchList:
         """The list, with room for `capacity` patches, or for all of its pairs if these are fewer."""
-        one, other = (list(self.shapes.values())[k][1].shape for k in self.pairs[0])
-        patches = len(spots_of(one) if ground else kind_of(one, other)[0].sizes(one, other))
-        usual = min(len(self.pairs), PLACES * len(self.shapes)) * patches
-        room = usual if capacity is None else min(capacity, len(self.pairs) * patches)  # all that may ever touch
+        shapes = [collider.shape for _, collider in self.shapes.values()]
+        ends = [(shapes[a], None if b < 0 else shapes[b]) for a, b in self.pairs]
+        kind = kind_of_all(ends)
+        patches = len(kind.sizes(*ends[0]).points)
+        # Of the patches of capsules, one touches, or two if they lie along each other, as in a heap of logs.
+        often = patches if not kind.along else 2 if all(isinstance(shape, Capsule) for shape in shapes) else 1
+        usual = PLACES * len(self.shapes) * often
+        room = min(usual if capacity is None else capacity, len(self.pairs) * patches)  # all that may ever touch
         laws = [law for _, law in self.laws.values()]
         several = len(laws) > 1
         return TouchList(
