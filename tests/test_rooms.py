@@ -15,7 +15,7 @@ SOURCE = Path(poinsot.__file__).parent
 # From top to bottom: an import only ever points to a room above its own, or to its own.
 ROOMS = {
     "": (
-        "_alone _atomic _errors _hints _listed _locks _memo _fields _optional _owned _types _version _zarr "
+        "_alone _atomic _errors _hints _listed _locks _memo _fields _optional _owned _signatures _types _version _zarr "
         "fuse spatial particles body mechanism contact parts environment control integrate world run study files "
         "show learn cli __main__"
     ).split(),

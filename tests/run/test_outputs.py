@@ -116,6 +116,7 @@ def test_a_rest_of_a_run_has_outputs_of_its_own():
     assert float(later.outputs.top) == pytest.approx(1 + 3 * 0.5 - G * 0.125, rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_what_broke_down_has_no_outputs():
     world = pt.World(gravity=(0, 0, 0))
     world.add_particle("rocket", 1.0, velocity=(1.0, 0, 0))

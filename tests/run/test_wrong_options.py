@@ -96,3 +96,32 @@ def test_a_force_whose_scene_comes_first():
         world.add_force("wind", "bead", function)
         with pytest.raises(ValueError, match=r"a function \(scene.*it must be one of \(t, scene\), or of \(t\) alone"):
             world.simulate(0.01)
+
+
+def test_functions_with_other_arguments():
+    """They are told with the arguments that they should have, before anything is compiled."""
+    world = pt.World()
+    world.add_particle("bead", 1.0, position=(1.0, 0, 0))
+    for function in (lambda t: t > 1, lambda: True, lambda t, scene, more: True):
+        with pytest.raises(ValueError, match=r"until is a function \(.*\); it must be one of \(t, scene\)"):
+            world.simulate(0.01, until=function)
+        with pytest.raises(ValueError, match=r"output 'a' is a function \(.*\); it must be one of \(t, scene\)"):
+            world.simulate(0.01, outputs={"a": ("max", function)})
+    with pytest.raises(
+        ValueError, match=r"tension of spring 'k' is a function \(l\); it must be one of \(length, rate"
+    ):
+        world.add_spring("k", "bead", "world", 1.0, tension=lambda l: l)
+    with pytest.raises(ValueError, match="tension of spring 'k' is 'x', not a function"):
+        world.add_spring("k", "bead", "world", 1.0, tension="x")
+    world.add_body("arm", pt.Inertia.sphere(1.0, 0.1), joint=pt.revolute((0, 0, 1)))
+    with pytest.raises(ValueError, match=r"the motion of a joint is a function \(t, s\); it must be one of \(t\)"):
+        world.drive("arm", lambda t, s: t)
+
+
+def test_a_body_that_is_misspelt_in_a_run():
+    world = pt.World()
+    world.add_particle("bead", 1.0)
+    run = world.simulate(0.01)
+    with pytest.raises(KeyError, match=r"there is no body 'bed'; did you mean 'bead'\?"):
+        run["bed"]
+    assert run["bead"].position.shape[-1] == 3

@@ -298,6 +298,7 @@ def test_every_instance_of_a_run_is_trimmed_for_its_own_numbers(names):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_an_input_that_is_given_is_a_step_if_the_trim_finds_it_and_a_condition_if_not():
     world = fighter()
     trim = world.trim("level", hold=("rudder",))
@@ -310,6 +311,7 @@ def test_an_input_that_is_given_is_a_step_if_the_trim_finds_it_and_a_condition_i
     assert np.abs(held.data.beta.values).min() > 1e-3
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_an_instance_that_cannot_be_trimmed_has_broken_down(tmp_path):
     world = fighter()
     trim = world.trim("level")

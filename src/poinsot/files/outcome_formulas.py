@@ -11,6 +11,7 @@ from typing import Any
 
 from poinsot._hints import hint
 from poinsot._memo import memo
+from poinsot._signatures import misfit
 from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES
 from poinsot.files.expressions import OF_ALL, RESERVED, YIELDING, Words, _check_all, _quantity, _value, parse
@@ -53,6 +54,8 @@ def _read(system: System, name: str, value: Any) -> Output:
     kind, function = value if isinstance(value, (tuple, list)) and len(value) == 2 else ("final", value)
     if not callable(function):
         raise ValueError(f"output {name!r} is {value!r}; expected {EXPECTED}, or a function (t, scene).")
+    if wrong := misfit(function, "t", "scene"):
+        raise ValueError(f"output {name!r} is {wrong}.")
     return _called(system, name, kind, function)
 
 

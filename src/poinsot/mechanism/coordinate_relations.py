@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from poinsot._errors import FieldError
+from poinsot._signatures import misfit
 from poinsot._types import Array
 from poinsot.fuse import Kernel, Table
 from poinsot.fuse.graph.nodes import tracing
@@ -148,6 +149,8 @@ class Driven:
     def __post_init__(self) -> None:
         if not callable(self.motion):
             raise FieldError(f"a joint is driven by a function of time [s], not by {self.motion!r}.", "motion")
+        if wrong := misfit(self.motion, "t"):
+            raise FieldError(f"the motion of a joint is {wrong}.", "motion")
 
     def joints(self, closure: "Closure") -> tuple[str, ...]:
         return (closure.b,)

@@ -8,6 +8,7 @@ import numpy as np
 
 from poinsot._errors import FieldError
 from poinsot._fields import Arguments
+from poinsot._signatures import misfit
 from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse.trace.purity import steady
 from poinsot.particles.internal import length_and_direction
@@ -41,6 +42,11 @@ class Spring(Element):
         owner = f"spring {self.name!r}"
         require_points(owner, point_a=self.point_a, point_b=self.point_b)
         require_not_negative(owner, rest_length=self.rest_length, damping=self.damping, stiffness=self.stiffness)
+        if self.tension is not None:
+            numbers = "length", "rate", "stiffness", "rest_length", "damping"
+            wrong = misfit(self.tension, *numbers) if callable(self.tension) else f"{self.tension!r}, not a function"
+            if wrong:
+                raise FieldError(f"tension of {owner} is {wrong}.", "tension")
         if self.a == self.b:
             raise FieldError(
                 f"{owner} joins {self.a!r} to itself; its ends must be two bodies, or a body and 'world'.", "b"

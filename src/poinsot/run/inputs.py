@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from poinsot._hints import hint
+from poinsot._signatures import misfit
 from poinsot._types import Array
 from poinsot.spatial.arrays import as_numbers
 from poinsot.world import System
@@ -66,25 +66,14 @@ def read_inputs(system: System, inputs: Mapping[str, Any]) -> Inputs:
         core = np.shape(system.inputs[name])
         if callable(value):
             functions[name] = value
-            given = np.shape(_of_time(name, value)(0.0))
+            if wrong := misfit(value, "t"):
+                raise ValueError(f"input {name!r} is {wrong}.")
+            given = np.shape(value(0.0))
             if given != core:
                 raise ValueError(f"input {name!r} has the shape {core}, but its function gives {given}.")
         else:
             held[name] = _staircase(name, value)
     return Inputs(functions, held)
-
-
-def _of_time(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; an error if it cannot be called with the time alone."""
-    try:
-        known = signature(function)
-    except (TypeError, ValueError):  # a function in C
-        return function
-    try:
-        known.bind(0.0)
-    except TypeError:
-        raise ValueError(f"input {name!r} is a function {known}; it must be one of (t), the time [s].") from None
-    return function
 
 
 def _staircase(name: str, value: Any) -> tuple[Array, Array]:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from poinsot._signatures import misfit
+
 NOISE_SEEDS = 2**32  # of `pt.noise`: larger ones would mean smaller ones
 
 
@@ -55,3 +57,5 @@ def condition(value: Any) -> None:
     """An error if a condition to stop at is no function."""
     if value is not None and not callable(value):
         raise ValueError(f"until must be a function (t, scene), such as lambda t, scene: t > 1, not {value!r}.")
+    if value is not None and (wrong := misfit(value, "t", "scene")):
+        raise ValueError(f"until is {wrong}.")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from poinsot._errors import UnknownNameError
+from poinsot._hints import hint
 from poinsot._memo import is_known
 from poinsot._types import Array
 from poinsot._version import __version__
@@ -275,6 +277,9 @@ class Run:
 
     def __getitem__(self, body: str) -> Any:
         """The records of one body: run["plane"].position."""
+        known = self.world.description.bodies
+        if isinstance(body, str) and body not in known:
+            raise UnknownNameError(f"there is no body {body!r}{hint(body, known) or '.'}", body)
         return self.data.sel(body=body)
 
     def __repr__(self) -> str:
