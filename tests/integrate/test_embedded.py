@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import poinsot as pt
-from poinsot.integrate import schemes
+from poinsot.integrate import schemes, taylor_series
 from poinsot.integrate.dense_output import Within
 from poinsot.integrate.embedded import DOP853, DOPRI5, Embedded, March, first_step, following_step, march, solution
 from poinsot.integrate.rosenbrock import RODAS4
@@ -222,3 +222,42 @@ def test_solutions_of_equations(scheme):
     for bad in (0.0, 1.0, np.nan):
         with pytest.raises(ValueError, match="tolerance must be"):
             solution(kepler, scheme, bad)
+
+
+SOLVERS = {
+    "order 5": lambda f, **options: solution(f, DOPRI5, **options),
+    "order 8": lambda f, **options: solution(f, DOP853, **options),
+    "rodas": lambda f, **options: solution(f, RODAS4, **options),
+    "taylor": taylor_series.solution,
+}
+
+
+def swing(t, y):
+    return np.stack([y[1], -y[0]])
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+def test_times_of_all_kinds(solver):
+    """One time, equal ones, below zero; and those that decrease or are no numbers, of which none is waited for."""
+    kernel, y = solver(swing, tolerance=1e-8), np.array([1.0, 0.0])
+    for times in ([0.0], [2.0, 2.0], [0.0, 0.0, 1.0, 1.0, 1.0], [-3.0, -1.0, 0.0]):
+        np.testing.assert_allclose(kernel(times, y)[:, 0], np.cos(np.subtract(times, times[0])), atol=1e-7)
+    with np.errstate(all="ignore"):
+        assert np.isnan(kernel([0.0, 1.0, np.nan], y)[-1]).all()
+        assert np.isnan(kernel([0.0, np.nan, np.nan], y)[1:]).all()
+        assert np.isnan(kernel([5.0, 4.0], y)[1]).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+def test_many_times_are_hardly_more_code(solver):
+    """All that grows with the times is to hand out the result, so that a thousand compile about as quickly as few."""
+    kernel = solver(swing, tolerance=1e-8)
+    few, many = (sum(kernel.count(k=k, n=2).values()) for k in (3, 4001))
+    assert many - few <= 2 * (4001 - 3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("rate", [lambda t, y: y[0], lambda t, y: np.concatenate([y, y])])
+def test_rates_of_another_shape_are_refused(solver, rate):
+    with pytest.raises(ValueError, match=r"f must return dy/dt of the shape of y, \(2,\), not \((4,)?\)"):
+        solver(rate, tolerance=1e-6)([0.0, 1.0], [1.0, 0.0])

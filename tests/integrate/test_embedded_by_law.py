@@ -228,6 +228,32 @@ def test_a_march_fails_where_no_step_will_do(t0, wall):
     assert rounding < calls[-1][1] <= 5.001 * rounding
 
 
+@pytest.mark.parametrize(("h", "error"), [(1e-13, 0.99), (1e-17, 0.99), (np.nan, np.nan), (np.inf, np.nan), (0.0, 2.0)])
+@pytest.mark.parametrize("limit", [None, np.inf])
+def test_a_march_fails_where_its_steps_no_longer_grow(h, error, limit):
+    """Steps that are accepted, but so short that the time stands still; and steps that are no numbers."""
+    calls, at = marching(lambda t, h: error, 3.0, h=h, end=4.0, limit=limit, tries=10_000)
+    assert at.failed
+    assert at.t < 4.0
+    assert len(calls) < 2000
+
+
+def test_steps_grow_from_a_first_one_below_the_rounding_of_the_time():
+    _, at = marching(lambda t, h: 1e-9, 1e6, h=1e-15, end=1e6 + 1.0)
+    assert at.t == 1e6 + 1.0
+    assert not at.failed
+
+
+@pytest.mark.parametrize("end", [4.0, 4.3])
+def test_steps_beyond_the_end_need_no_forces_there(end):
+    """Where there are none beyond t = 4 s, the last step leads to the end, not beyond; a later end is not reached."""
+    _, at = marching(lambda t, h: 1e-3 if t + h <= 4.0 else np.nan, 1.0, h=0.1, end=end, limit=np.inf)
+    assert bool(at.failed) == (end > 4.0)
+    assert at.t == pytest.approx(4.0, abs=1e-13)
+    if end == 4.0:
+        assert at.t == 4.0
+
+
 @pytest.mark.parametrize("d0", [0.0, 0.9e-5, 1.1e-5, 3e-5])
 @pytest.mark.parametrize("d1", [0.9e-5, 1.1e-5, 3e-5])
 def test_the_first_step_of_small_numbers(d0, d1):

@@ -6,6 +6,7 @@ from orbit_and_pendulum import MU, double_pendulum, orbiter
 
 import poinsot as pt
 from poinsot.run import rounds
+from poinsot.run.compiled import CompiledSystem
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +173,40 @@ def test_where_no_step_will_do():
     assert run.stop.reason == "broken"
     assert "no step, however short, meets the tolerance" in str(run.stop)
     assert run.stop.time == pytest.approx(np.pi / np.sqrt(8), abs=0.02)  # free fall from 1 m
+
+
+def pushed(push):
+    """A ball under a force along x that is a function of time."""
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("ball", 1.0)
+    world.add_force("push", "ball", lambda t: np.stack([push(t), 0.0, 0.0]))
+    return world
+
+
+@pytest.mark.parametrize("method", ["adaptive", "adaptive5", "rosenbrock"])
+@pytest.mark.parametrize("batch", [None, 3])
+def test_a_run_that_breaks_down_long_before_its_end(method, batch, monkeypatch):
+    """It ends with the reason, however many records were to come; where it broke down takes few repetitions to find."""
+    repeated = []
+    scan = CompiledSystem.scan_records
+    counted = lambda c, *args: repeated.append(args[-2:]) or scan(c, *args)  # noqa: E731
+    monkeypatch.setattr(CompiledSystem, "scan_records", counted)
+    run = pushed(lambda t: 1.0 / (90.0 - t)).simulate(100.0, method=method, batch=batch)
+    assert run.stop.reason == "broken"
+    notes = [str(run.stop)] if batch is None else list(run.stop.notes.values())
+    assert len(notes) == (batch or 1)
+    for note in notes:
+        assert "no step, however short, meets the tolerance" in note
+        assert float(note.rpartition("t = ")[2].removesuffix(" s")) == pytest.approx(90.0, abs=2e-3)
+    assert len(repeated) < 100
+
+
+@pytest.mark.parametrize("method", ["adaptive", "adaptive5", "rosenbrock"])
+def test_forces_that_end_with_the_run(method):
+    """The last step does not lead beyond the end if there are no forces there."""
+    run = pushed(lambda t: np.sqrt(1.0 - t)).simulate(1.0, method=method, tolerance=1e-8)
+    assert run.stop.reason == "duration"
+    assert run.data.velocity.values[-1, 0, 0] == pytest.approx(2 / 3, abs=1e-7)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1e-6, np.nan, np.inf, 2.0, "tight"])

@@ -45,6 +45,27 @@ def test_breaking_down_is_said():
     assert check.advised < check.step
 
 
+def on_a_spring(stiffness, damping):
+    world = pt.World(gravity=(0, 0, 0))
+    world.add_particle("ball", 0.2, (1.0, 0, 0))
+    world.add_spring("spring", "world", "ball", stiffness=stiffness, damping=damping, rest_length=0.5)
+    return world
+
+
+@pytest.mark.parametrize(("damping", "method"), [(1e5, "rk4"), (10.0, "euler"), (10.0, "midpoint")])
+def test_advice_where_a_step_is_not_stable(damping, method):
+    """Whether or not numbers stay finite: never more than is stable, and no step that follows from a blow-up."""
+    check = on_a_spring(1e6, damping).check_step(1e-3, 0.1, method=method)
+    assert not check.fine
+    assert check.stiff or check.error > 0.1
+    assert 1e-6 < check.advised <= 2.5 / check.fastest
+    assert f"try {check.advised:.2g} s" in str(check)
+
+
+def test_methods_that_choose_their_steps_are_told_as_such():
+    assert "chooses its steps by its own tolerance" in str(pendulum().check_step(1e-3, 0.1, method="adaptive"))
+
+
 def test_friction_that_a_step_jumps_over():
     """On a stone at rest, friction acts like a damper mu m g/slip: at the rate mu g/slip. Halving does not tell."""
 

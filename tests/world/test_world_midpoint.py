@@ -114,6 +114,48 @@ def test_what_it_cannot_step_is_refused():
         world.simulate(0.1, 1e-2, method=METHOD)
 
 
+def one_hinge(world):
+    rod = pt.Pose(p=(0, 0, -0.5)) @ pt.Inertia.capsule(1.0, 0.04, 0.9)
+    world.add_body("rod", rod, joint=pt.revolute((0, 1, 0)), q=1.0)
+
+
+def one_slider(world):
+    world.add_body("mass", pt.Inertia.sphere(1.0, 0.1), joint=pt.prismatic((0, 0, 1), stiffness=40.0), q=0.3)
+
+
+def one_particle(world):
+    world.add_particle("ball", 0.2, velocity=(1, 0, 0))
+    world.add_force("spring", "ball", lambda t, scene: -20 * scene["ball"].position)
+
+
+def one_that_is_slowed(world):
+    world.add_particle("ball", 0.2, velocity=(1, 0, 0))
+    world.add_force("drag", "ball", lambda t, scene: np.sin(5 * t) - 2 * scene["ball"].velocity)
+
+
+@pytest.mark.parametrize("add", [one_hinge, one_slider, one_particle, one_that_is_slowed])
+def test_order_where_velocities_follow_from_momenta_without_rounding(add):
+    """The first iteration then leaves them as they were, and must not be the last."""
+    world = pt.World()
+    add(world)
+    exact = world.simulate(1.0, method="adaptive", tolerance=1e-13, every=1.0).data.q.values[-1]
+    errors = [
+        np.abs(world.simulate(1.0, h, method=METHOD, every=1.0, ledger_tolerance=1.0).data.q.values[-1] - exact).max()
+        for h in (4e-3, 2e-3, 1e-3)
+    ]
+    np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), 2.0, atol=0.05)
+
+
+def test_the_equations_of_a_step_are_solved_to_rounding():
+    """Of a linear spring: energy after many short steps, each of which hardly changes the velocity."""
+    world = pt.World(gravity=(0, 0, 0))
+    one_particle(world)
+    for step in (1e-2, 1e-3, 1e-5):
+        run = world.simulate(1000 * step, step, method=METHOD, every=1000 * step, ledger=False)
+        v, x = run.data.v.values[-1], run.data.q.values[-1]
+        assert 0.1 * v @ v + 10 * x @ x == pytest.approx(0.1, rel=1e-13)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: four_bar(0.0), lambda: four_bar(6.0), double_pendulum])
 def test_a_million_steps(make):

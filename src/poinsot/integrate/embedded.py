@@ -166,7 +166,8 @@ def following_step(power: int, h: Scalar, error: Array, before: Array) -> tuple[
 @dataclass(frozen=True, eq=False)
 class March:
     """Where a march of adaptive steps is: the time [s], what is stepped, the next step [s], the last error, the
-    length [s] of the step in which it stopped, and whether it stopped by a condition or for want of a step."""
+    length [s] of the step in which it stopped, and whether it stopped by a condition or for want of a step. `held`:
+    whether steps may no longer lead beyond the end."""
 
     t: Array
     now: Any
@@ -175,6 +176,7 @@ class March:
     tried: Array
     met: Array
     failed: Array
+    held: Array | bool = False
 
 
 def _within(left: Scalar, wanted: Array) -> Array:
@@ -182,6 +184,11 @@ def _within(left: Scalar, wanted: Array) -> Array:
     short one."""
     halves = np.where(wanted < left, 0.5 * left, left)
     return np.where(wanted < 0.5 * left, wanted, halves)
+
+
+def _is_no_step(t: Scalar, h: Array) -> Array:
+    """Whether h [s] is about the rounding of the time t [s], or no number."""
+    return ~((h > 4e-16 * np.abs(t) + 1e-300) & (h < np.inf))
 
 
 def march(
@@ -197,8 +204,7 @@ def march(
     tries: Scalar | None = None,
 ) -> March:
     """Steps to the time `end`, each as long as its error allows, up to `longest` [s]; no more than `tries`. The last
-    ends there, or at the `limit` [s], and may then lead beyond.
-
+    ends there, or at the `limit` [s], and may then lead beyond, unless there are no forces.
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
     before the step that leads there, or, with a limit, after it. settled(t, now, h, new): what an accepted step makes
     of `new`, and its length [s]: less than h if something happens within it, where the next step begins. corner(t, now,
@@ -206,9 +212,8 @@ def march(
     """
 
     def step(at: March) -> March:
-        stop = (corner or _no_corner)(at.t, at.now, end if limit is None else limit)
-        left = stop - at.t
-        h = _within(left, np.minimum(at.h, longest))
+        stop = (corner or _no_corner)(at.t, at.now, end if limit is None else np.where(at.held, end, limit))
+        h = _within(left := stop - at.t, np.minimum(at.h, longest))
         new, error = attempt(at.t, at.now, h)
         does, length = error <= 1.0, h
         if settled is not None:
@@ -218,10 +223,11 @@ def march(
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
         stays = met if limit is None else False
-        failed, goes = ~does & (following <= 4e-16 * np.abs(at.t) + 1e-300), does & ~stays
+        lost = _is_no_step(at.t, following) & (~does | ((following <= h) & ~met))  # a first one that short may grow
+        failed, goes = lost & (at.held if limit is not None else True), does & ~stays
         return March(
             np.where(goes, t, at.t), chosen(goes, new, at.now), np.where(stays, at.h, following),
-            np.where(stays, at.error, remembered), np.where(met, length, at.tried), met, failed,
+            np.where(stays, at.error, remembered), np.where(met, length, at.tried), met, failed, at.held | lost,
         )  # fmt: skip
 
     return _repeated(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, tries)
@@ -248,6 +254,13 @@ def chosen(where: Any, new: Any, old: Any) -> Any:
     return rebuild([np.where(where, b, a) for a, b in zip(leaves, flatten(new)[0], strict=True)])
 
 
+def like(y: Array, rate: Any) -> Any:
+    """The rate of change of y (n,), if it has that shape."""
+    if np.shape(rate) != np.shape(y):
+        raise ValueError(f"f must return dy/dt of the shape of y, {np.shape(y)}, not {np.shape(rate)}.")
+    return rate
+
+
 def solution(
     f: Callable[..., Any], scheme: Scheme = DOP853, tolerance: float = 1e-9, parameters: bool = False
 ) -> Kernel:
@@ -264,15 +277,15 @@ def solution(
 
     def solved(times: Array, y: Array, *p: Array) -> Array:
         def rate(t: Scalar, y: Array) -> Array:
-            return f(t, y, *p)
+            return like(y, f(t, y, *p))
 
         def next_row(i: Any, carry: tuple[March, Array]) -> tuple[March, Array]:
-            here, end = times[i], times[i + 1]
+            here, end = times[np.maximum(i - 1, 0)], times[i]
             attempt = partial(_attempt, scheme, rate, tolerance, end if len(times) > 2 else np.inf)
-            at = march(attempt, scheme.power, carry[0], end, limit=np.max(times))
+            at = march(attempt, scheme.power, carry[0], end, limit=np.maximum(times[-1], end))
             y, within = at.now
             y = np.where(at.t > end, within.at(end), y) if len(times) > 2 else y
-            carry[1][i + 1] = np.where((at.t >= end) & (end >= here), y, np.nan)
+            carry[1][i] = np.where((at.t >= end) & (end >= here), y, np.nan)
             return at, carry[1]
 
         slope = rate(times[0], y)
@@ -280,8 +293,7 @@ def solution(
         zero, no, rows = np.zeros(()), np.zeros((), bool), np.zeros((len(times), len(y)))
         now = (y, Within.nothing(times[0], y, scheme.terms))
         at = March(times[0] + zero, now, h, zero + 1e-4, zero, no, no)
-        rows[0] = y
-        found: Array = fori_loop(len(times) - 1, next_row, (at, rows))[1]
+        found: Array = fori_loop(len(times), next_row, (at, rows))[1]
         return found
 
     return Kernel(solved, "(k),(n),(m)->(k,n)" if parameters else "(k),(n)->(k,n)")

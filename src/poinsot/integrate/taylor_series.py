@@ -16,6 +16,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel, fori_loop, when, while_loop
 from poinsot.fuse.derive.taylor import Expansion, series
+from poinsot.integrate.embedded import like
 
 Rate: TypeAlias = Callable[[Any, Any], Any]  # (t, y (n,)) -> dy/dt (n,)
 
@@ -190,15 +191,31 @@ def solution(
 
         def step(now: tuple[Any, ...]) -> tuple[Any, ...]:
             t, y, singular, i, rows = now
-            piece = expand(lambda t, y: f(t, y, *p), t, y, tolerance, together, times[-1], 0, singular)
+            piece = expand(lambda t, y: like(y, f(t, y, *p)), t, y, tolerance, together, times[-1], 0, singular)
             i, rows = _read(piece, times, i, rows)
             return t + piece.length, piece.after(piece.length), piece.singular, i, rows
 
-        start = (times[0], y, np.zeros((), bool), np.zeros((), int), np.zeros((count, len(y))))
+        start = (times[0], y, np.zeros((), bool), *_first_rows(times, y))
         rows: Array = while_loop(lambda now: now[3] < count, step, start, STEPS)[4]
         return rows
 
     return Kernel(solved, "(k),(n),(m)->(k,n)" if parameters else "(k),(n)->(k,n)")
+
+
+def _first_rows(times: Array, y: Array) -> tuple[Array, Array]:
+    """How many of the times (k,) are the first one, and rows (k, n) with y at these."""
+    count = len(times)
+
+    def one(now: tuple[Array, Array]) -> tuple[Array, Array]:
+        i, rows = now
+        rows[i] = y
+        return i + 1, rows
+
+    start = (np.zeros((), int), np.zeros((count, len(y))))
+    found: tuple[Array, Array] = while_loop(
+        lambda now: (now[0] < count) & (np.asarray(times)[np.minimum(now[0], count - 1)] == times[0]), one, start, count
+    )
+    return found
 
 
 def _read(piece: Piece, times: Array, i: Array, rows: Array) -> tuple[Array, Array]:

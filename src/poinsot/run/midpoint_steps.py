@@ -27,7 +27,7 @@ from poinsot.run.step_context import LedgerState, Method, Step, StepContext
 from poinsot.world import Motion, State, System
 
 MOST = 60  # iterations
-NEARLY = 1e-6  # of the velocities: while they change by more, it goes on though they do not converge yet
+NEARLY = 1e-10  # of the velocities: while they change by more, it goes on though they do not converge yet
 FAILED = 1e-3  # the same at the end: it has not converged
 
 
@@ -148,6 +148,8 @@ class _Begin:
         motion = self.context.motion(self.t + 0.5 * h, State(q, v, parts))
         slope = self.context.system.rate(motion)
         p = h * rates(self.mech, self.about, q, v, slope.q, self.context.system.open_accelerations(motion))
+        # By the new p: by the old one, w would lag behind it, and stand still in every other iteration.
+        v = velocities(self.mech, self.about, q, self.kicked(now.f) + 0.5 * p)
         _, w = floating.at_rest(self.mech, self.form.fixed, q, v)
         change, inflow = np.max(np.abs(w - now.w)), h * self._inflow_rate(motion)
         new = Increment(w, p, h * slope.parts, inflow, now.f, change, now.change)

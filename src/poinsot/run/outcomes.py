@@ -34,13 +34,17 @@ def first_breakdown(
 ) -> Breakdown:
     """Where one instance breaks down, within `count` steps from number `first` on, counted from the time t.
 
-    They are repeated one by one.
+    They are repeated by halves, as the times of steps do not depend on how calls are cut.
     """
-    step, ahead = first, compiled.scan_records(x, p, t, first, h, 1, 1)[0]
-    while np.all(np.isfinite(compiled.from_stepped(ahead, p))) and step + 1 < first + count:
-        x, step = ahead, step + 1
-        ahead = compiled.scan_records(x, p, t, step, h, 1, 1)[0]
-    y = np.asarray(compiled.from_stepped(ahead, p))
+    step = first
+    while count > 1:
+        half = count // 2
+        ahead = compiled.scan_records(x, p, t, step, h, half, 1)[0]
+        if np.all(np.isfinite(compiled.from_stepped(ahead, p))):
+            x, step, count = ahead, step + half, count - half
+        else:
+            count = half
+    y = np.asarray(compiled.from_stepped(compiled.scan_records(x, p, t, step, h, 1, 1)[0], p))
     k = int(np.argmax(~np.isfinite(y)))
     what = f"{compiled.labels()[k]} became {y[k]:g}" if not np.isfinite(y[k]) else "a quantity became infinite"
     if compiled.is_adaptive and np.all(np.isnan(y)):

@@ -9,12 +9,13 @@ from poinsot.environment import TouchList
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.stepping import METHODS, choose_method
+from poinsot.run.stepping import METHODS, choose_method, chooses_steps
 from poinsot.run.time_grid import time_grid
 from poinsot.world import System, World
 
 EXPLICIT = ("rk4", "midpoint", "euler", "semi-implicit euler", "splitting", "splitting4", "poinsot", "poinsot4")
 STABLE = 2.5  # of a step times the fastest rate: explicit methods need about that or less
+ROUGH = 0.1  # of what changes: from an error above it no other step follows
 BOUNCE = 0.02  # the part of the speed of an elastic blow that an implicit step may take without being told
 
 
@@ -65,6 +66,11 @@ class StepCheck:
         return self.step * self.decay > 2.0
 
     def __str__(self) -> str:
+        if chooses_steps(self.method):
+            return (
+                f"{self.method!r} chooses its steps by its own tolerance, so a step of {self.step:g} s says nothing "
+                "about its error: compare runs with a tolerance and a tenth of it"
+            )
         verdict = "is fine" if self.fine else f"is too long; take {self.advised:.2g} s"
         if not np.isfinite(self.error):
             text = f"a step of {self.step:g} s breaks down within {self.duration:g} s; try {self.advised:.2g} s"
@@ -73,6 +79,11 @@ class StepCheck:
             f"a step of {self.step:g} s {verdict}: over {self.duration:g} s, {self.method} is off by {self.error:.1e} "
             f"in {self.worst} (tolerance {self.tolerance:.0e}; {self.advised:.2g} s would do)"
         )
+        if self.error >= ROUGH:
+            text = (
+                f"a step of {self.step:g} s is far too long: over {self.duration:g} s, {self.method} is off by "
+                f"{self.error:.1e} in {self.worst} (tolerance {self.tolerance:.0e}); try {self.advised:.2g} s"
+            )
         if self.jumps:
             text += (
                 f". Friction or dampers slow {self.slowed!r} down within {1 / self.decay:.2g} s, and the step jumps "
@@ -119,10 +130,12 @@ def check_step(
         fine = compiled.from_stepped(compiled.scan_records(x, p, 0.0, 0, h / 2, 2 * stride, count), p)
     error, worst = _difference(compiled, system, start, coarse, fine, order)
     quick = _fastest(compiled, system, start, p)
+    stable = STABLE / quick[0] if name in EXPLICIT and quick[0] > 0 else np.inf
     if not np.isfinite(error):
-        advised = grid.step / 10
+        advised = min(grid.step / 10, stable)
         return StepCheck(grid.step, duration, name, np.inf, "all", tolerance, advised, fastest=quick[0], mover=quick[1])
-    advised = grid.step * min((0.5 * tolerance / max(error, 1e-16)) ** (1 / order), 100.0)
+    longer = (0.5 * tolerance / max(error, 1e-16)) ** (1 / order) if error < ROUGH else 0.1
+    advised = min(grid.step * min(longer, 100.0), stable)
     decay, slowed = _decay(compiled, system, stride * h * np.arange(1, count + 1), fine, p)
     if grid.step * decay > 2.0:
         advised = min(advised, 1 / decay)
