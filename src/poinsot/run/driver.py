@@ -183,10 +183,11 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         warnings.warn(reason, stacklevel=4)
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
-        if n is None and grid.steps <= FEW_STEPS and makes_one_run():
-            _hasten(compiled)
+        hasty = n is None and grid.steps <= FEW_STEPS and makes_one_run()
+        if hasty:
+            _hasten(compiled.to_stepped, compiled.from_stepped)
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
-        _begin(compiled, n is None)
+        _begin(compiled, n is None, hasty)
         if n is None and not compiled.net and is_alone():  # the command keeps the records of a single run
             prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
@@ -203,22 +204,20 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         return run
 
 
-def _hasten(compiled: CompiledSystem) -> None:
-    """Say of the code of a run, as it is asked for, that it is used little."""
-    for kernel in (compiled.to_stepped, compiled.from_stepped, _steps(compiled)):
+def _hasten(*functions: Callable[..., Any]) -> None:
+    """Say of compiled functions that their code is used little."""
+    for kernel in functions:
         if isinstance(kernel, Kernel):
             kernel.program().hasty = True
 
 
-def _begin(compiled: CompiledSystem, single: bool) -> None:
+def _begin(compiled: CompiledSystem, single: bool, hasty: bool) -> None:
     """Let another thread make the machine code of the steps, of one world or of many."""
-    steps = _steps(compiled)
+    steps = compiled.advance if compiled.until is None else compiled.advance_until
+    if hasty:
+        _hasten(steps)
     if isinstance(steps, Kernel):
         steps.program().begin(serial=single)
-
-
-def _steps(compiled: CompiledSystem) -> Any:
-    return compiled.advance if compiled.until is None else compiled.advance_until
 
 
 def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:
