@@ -76,6 +76,7 @@ class TouchList(ContactElement):
     ground: str = field(default="", metadata={"described": "if given"})
 
     structural: ClassVar[tuple[str, ...]] = ("count", "turning", "capacity")
+    shows: ClassVar[tuple[str, ...]] = ("count", "depth", "slip", "force", "stored", "late")  # numbers, of `effect`
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -310,6 +311,10 @@ class TouchList(ContactElement):
         wrenches = self._wrenches(scene, contacts, force, self.bodies())
         shown = self._shown(contacts, force, stored)
         return Effect(wrenches, stored=stored, power=now.power, shown=shown, shares=now.shares(self.turning))
+
+    def shown_now(self, contacts: ListedContacts) -> Mapping[str, Array]:
+        """The numbers that `shows` names, at an instant."""
+        return self._shown(contacts, lambda k: force_now(contacts, self.law, k), self.at_instant(contacts)[0])
 
     def at_instant(self, contacts: ListedContacts) -> tuple[Array, Books]:
         """The energy [J] that is stored, and the power of the forces [W]."""

@@ -15,8 +15,8 @@ from poinsot.parts import WORLD, Element
 from poinsot.parts.element import value_of
 from poinsot.parts.scene import Scene
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.measuring import Measuring, measuring, measuring_scene
 from poinsot.run.net_records import places_of_masses, velocities_of_masses
-from poinsot.run.observe import Measuring, measuring, measuring_scene
 from poinsot.run.result import Run
 from poinsot.spatial import motion, quaternion
 from poinsot.world import Description, Motion
