@@ -21,13 +21,12 @@ from poinsot.run.compiled import CompiledSystem
 from poinsot.run.crowds import Crowd, crowd_of
 from poinsot.run.few_looks import few_looks
 from poinsot.run.heaps import Heap, rest_context
-from poinsot.run.measuring import OF_BODY, measuring_in
+from poinsot.run.measuring import CONSERVED, OF_BODY, measuring_in
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.world import State
 
 OfBody: TypeAlias = Callable[[BodyState], Array]
 OfScene: TypeAlias = Callable[[Scene], Array]
-CONSERVED = {"energy": 7, "momentum": slice(1, 4), "angular_momentum": slice(4, 7)}  # among conserved quantities
 NUMBERS = 13  # of the mass, the centre of mass and the moment of inertia of a body
 
 

@@ -15,6 +15,11 @@ from poinsot.world import Motion, State
 
 T = TypeVar("T")
 Measuring: TypeAlias = Callable[[Array, Array, Array], tuple[Array, ...]]  # of (time, y, p), for all records
+CONSERVED: dict[str, Any] = {
+    "energy": 7,
+    "momentum": slice(1, 4),
+    "angular_momentum": slice(4, 7),
+}  # among conserved quantities
 OF_BODY: dict[str, Callable[[BodyState], Array]] = {
     "position": lambda b: b.position,
     "orientation": lambda b: b.orientation,
