@@ -6,7 +6,7 @@ lists do and hold follows from loops. Only the rest of the world (`run.crowds`) 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from poinsot.run.compiled import CompiledSystem
 from poinsot.run.crowds import Crowd, crowd_of
 from poinsot.run.few_looks import few_looks
 from poinsot.run.heaps import Heap, rest_context
-from poinsot.run.measuring import CONSERVED, OF_BODY, measuring_in
+from poinsot.run.measuring import CONSERVED, OF_BODY, Measuring, measuring_in
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.world import State
 
@@ -167,6 +167,37 @@ class CrowdRecords:
             values = np.asarray(self._shown(t, y[..., : self.compiled.n_state], p))
         names = [f"{name}.{key}" for name in self.lists for key in TouchList.shows]
         return {name: values[..., k] for k, name in enumerate(names)}
+
+    @memo
+    def places(self, name: str) -> Measuring:
+        """The contacts of a list, as `TouchList.places`."""
+
+        def places(heap: Heap) -> tuple[Array, ...]:
+            element, contacts = heap.lists[name]
+            return element.places_of(contacts, heap.bodies.about)
+
+        of = tuple(partial(lambda k, heap: places(heap)[k], k) for k in range(5))
+        return measuring_in(self.compiled, self._heap, of, f"listed in loops: {name}", 0)
+
+    def _heap(self, p: Array, t: Scalar, state: State) -> Heap:
+        y = np.concatenate([state.q, state.v, state.parts])
+        return Heap.of(self.compiled.context(p), t, in_memory(y), 0.0)
+
+    @memo
+    def input(self, name: str) -> Measuring:
+        """An input of the world."""
+
+        def value(heap: Heap) -> Array:
+            return heap.scene.input(name)
+
+        return measuring_in(self.compiled, self._heap, (value,), f"input in loops: {name}")
+
+    def wrenches(self) -> tuple[tuple[str, str], ...]:
+        """The elements and bodies of all wrenches."""
+        rest, elements = self.crowd.rest, self.compiled.system.description.acting()
+        theirs = {} if rest is None else {k: tuple(e.wrenches) for k, e in rest.first_motion().effects.items()}
+        mine = {k: e.bodies() for k, e in elements if k in self.lists or k in self.crowd.one_by_one}
+        return tuple((k, body) for k, bodies in (theirs | mine).items() for body in bodies)
 
     def kinetic_energy(self, time: Array, y: Array, p: Array) -> Array:
         """T [J] (r, ...) of all bodies."""

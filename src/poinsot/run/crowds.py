@@ -1,7 +1,8 @@
 """Crowds: the free bodies of a world that are stepped in loops, and the rest of it, which is a small world of its own.
 
-A free body belongs to the crowd if nothing acts on it but weight and contacts in lists, and no element looks at it.
-All others, the elements that act on them, and trees with their joints are the rest, which is written out.
+A free body belongs to the crowd if nothing acts on it but weight, contacts in lists, and elements that act on bodies
+one by one and alike (`Element.one_by_one`), and no other element looks at it. All others, the elements that act on
+them, and trees with their joints are the rest, which is written out.
 """
 
 from collections.abc import Mapping
@@ -61,6 +62,13 @@ class Crowd:
         return State(y[q], y[v], y[parts])
 
     @cached_property
+    def one_by_one(self) -> dict[str, Array]:
+        """The elements that act on bodies one by one, and the number (n,) of each body in loops among theirs, or -1."""
+        acting = {k: e for k, e in self.system.description.elements.items() if e.one_by_one() is not None}
+        numbers = {k: {body: i for i, body in enumerate(e.bodies())} for k, e in acting.items()}
+        return {k: np.array([of.get(name, -1) for name in self.names]) for k, of in numbers.items()}
+
+    @cached_property
     def in_lists(self) -> tuple[str, ...]:
         """The bodies of the rest that lists touch."""
         lists = [e for e in self.system.description.elements.values() if isinstance(e, TouchList)]
@@ -105,7 +113,14 @@ def _rest(system: System, names: tuple[str, ...]) -> System | None:
     d, mine = system.description, set(names)
     if len(mine) == len(d.bodies):
         return None
-    rest = without_lists(replace(d, bodies={name: body for name, body in d.bodies.items() if name not in mine}))
+    elements = {}
+    for name, element in without_lists(d).elements.items():
+        own = [body for body in element.bodies() if body not in mine]
+        if element.one_by_one() is None:
+            elements[name] = element
+        elif own:
+            elements[name] = element.only(own)
+    rest = replace(d, bodies={name: body for name, body in d.bodies.items() if name not in mine}, elements=elements)
     owners = {id(owner) for owner in (d, *rest.bodies.values(), *rest.elements.values())}
     return system_of(rest, tuple(path for path in system.free if id(owner_of(d, path)) in owners))
 
@@ -117,7 +132,8 @@ def _acts_alike(crowd: Crowd) -> bool:
         return True
     with np.errstate(all="ignore"):
         scenes = [system.scene(0.0, system.start())[0] for system in (crowd.system, crowd.rest)]
-        there, here = ([x for name in scenes[1].elements for x in _numbers(scene.effect(name))] for scene in scenes)
+        names = [name for name, e in scenes[1].elements.items() if e.one_by_one() is None]
+        there, here = ([x for name in names for x in _numbers(scene.effect(name))] for scene in scenes)
     return all(np.allclose(a, b, rtol=1e-9, atol=0, equal_nan=True) for a, b in zip(there, here, strict=True))
 
 
@@ -133,7 +149,7 @@ def _involved(system: System) -> set[str] | None:
     on. Where the entries of all of q and v are looked at, it cannot be told: in the rest they have other places.
     """
     mech, plain = system.mechanism, without_lists(system.description).elements
-    acting = {name: e for name, e in plain.items() if not isinstance(e, (Ground, Terrain))}
+    acting = {k: e for k, e in plain.items() if not isinstance(e, (Ground, Terrain)) and e.one_by_one() is None}
     own = {name: own_states(system.states, name) for name in acting}
     heavy = {body for name, e in acting.items() for body in (*e.inertias(own[name]), *e.decoupled())}
     found = heavy | {body for e in acting.values() for body in (*e.bodies(), *e.joints())}
