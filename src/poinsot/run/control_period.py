@@ -80,6 +80,12 @@ class ControlPeriod:
         p, first = np.where(over, next_p, p), np.where(over, 0.0, first)
         return x, p, first, np.where(over, next_observed, last), status, last
 
+    def ahead(self, x: Array, p: Array, first: int, h: float, n: int) -> Array:
+        """Where a single world goes in n steps h [s] from number `first` on, with the inputs in p; NaN if it breaks."""
+        action = p[list(self.places)] if self.places else np.zeros(1)
+        new, *_, status = self.kernel(False)(x, p, 0.0, float(first), action, h, float(n), np.inf)
+        return np.asarray(new) if status < BROKEN else np.full(np.shape(x), np.nan)
+
     # The same, compiled.
 
     @property

@@ -40,22 +40,22 @@ class CrowdRecords:
     # What is asked of each body.
 
     @memo
-    def of_bodies(self, of: tuple[OfBody, ...], name: str) -> Callable[[Array, Array, Array], list[Array]]:
+    def of_bodies(self, of: tuple[OfBody, ...], name: str) -> Measuring:
         """These quantities of all bodies, (r, ..., b, *shape) each, in the order of the bodies of the world."""
         alone, rest = self._of_one(of, name), self._of_rest_bodies(of, name)
         places, others = self._places
 
-        def measured(time: Array, y: Array, p: Array) -> list[Array]:
-            found = [] if rest is None else rest(time, y, p)
+        def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
+            found = () if rest is None else rest(time, y, p)
             filled = []
             for k, own in enumerate(alone(y, p)):
-                shape = own.shape[y.ndim :]
-                whole = np.empty((*y.shape[:-1], len(places) + len(others), *shape))
-                whole[(..., places, *(slice(None),) * len(shape))] = own
+                whole = np.empty((*y.shape[:-1], len(places) + len(others), *own.shape[y.ndim :]))
+                rows = np.moveaxis(whole, y.ndim - 1, 0)  # a view
+                rows[places] = np.moveaxis(own, y.ndim - 1, 0)
                 if found:
-                    whole[(..., others, *(slice(None),) * len(shape))] = found[k]
+                    rows[others] = np.moveaxis(found[k], y.ndim - 1, 0)
                 filled.append(whole)
-            return filled
+            return tuple(filled)
 
         return measured
 
@@ -121,7 +121,7 @@ class CrowdRecords:
 
     # The rest of the world.
 
-    def _of_rest_bodies(self, of: Sequence[OfBody], name: str) -> Callable[[Array, Array, Array], list[Array]] | None:
+    def _of_rest_bodies(self, of: Sequence[OfBody], name: str) -> Measuring | None:
         if self.crowd.rest is None:
             return None
 
@@ -131,7 +131,7 @@ class CrowdRecords:
         return self.of_rest(tuple(each(quantity) for quantity in of), f"of bodies: {name}")
 
     @memo
-    def of_rest(self, of: tuple[OfScene, ...], name: str) -> Callable[[Array, Array, Array], list[Array]]:
+    def of_rest(self, of: tuple[OfScene, ...], name: str) -> Measuring:
         """What is asked of the scene of the rest."""
 
         def scene(p: Array, t: Scalar, state: State) -> Scene:
@@ -139,8 +139,7 @@ class CrowdRecords:
             assert context is not None
             return context.scene(t, self.crowd.rest_of(np.concatenate([state.q, state.v, state.parts])))
 
-        measured = measuring_in(self.compiled, scene, of, f"of the rest: {name}")
-        return lambda time, y, p: list(measured(time, y, p))
+        return measuring_in(self.compiled, scene, of, f"of the rest: {name}")
 
     # What lists do, and sums over all bodies.
 
