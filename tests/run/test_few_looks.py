@@ -6,7 +6,8 @@ from run_worlds import machine
 
 from poinsot.fuse import Kernel
 from poinsot.fuse.kernels import ELEMENTARY
-from poinsot.run.observe import OBSERVABLES, measuring, observables
+from poinsot.run.measuring import measuring
+from poinsot.run.observe import OBSERVABLES, observables
 
 
 def elementary(x, y):

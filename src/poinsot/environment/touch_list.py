@@ -78,6 +78,7 @@ class TouchList(ContactElement):
     ground: str = field(default="", metadata={"described": "if given"})
 
     structural: ClassVar[tuple[str, ...]] = ("count", "turning", "capacity")
+    shows: ClassVar[tuple[str, ...]] = ("count", "depth", "slip", "force", "stored", "late")  # numbers, of `effect`
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -328,6 +329,10 @@ class TouchList(ContactElement):
         shown = self._shown(contacts, force, stored)
         return Effect(wrenches, stored=stored, power=now.power, shown=shown, shares=now.shares(self.turning))
 
+    def shown_now(self, contacts: ListedContacts) -> Mapping[str, Array]:
+        """The numbers that `shows` names, at an instant."""
+        return self._shown(contacts, lambda k: force_now(contacts, self.law, k), self.at_instant(contacts)[0])
+
     def at_instant(self, contacts: ListedContacts) -> tuple[Array, Books]:
         """The energy [J] that is stored, and the power of the forces [W]."""
 
@@ -357,12 +362,15 @@ class TouchList(ContactElement):
         """Patches that touch, by place: points (m, p, 3) [m], depths (m, p), negative without one, normals (m, 3),
         forces (m, 3) [N] on the first body, in world axes, and friction (m,)."""
         frames = self.frames(scene)
-        contacts = self.contacts(scene, frames, 0.0)
+        return self.places_of(self.contacts(scene, frames, 0.0), frames.about)
+
+    def places_of(self, contacts: ListedContacts, about: Array) -> tuple[Array, ...]:
+        """The same of contacts that are known, seen from a point (3,) [m]."""
 
         def add(k: Any, filled: tuple[Array, ...]) -> tuple[Array, ...]:
             points, depths, normals, forces, friction = filled
             F = force_now(contacts, self.law, k)[-3:]
-            points[k], depths[k] = contacts.found.points[k] + frames.about, contacts.found.depths[k]
+            points[k], depths[k] = contacts.found.points[k] + about, contacts.found.depths[k]
             normals[k] = contacts.found.normal[k]
             forces[k] = frame(contacts.found.normal[k]) @ F
             friction[k] = self.law(contacts.found.pair[k]).friction

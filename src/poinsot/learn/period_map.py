@@ -47,7 +47,7 @@ def period_kernel(sim: WorldStepper) -> Kernel:
     """One period of a stepper as a kernel: (x, action, t, p) -> (x, what is observed, status)."""
     if not sim.action_labels:
         raise ValueError("this stepper has no inputs; a bridge needs an action: add one with world.add_input.")
-    return _kernel(sim._period, sim.substeps, sim.step_length)
+    return _kernel(sim.period, sim.substeps, sim.step_length)
 
 
 @memo

@@ -19,7 +19,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, in_memory, solve_spd
 from poinsot.mechanism.block_vectors import by_body
-from poinsot.spatial import Inertia, quaternion, rotation
+from poinsot.spatial import Inertia, Pose, quaternion, rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,16 @@ class BodyArrays:
     def at_centre(self, F: Array, k: Any) -> Array:
         """A wrench F (6,) about the common point as one about the centre of body k."""
         return np.concatenate([F[:3] - np.cross(self.x[k], F[3:]), F[3:]])
+
+    def state(self, k: Any) -> tuple[Pose, Array]:
+        """Pose and twist V_WB_B (6,) of the frame of body k."""
+        R, w, c = self.R[k], self.V[k, :3] @ self.R[k], np.asarray(self.c)[k]
+        X = Pose.unchecked(R, self.x[k] + self.about - R @ c)
+        return X, np.concatenate([w, self.V[k, 3:] @ R - np.cross(w, c)])
+
+    def wrench_at_centre(self, F_B: Array, k: Any) -> Array:
+        """A wrench F_B (6,) about the origin of the frame of body k, in its axes, as one about its centre."""
+        return np.concatenate([self.R[k] @ (F_B[:3] - np.cross(np.asarray(self.c)[k], F_B[3:])), self.R[k] @ F_B[3:]])
 
     def moved(self, y: Array, V: Array, h: Scalar, new: Array) -> Array:
         """The new state, with their q and v entered: those after a time h [s] from a state y at velocities V (n, 6),

@@ -1,6 +1,6 @@
 """Elements, which act on the bodies of a world: a new one is a frozen dataclass with a name and an effect."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
@@ -16,7 +16,7 @@ from poinsot._types import Array, ArrayLike, Scalar
 from poinsot.fuse import is_traced
 from poinsot.fuse.trace.purity import steady
 from poinsot.parts.resisting import Resisting
-from poinsot.parts.scene import Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.spatial import Inertia
 from poinsot.spatial.arrays import as_array, number_in
 
@@ -169,6 +169,15 @@ class Element:
     def bodies(self) -> tuple[str, ...]:
         """The names of the bodies that it acts on."""
         return ()
+
+    def one_by_one(self) -> Callable[[Scene, BodyState, Any], Array] | None:
+        """If all of its effect is that it acts on its bodies one by one, and by the same function: the wrench F_B (6,)
+        of a scene, the body, and its number among `bodies`, which may be traced."""
+        return None
+
+    def only(self, names: Sequence[str]) -> "Element":
+        """The same for some of its bodies, if it acts on them one by one."""
+        raise TypeError(f"{self.name!r} acts on its bodies together.")
 
     def joints(self) -> tuple[str, ...]:
         """The names of the bodies whose joints it acts in."""

@@ -14,6 +14,8 @@ from poinsot._types import Array, Scalar
 from poinsot.fuse import Kernel
 from poinsot.run.advancing import is_met
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.heap_instants import all_finite, chosen, instant
+from poinsot.run.heaps import is_heap
 from poinsot.run.measured import Measurement, Quantity, measurement
 from poinsot.spatial.arrays import as_array
 
@@ -38,7 +40,7 @@ class ControlPeriod:
     def observe(self, t: Scalar, x: Array, p: Array) -> Array:
         """The observation (no,) at the time t."""
         c = self.compiled
-        return self.observed.of(c.context(p).motion(t, c.unpack(c._from_stepped(x, p)).state))
+        return self.observed.of(instant(c.context(p), t, c.unpack(c._from_stepped(x, p)).state))
 
     def advance(
         self, x: Array, p: Array, origin: Scalar, first: Scalar, action: Array, h: Scalar, n: Scalar
@@ -49,8 +51,11 @@ class ControlPeriod:
         """
         c, p = self.compiled, self.with_action(p, action)
         new = c._advance(x, p, origin, first, h, n)
-        finite, sound = np.all(np.isfinite(new)), np.all(np.isfinite(action)) if len(self.places) else True
-        x, t = np.where(finite, new, x), origin + (first + np.where(finite, n, 0)) * h
+        in_loops = is_heap(c.system)
+        finite = all_finite(new) if in_loops else np.all(np.isfinite(new))
+        sound = np.all(np.isfinite(action)) if len(self.places) else True
+        x = chosen(finite, new, x) if in_loops else np.where(finite, new, x)
+        t = origin + (first + np.where(finite, n, 0)) * h
         met = is_met(c, t, c._from_stepped(x, p), p) if c.until is not None else False
         status = np.where(met, MET, GOES_ON)
         status = np.where(finite, status, BROKEN)
@@ -71,8 +76,15 @@ class ControlPeriod:
         """The same; if the episode is over, the next one begins. And what was observed before that."""
         x, p, first, last, status = self.advance_all(x, p, origin, first, action, h, n, limit)
         over = (status > GOES_ON) & (status < NO_ACTION)
-        x, p, first = np.where(over, next_x, x), np.where(over, next_p, p), np.where(over, 0.0, first)
+        x = chosen(over, next_x, x) if is_heap(self.compiled.system) else np.where(over, next_x, x)
+        p, first = np.where(over, next_p, p), np.where(over, 0.0, first)
         return x, p, first, np.where(over, next_observed, last), status, last
+
+    def ahead(self, x: Array, p: Array, first: int, h: float, n: int) -> Array:
+        """Where a single world goes in n steps h [s] from number `first` on, with the inputs in p; NaN if it breaks."""
+        action = p[list(self.places)] if self.places else np.zeros(1)
+        new, *_, status = self.kernel(False)(x, p, 0.0, float(first), action, h, float(n), np.inf)
+        return np.asarray(new) if status < BROKEN else np.full(np.shape(x), np.nan)
 
     # The same, compiled.
 

@@ -1,10 +1,11 @@
 """Crowds: the free bodies of a world that are stepped in loops, and the rest of it, which is a small world of its own.
 
-A free body belongs to the crowd if nothing acts on it but weight and contacts in lists, and no element looks at it.
-All others, the elements that act on them, and trees with their joints are the rest, which is written out.
+A free body belongs to the crowd if nothing acts on it but weight, contacts in lists, and elements that act on bodies
+one by one and alike (`Element.one_by_one`), and no other element looks at it. All others, the elements that act on
+them, and trees with their joints are the rest, which is written out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -63,6 +64,13 @@ class Crowd:
         return State(y[q], y[v], y[parts])
 
     @cached_property
+    def one_by_one(self) -> dict[str, Array]:
+        """The elements that act on bodies one by one, and the number (n,) of each body in loops among theirs, or -1."""
+        acting = {k: e for k, e in self.system.description.elements.items() if e.one_by_one() is not None}
+        numbers = {k: {body: i for i, body in enumerate(e.bodies())} for k, e in acting.items()}
+        return {k: np.array([of.get(name, -1) for name in self.names]) for k, of in numbers.items()}
+
+    @cached_property
     def in_lists(self) -> tuple[str, ...]:
         """The bodies of the rest that lists touch."""
         lists = [e for e in self.system.description.elements.values() if isinstance(e, TouchList)]
@@ -115,7 +123,9 @@ def _rest(system: System, names: tuple[str, ...], effects: Graph) -> _Rest | Non
     d, mine = system.description, set(names)
     if len(mine) == len(d.bodies):
         return _Rest(None)
-    rest = without_lists(replace(d, bodies={name: body for name, body in d.bodies.items() if name not in mine}))
+    elements = {name: _left(e, mine) for name, e in without_lists(d).elements.items()}
+    bodies = {name: body for name, body in d.bodies.items() if name not in mine}
+    rest = replace(d, bodies=bodies, elements={name: e for name, e in elements.items() if e is not None})
     owners = {id(owner) for owner in (d, *rest.bodies.values(), *rest.elements.values())}
     free = tuple(path for path in system.free if id(owner_of(d, path)) in owners)
     try:
@@ -124,6 +134,14 @@ def _rest(system: System, names: tuple[str, ...], effects: Graph) -> _Rest | Non
         return None
     there = _effects(world, system)
     return _Rest(world) if there is not None and same_graph(there, effects) else None
+
+
+def _left(element: Element, mine: Container[str]) -> Element | None:
+    """What is left of an element without some bodies, if it acts on bodies one by one; else the whole of it."""
+    if element.one_by_one() is None:
+        return element
+    own = [body for body in element.bodies() if body not in mine]
+    return element.only(own) if own else None
 
 
 def without_lists(d: Description) -> Description:
@@ -144,9 +162,9 @@ def _involved(system: System, effects: Graph) -> set[str]:
 
 
 def _acting(system: System) -> dict[str, Element]:
-    """The elements that have effects of their own, but for lists."""
+    """The elements that have effects of their own, but for lists and those that act on bodies one by one."""
     plain = without_lists(system.description).elements
-    return {name: e for name, e in plain.items() if not isinstance(e, (Ground, Terrain))}
+    return {k: e for k, e in plain.items() if not isinstance(e, (Ground, Terrain)) and e.one_by_one() is None}
 
 
 def _effects(there: System, whole: System) -> Graph | None:

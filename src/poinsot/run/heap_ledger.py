@@ -3,7 +3,8 @@
 It is that of `run.ledger` and `run.step_errors`. In world axes about the centres of mass, coordinates move on with the
 velocities at the end, so that weight adds nothing of its own, and the inertia of a body turns with it: left are
 
-    energy            -h^2 a M a/2 - h (omega x I omega) . omega_1, and what contacts state themselves,
+    energy            -h^2 a M a/2 - h (omega x I omega) . omega_1, and what contacts state themselves; and h^2 Q a by
+                       forces Q on bodies one by one, which are those at the start,
     angular momentum   R_1 I_B omega_1 - R_0 I_B omega_1 - h omega x I omega, of each body.
 
 What the rest of the world adds is as in any world.
@@ -24,6 +25,7 @@ from poinsot.run import ledger
 from poinsot.run.heaps import Heap, HeapMotion, rest_context
 from poinsot.run.step_context import StepContext
 from poinsot.run.step_errors import held_beside_tangent, step_error
+from poinsot.spatial import motion
 from poinsot.world import Motion
 
 
@@ -76,6 +78,7 @@ def inflow_rates(heap: Heap, books: Mapping[str, Books], pushed: Mapping[str, Ar
     if moved is not None and heap.crowd.rest is not None:
         rates |= dict(zip(ledger.sources(heap.crowd.rest), ledger.inflow_rates(heap.crowd.rest, moved), strict=True))
     rates["gravity"] = rates["gravity"] + _weight(heap)
+    rates |= {name: rates[name] + _one_by_one(heap, name) for name in heap.acting}
     for name, (element, _) in heap.lists.items():
         shares, F = books[name].shares(element.turning), pushed[name][len(heap)]
         inflow = -np.concatenate([F[:3] + np.cross(heap.bodies.about, F[3:]), F[3:]])
@@ -123,6 +126,8 @@ def _own(heap: Heap, a: Array, h: Scalar, did: Mapping[str, ListOutcome], end: H
         L = bodies.moment_in_body(k) @ then
         w = bodies.R[k] @ then
         lost = 0.5 * h * h * (a[k] @ bodies.inertia_times(a[k], k)) + h * (spin @ w)
+        for name in heap.acting:  # these entered their power at the velocities of the start
+            lost = lost - h * h * (bodies.wrench_at_centre(heap.own_wrench(name, k), k) @ a[k])
         return turned + end.bodies.R[k] @ L - bodies.R[k] @ L - h * spin, energy - lost
 
     turned, energy = fori_loop(len(bodies), add, (np.zeros(3), np.zeros(())))
@@ -142,6 +147,17 @@ def _weight(heap: Heap) -> Array:
 
     mass, at = fori_loop(len(bodies), add, (np.zeros(()), np.zeros(3)))
     return _rate(np.concatenate([np.cross(at, g), mass * g]), np.zeros(()))
+
+
+def _one_by_one(heap: Heap, name: str) -> Array:
+    """The inflow (8,) by an element that acts on free bodies one by one."""
+
+    def add(k: Any, sums: tuple[Array, Array]) -> tuple[Array, Array]:
+        F, (X, V) = heap.own_wrench(name, k), heap.bodies.state(k)
+        return sums[0] + motion.wrench_in_frame(X, F), sums[1] + F @ V
+
+    F, power = fori_loop(len(heap.bodies), add, (np.zeros(6), np.zeros(())))
+    return _rate(np.zeros(6) if heap.scene.elements[name].internal else F, power)
 
 
 def _rate(F: Array, power: Any) -> Array:

@@ -24,7 +24,7 @@ from poinsot.mechanism.free_bodies import BodyArrays, FreePart, row
 from poinsot.mechanism.stiff import Added
 from poinsot.mechanism.stiff_joined import JoinedLinks, Part, TreePart, joined_accelerations
 from poinsot.mechanism.stiff_rows import accelerations
-from poinsot.parts.scene import Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.run.crowds import Crowd, crowd_of
 from poinsot.run.step_context import StepContext
 from poinsot.run.stiff_steps import StiffStep
@@ -92,6 +92,19 @@ class Heap:
         w = self.bodies.V[k, :3]
         return np.cross(w, self.bodies.I[k] @ w)
 
+    @property
+    def acting(self) -> list[str]:
+        """The elements that act on free bodies one by one."""
+        return [name for name, numbers in self.crowd.one_by_one.items() if np.any(numbers >= 0)]
+
+    def own_wrench(self, name: str, k: Any) -> Array:
+        """F_B (6,) on body k by an element that acts on bodies one by one."""
+        of = self.scene.elements[name].one_by_one()
+        assert of is not None
+        number = np.asarray(self.crowd.one_by_one[name])[k]
+        F: Array = np.where(number >= 0, of(self.scene, BodyState(*self.bodies.state(k)), np.maximum(number, 0)), 0.0)
+        return F
+
     def on_rest(self, pushed: Mapping[str, Array], wrenches: Mapping[str, Array]) -> dict[str, Array]:
         """Wrenches (6,) on bodies of the rest, by name, with those (m + 1, 6) of lists on all bodies."""
         found = dict(wrenches)
@@ -108,7 +121,8 @@ class Heap:
 
         def load(k: Any) -> Array:
             weight = np.asarray(self.bodies.mass)[k] * self.gravity
-            return self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight])
+            other = self.bodies.at_centre(F[k], k) + np.concatenate([-self.spin(k), weight])
+            return sum((self.bodies.wrench_at_centre(self.own_wrench(name, k), k) for name in self.acting), other)
 
         return by_body(len(self.bodies), load)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from poinsot._hints import hint
 from poinsot._types import Array
+from poinsot.run.heap_instants import HeapInstant, number_of
 from poinsot.run.observe import LABELS, Observable, observables, of_world
 from poinsot.spatial.arrays import as_array
 from poinsot.world import Motion, System
@@ -40,7 +41,12 @@ def _function(system: System, function: Callable[[Any, Any], Any], k: int) -> Me
     if value.dtype.kind not in "fiub" or value.ndim > 1:
         raise ValueError(f"{name} gives an array of shape {value.shape}; a function of the scene gives numbers, (n,).")
     labels = [name] if value.ndim == 0 else [f"{name}[{i}]" for i in range(len(value))]
-    return Measurement(tuple(labels), lambda m: 1.0 * np.ravel(as_array(function(m.scene.t, m.scene))))
+
+    def of(m: Any) -> Array:
+        scene = (m.motion if isinstance(m, HeapInstant) else m).scene
+        return 1.0 * np.ravel(as_array(function(scene.t, scene)))
+
+    return Measurement(tuple(labels), of)
 
 
 def _named(system: System, name: str) -> Measurement:
@@ -54,14 +60,15 @@ def _named(system: System, name: str) -> Measurement:
         near = hint(name, [*known, *numbers, *(label.rpartition(".")[0] for label in numbers)])
         raise ValueError(f"there is no quantity {name!r}{near or '; there are ' + ', '.join(known)}.")
     places = [numbers[label] for label in chosen]
-    return Measurement(tuple(chosen), lambda m: np.stack([1.0 * known[q].of(m)[at] for q, at in places]))
+    return Measurement(tuple(chosen), lambda m: np.stack([1.0 * number_of(m, q, at, known[q].of) for q, at in places]))
 
 
 def _numbers(system: System, quantity: str, observable: Observable) -> list[tuple[str, tuple[str, tuple[int, ...]]]]:
     """Every number of a quantity: its label, and where it is: (quantity, index)."""
     labels = [LABELS[dim](system) for dim in observable.dims if dim in LABELS]
     if len(labels) < len(observable.dims):
-        shape = np.shape(observable.of(system.first_motion()))
+        known = system.states.get(quantity)
+        shape = np.shape(observable.of(system.first_motion()) if known is None else known)
         labels = [[str(k) for k in range(size)] for size in shape]
     return [
         (label_of(quantity, observable.dims, [x[k] for x, k in zip(labels, at, strict=True)]), (quantity, at))

@@ -1,32 +1,29 @@
 """The quantities that can be recorded: a table, each with its dimensions, unit and frame."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from poinsot._hints import hint
 from poinsot._memo import memo
-from poinsot._types import Array, Scalar
-from poinsot.environment import AirMass
+from poinsot._types import Array
+from poinsot.environment import AirMass, TouchList
 from poinsot.environment.airspeed import AIR_QUANTITIES
 from poinsot.environment.orbit_quantities import ORBIT_QUANTITIES, known_around, orbit_quantity
 from poinsot.mechanism import kinematics
 from poinsot.mechanism.model import coordinates
-from poinsot.parts.element import Effect, units_of_outputs
+from poinsot.parts.element import units_of_outputs
 from poinsot.parts.load_factor import load_factor, specific_force
-from poinsot.parts.scene import BodyState, Scene
 from poinsot.parts.whereabouts import ATTITUDE, PLACE, WHEREABOUTS
-from poinsot.run import ledger, shared_scene
+from poinsot.run import ledger
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.few_looks import FEW_LOOKS, few_looks
+from poinsot.run.crowd_records import crowd_records
+from poinsot.run.crowds import crowd_of
+from poinsot.run.measuring import OF_BODY, Measuring, measuring
 from poinsot.run.net_records import recorded
 from poinsot.world import Motion, System
 
-T = TypeVar("T")
-Measuring: TypeAlias = Callable[[Array, Array, Array], tuple[Array, ...]]  # of (time, y, p), for all records
 AXES = ("x", "y", "z")
 LABELS: dict[str, Callable[[System], Sequence[str]]] = {
     "body": lambda s: [link.name for link in s.bodies.links],
@@ -48,8 +45,8 @@ class Observable:
     meaning: str
 
 
-def _each(of: Callable[[Any], Array]) -> Callable[[Motion], Array]:
-    return lambda m: np.stack([of(m.scene[name]) for name in m.scene.bodies])
+def _each(name: str) -> Callable[[Motion], Array]:
+    return lambda m: np.stack([OF_BODY[name](m.scene[body]) for body in m.scene.bodies])
 
 
 def _joints(of: Callable[[Motion], Array]) -> Callable[[Motion], Array]:
@@ -89,10 +86,10 @@ def _accelerations(of: Callable[[Motion, str], Array]) -> Callable[[Motion], Arr
 
 ORIGIN = "of the body frame's origin, world axes"
 OBSERVABLES: dict[str, Observable] = {
-    "position": Observable(_each(lambda b: b.position), ("body", "axis"), "m", ORIGIN),
-    "orientation": Observable(_each(lambda b: b.orientation), ("body", "wxyz"), "1", "quaternion, body to world axes"),
-    "velocity": Observable(_each(lambda b: b.velocity), ("body", "axis"), "m/s", ORIGIN),
-    "angular_velocity": Observable(_each(lambda b: b.angular_velocity), ("body", "axis"), "rad/s", "body axes"),
+    "position": Observable(_each("position"), ("body", "axis"), "m", ORIGIN),
+    "orientation": Observable(_each("orientation"), ("body", "wxyz"), "1", "quaternion, body to world axes"),
+    "velocity": Observable(_each("velocity"), ("body", "axis"), "m/s", ORIGIN),
+    "angular_velocity": Observable(_each("angular_velocity"), ("body", "axis"), "rad/s", "body axes"),
     "q": Observable(_joints(lambda m: m.scene.q), ("coordinate",), "rad, m, 1", "joint coordinates"),
     "v": Observable(_joints(lambda m: m.scene.v), ("freedom",), "rad/s, m/s", "joint velocities"),
     "energy": Observable(lambda m: _conserved(m)[7], (), "J", "kinetic and stored, gravity and springs included"),
@@ -103,12 +100,12 @@ OBSERVABLES: dict[str, Observable] = {
     "angular_momentum": Observable(
         lambda m: _conserved(m)[4:7], ("axis",), "kg m^2/s", "about the world's origin, world axes"
     ),
-    "body_momentum": Observable(_each(lambda b: b.momentum), ("body", "axis"), "kg m/s", "of each body, world axes"),
+    "body_momentum": Observable(_each("body_momentum"), ("body", "axis"), "kg m/s", "of each body, world axes"),
     "body_angular_momentum": Observable(
-        _each(lambda b: b.angular_momentum), ("body", "axis"), "kg m^2/s",
+        _each("body_angular_momentum"), ("body", "axis"), "kg m^2/s",
         "of each body, about the world's origin, world axes",
     ),
-    "body_kinetic_energy": Observable(_each(lambda b: b.kinetic_energy), ("body",), "J", "of each body"),
+    "body_kinetic_energy": Observable(_each("body_kinetic_energy"), ("body",), "J", "of each body"),
     "acceleration": Observable(_joints(lambda m: m.vdot), ("freedom",), "rad/s^2, m/s^2", "joint accelerations"),
     "joint_force": Observable(_joints(lambda m: m.tau), ("freedom",), "N m, N", "motors, springs and losses in joints"),
     "reaction": Observable(
@@ -163,7 +160,7 @@ def observables(system: System, names: Sequence[str] | None) -> dict[str, Observ
 def _own(system: System) -> dict[str, Observable]:
     """States and outputs of the elements, as "element.quantity"."""
     elements = dict(system.description.acting())
-    motion = system.first_motion()
+    shown = _shown_first(system)
     own = {}
     for name, element in elements.items():
         units = units_of_outputs(element)
@@ -171,10 +168,20 @@ def _own(system: System) -> dict[str, Observable]:
             own[f"{name}.{key}"] = Observable(
                 _state(f"{name}.{key}"), _dims(name, key, value), units.get(key, ""), "state"
             )
-        for key, value in motion.effects[name].shown.items():
+        for key, value in shown.get(name, {}).items():
             of = _shown(name, key)
             own[f"{name}.{key}"] = Observable(of, _dims(name, key, value), units.get(key, ""), "")
     return own
+
+
+def _shown_first(system: System) -> Mapping[str, Mapping[str, Array]]:
+    """What elements show at the start; of lists in heaps, zeros, as nobody looks for all of their pairs here."""
+    if (crowd := crowd_of(system)) is None:
+        return {name: effect.shown for name, effect in system.first_motion().effects.items()}
+    elements = system.description.elements.items()
+    lists = {name: dict.fromkeys(e.shows, np.zeros(())) for name, e in elements if isinstance(e, TouchList)}
+    rest = {} if crowd.rest is None else crowd.rest.first_motion().effects
+    return {name: effect.shown for name, effect in rest.items()} | lists
 
 
 @memo
@@ -206,11 +213,17 @@ def observe(
     """The quantities for every record: time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)."""
     if compiled.net and (found := _of_net(compiled, names, y, p)) is not None:
         return found
-    chosen, measured = _observer(compiled.original, None if names is None else tuple(names))
-    arrays = dict(zip(chosen, measured(time, y, p), strict=True))
+    chosen = observables(compiled.system, names)
+    records = crowd_records(compiled.original)
+    with np.errstate(all="ignore"):
+        arrays = {} if records is None else records.found(tuple(chosen), time, y, p)
+    left = tuple(name for name in chosen if name not in arrays)
+    if left:
+        written_out, measured = _observer(compiled.original, left if arrays or names is not None else None)
+        arrays |= zip(written_out, measured(time, y, p), strict=True)
     if "orientation" in arrays:
         arrays["orientation"] = continuous(arrays["orientation"])
-    return {name: (chosen[name], array) for name, array in arrays.items()}
+    return {name: (observable, arrays[name]) for name, observable in chosen.items()}
 
 
 def _of_net(
@@ -225,6 +238,8 @@ def _of_net(
 
 def prepare(compiled: CompiledSystem, names: str | Sequence[str] | None) -> None:
     """Trace what measures these quantities body by body, while other threads compile."""
+    if crowd_of(compiled.system) is not None:
+        return
     _observer(compiled.original, (names,) if isinstance(names, str) else None if names is None else tuple(names))
 
 
@@ -233,86 +248,6 @@ def _observer(compiled: CompiledSystem, names: tuple[str, ...] | None) -> tuple[
     """The quantities with these names, and the compiled function that measures them."""
     chosen = observables(compiled.system, names)
     return chosen, measuring(compiled, [observable.of for observable in chosen.values()], f"observed {names}")
-
-
-class Glance:
-    """The motion of a scene, of which is computed what is asked for: accelerations if something follows from them."""
-
-    def __init__(self, scene: Scene) -> None:
-        self.scene, self.effects = scene, _Effects(scene)
-
-    def __getitem__(self, name: str) -> BodyState:
-        return self.scene[name]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.scene.dynamics, name)
-
-
-class _Effects(Mapping[str, Effect]):
-    """The effects of all elements of a scene, each found when it is asked for."""
-
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-
-    def __getitem__(self, name: str) -> Effect:
-        effect = None if self.scene.elements[name].follows else self.scene.effect(name)
-        return self.scene.dynamics.effects[name] if effect is None or effect.is_deferred else effect
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.scene.elements)
-
-    def __len__(self) -> int:
-        return len(self.scene.elements)
-
-
-def measuring(
-    compiled: CompiledSystem, of: Sequence[Callable[[Motion], Array]], name: str = "", looks: int = FEW_LOOKS
-) -> Measuring:
-    """A function of records, time (r,), y (r, ..., ny) and p, that gives these quantities for each of them.
-
-    In so many first `looks`, few records are evaluated by NumPy, else by compiled code, with the same bits. `name`: of
-    quantities that follow from the system and this name alone (`CompiledSystem.compile`).
-    """
-
-    return _measuring(compiled, lambda scene: cast(Motion, Glance(scene)), of, name, looks)
-
-
-def measuring_scene(
-    compiled: CompiledSystem, of: Sequence[Callable[[Scene], Array]], name: str = "", looks: int = FEW_LOOKS
-) -> Measuring:
-    """The same for what follows from poses, velocities and single elements: no equation of motion is traced."""
-    return _measuring(compiled, lambda scene: scene, of, name, looks)
-
-
-def _measuring(
-    compiled: CompiledSystem,
-    at: Callable[[Scene], T],
-    of: Sequence[Callable[[T], Array]],
-    name: str,
-    looks: int,
-) -> Measuring:
-    shapes: list[tuple[int, ...]] = []
-
-    def function(t: Scalar, y: Array, p: Array) -> Array:
-        """All in one array: a ufunc has no more than 64 outputs."""
-        instant = at(shared_scene.scene(compiled, t, y, p))
-        arrays = [1.0 * quantity(instant) for quantity in of]
-        shapes[:] = map(np.shape, arrays)
-        return np.concatenate([np.zeros(0), *map(np.ravel, arrays)])
-
-    text = f"(),({compiled.ny}),({compiled.np})->(n)"
-    evaluated = few_looks(
-        compiled.compile(function, text, name=name, plain=True, found=shapes, at_an_instant=True), looks
-    )
-
-    def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
-        with np.errstate(all="ignore"):
-            values = evaluated(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
-        ends = np.cumsum([math.prod(shape) for shape in shapes])
-        pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
-        return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
-
-    return measured
 
 
 def continuous(q: Array) -> Array:

@@ -51,11 +51,11 @@ class WorldStepper:
         self.compiled = compiled_system(system, method, (), False, until, "cpu")
         self.inputs = tuple(system.inputs if options.inputs is None else options.inputs)
         self.action_labels, places = _places(self.compiled, self.inputs)
-        self._period = control_period(self.compiled, places, options.observed)
-        self.observation_labels = self._period.observed.labels
+        self.period = control_period(self.compiled, places, options.observed)
+        self.observation_labels = self.period.observed.labels
         if not self.observation_labels:
             raise ValueError("nothing is observed; name at least one quantity, observe=['energy'].")
-        self._xp, self._call = _callable(self._period.kernel(options.autoreset), options, self.batch or 1)
+        self._xp, self._call = _callable(self.period.kernel(options.autoreset), options, self.batch or 1)
         self._numbers = tuple(map(self._xp.asarray, (self.step_length, float(self.substeps), float(limit))))
         self._places = self._xp.asarray(np.array(places, dtype=int))
         self._make_room()
@@ -130,7 +130,7 @@ class WorldStepper:
         with np.errstate(all="ignore"):
             y = np.asarray(c.start(p))
             x = np.asarray(c.to_stepped(y, p))
-            observed = np.asarray(self._period.observation()(0.0, x, p))
+            observed = np.asarray(self.period.observation()(0.0, x, p))
         if not np.all(np.isfinite(y)):
             k = np.argwhere(~np.isfinite(y))[0][-1]
             raise ValueError(f"an episode cannot start: {c.labels()[k]} is not finite.")
@@ -296,7 +296,7 @@ class WorldStepper:
     def _observe(self, out: Any) -> Any:
         x, p = self._host(self._now[0]), self._host(self._now[1])
         with np.errstate(all="ignore"):
-            observed = self._xp.asarray(self._period.observation()(self._host(self.time), x, p))
+            observed = self._xp.asarray(self.period.observation()(self._host(self.time), x, p))
         if out is None:
             return observed
         self._target(out)[...] = observed
@@ -382,7 +382,7 @@ class WorldStepper:
 
         It can be differentiated, as in pt.vjp(sim.kernel, wrt=(0, 4)).
         """
-        return self._period.map(self.substeps)
+        return self.period.map(self.substeps)
 
     def close(self) -> None:
         """Release it; any further step is an error."""

@@ -11,7 +11,7 @@ from poinsot._types import Array
 from poinsot.fuse.trace.table import Table, look_ups
 from poinsot.parts import Element
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.observe import measuring
+from poinsot.run.measuring import measuring
 from poinsot.world import Motion, System
 
 Records: TypeAlias = tuple[Array, Array, Array]  # time (r,), y (r, ..., ny), p (..., np) or (r, ..., np)

@@ -1,11 +1,14 @@
 """A hand in a world: it pulls a point of a body by a spring, or pushes it, as the user of a page does."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
 from poinsot.parts import Effect, Element, Scene
+from poinsot.parts.scene import BodyState
 from poinsot.world import World
 
 HAND = "hand"  # the name of the element and of its input
@@ -24,18 +27,33 @@ class Hand(Element):
     """
 
     names: tuple[str, ...] = ()
+    numbers: tuple[int, ...] | None = None  # of the bodies; by default 1, 2, ...
 
     def bodies(self) -> tuple[str, ...]:
         return self.names
 
     def effect(self, scene: Scene) -> Effect:
-        held = scene.input(HAND)
-        return Effect({name: self._wrench(scene, name, held, k + 1.0) for k, name in enumerate(self.names)})
+        wrench = self.one_by_one()
+        return Effect({name: wrench(scene, scene[name], k) for k, name in enumerate(self.names)})
 
-    def _wrench(self, scene: Scene, name: str, held: Array, number: float) -> Array:
-        body, point = scene[name], held[1:4]
-        f = held[9:12] + held[7] * (held[4:7] - body.point(point)) - held[8] * body.velocity_of(point)
-        return body.wrench(np.where(held[0] == number, f, 0.0), point)
+    def only(self, names: Sequence[str]) -> "Hand":
+        numbers = dict(zip(self.names, self._numbers, strict=True))
+        return replace(self, names=tuple(names), numbers=tuple(numbers[name] for name in names))
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(range(1, len(self.names) + 1)) if self.numbers is None else self.numbers
+
+    def one_by_one(self) -> Callable[[Scene, BodyState, Any], Array]:
+        numbers = np.array(self._numbers, dtype=float)
+
+        def wrench(scene: Scene, body: BodyState, k: Any) -> Array:
+            held = scene.input(HAND)
+            point = held[1:4]
+            f = held[9:12] + held[7] * (held[4:7] - body.point(point)) - held[8] * body.velocity_of(point)
+            return body.wrench(np.where(held[0] == np.asarray(numbers)[k], f, 0.0), point)
+
+        return wrench
 
 
 def within_reach(world: World) -> tuple[World, tuple[str, ...]]:

@@ -9,7 +9,8 @@ from poinsot._types import Array
 from poinsot.parts import Element, Gear, Limit, PistonEngine, Propeller, Tank
 from poinsot.parts.load_factor import specific_force
 from poinsot.run.compiled import CompiledSystem
-from poinsot.run.observe import Measuring, measuring, observables, observe, of_world
+from poinsot.run.measuring import Measuring, measuring
+from poinsot.run.observe import observables, observe, of_world
 
 MOTION = ("position", "velocity")
 FLIGHT = (  # those that the world knows are shown

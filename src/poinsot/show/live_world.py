@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array, ArrayLike
+from poinsot.run.crowds import crowd_of
 from poinsot.run.measured import measurement
 from poinsot.run.observe import OBSERVABLES
 from poinsot.run.open_loops import open_loops
@@ -27,6 +28,7 @@ from poinsot.world.paths import entries
 
 PERIOD = 0.01  # s: a control period is at most that long, if the step is
 REHEARSAL = 4.0  # s that are simulated in advance, for sizes and scales
+MOST_MOVED = 200_000  # bodies of heaps, by so many steps, in a rehearsal
 STRENGTH = 3.0  # of the default push, in multiples of the weight
 WHILE = 0.15  # s, the duration of a push
 
@@ -44,17 +46,24 @@ def live_stepper(world: World, step: float, method: str | None, **options: Any) 
 def rehearsed(sim: WorldStepper, world: World, drawing: Mapping[str, Any]) -> Picture:
     """A picture of the first seconds, for sizes and scales; drawing: `looks` and `trails`, where they were given."""
     looks = {**own_looks(world), **{k: look_of(v) for k, v in (drawing.get("looks") or {}).items()}}
-    c, state = sim.compiled, sim.state
-    y, p, h = np.asarray(c.from_stepped(state.x, state.p)), state.p, sim.step_length
-    kept, count = [y], max(1, round(REHEARSAL / 100 / h))
+    c, state, h = sim.compiled, sim.state, sim.step_length
+    x, p = state.x, state.p
+    kept, count = [np.asarray(c.from_stepped(x, p))], max(1, round(rehearsal_of(c.system, h) / 100 / h))
     with np.errstate(all="ignore"):
         for k in range(100):
-            y = np.asarray(c.advance_state(y, p, k * count * h, h, count))
+            x = sim.period.ahead(x, p, k * count, h, count)
+            y = np.asarray(c.from_stepped(x, p))
             if not np.all(np.abs(y) < FARTHEST):
                 break
             kept.append(y)
     records = Records(Measures(c), h * count * np.arange(len(kept)), np.stack(kept)[:, None], p[None])
     return Picture(records, looks, drawing.get("trails"))
+
+
+def rehearsal_of(system: System, h: float) -> float:
+    """How long [s] a world is simulated in advance, in steps h [s]: heaps of very many bodies for less."""
+    crowd = crowd_of(system)
+    return REHEARSAL if crowd is None else min(REHEARSAL, MOST_MOVED * h / len(crowd.names))
 
 
 def curves_of(system: System, plots: Sequence[str]) -> list[dict[str, Any]]:

@@ -13,10 +13,11 @@ from poinsot.environment import PairTouch, Touch
 from poinsot.mechanism import Mechanism
 from poinsot.parts import WORLD, Element
 from poinsot.parts.element import value_of
-from poinsot.parts.scene import Scene
+from poinsot.parts.scene import BodyState, Scene
 from poinsot.run.compiled import CompiledSystem
+from poinsot.run.crowd_records import OfBody, crowd_records
+from poinsot.run.measuring import Measuring, measuring, measuring_scene
 from poinsot.run.net_records import places_of_masses, velocities_of_masses
-from poinsot.run.observe import Measuring, measuring, measuring_scene
 from poinsot.run.result import Run
 from poinsot.spatial import motion, quaternion
 from poinsot.world import Description, Motion
@@ -27,6 +28,7 @@ class Measures:
 
     def __init__(self, compiled: CompiledSystem) -> None:
         self.compiled = compiled
+        self.crowd = crowd_records(compiled.original)
         self.wrenches = self._wrenches()
 
     def _wrenches(self) -> tuple[tuple[str, str], ...]:
@@ -34,6 +36,8 @@ class Measures:
         system = self.compiled.system
         if system.net is not None:
             return tuple((name, body) for name, e in system.description.elements.items() for body in e.bodies())
+        if self.crowd is not None:
+            return self.crowd.wrenches()
         start = system.first_motion()
         return tuple((name, body) for name, effect in start.effects.items() for body in effect.wrenches)
 
@@ -42,16 +46,20 @@ class Measures:
         """Positions, orientations, angular velocities, centres of mass, spins: angular momenta about these."""
         if (net := self.compiled.net) is not None:
             return lambda time, y, p: places_of_masses(net, y)
-        return measuring_scene(
-            self.compiled, [_positions, _orientations, _angular_velocities, _centres, _spins], "places"
-        )
+        of = (_position, _orientation, _angular_velocity, _centre, _spin)
+        return self._of_bodies(of, "places")
 
     @cached_property
     def velocities(self) -> Measuring:
         """The velocities (b, 3) [m/s] of the origins of the body frames, in world axes."""
         if (net := self.compiled.net) is not None:
             return lambda time, y, p: (velocities_of_masses(net, y),)
-        return measuring_scene(self.compiled, [_velocities], "velocities")
+        return self._of_bodies((_velocity,), "velocities")
+
+    def _of_bodies(self, of: tuple[OfBody, ...], name: str) -> Measuring:
+        if self.crowd is not None:
+            return self.crowd.of_bodies(of, name)
+        return measuring_scene(self.compiled, [_each(quantity) for quantity in of], name)
 
     @cached_property
     def forces(self) -> Measuring:
@@ -67,6 +75,9 @@ class Measures:
     @memo
     def shown(self, element: str, key: str) -> Measuring:
         """A shown quantity of an element."""
+        if self.crowd is not None and element in self.crowd.lists:
+            shown = self.crowd.shown
+            return lambda time, y, p: (shown(time, y, p)[f"{element}.{key}"],)
         return measuring_scene(self.compiled, [self._shown(element, key)], f"shown {(element, key)}")
 
     def _shown(self, element: str, key: str) -> Callable[[Scene], Array]:
@@ -95,6 +106,8 @@ class Measures:
     @memo
     def input(self, name: str) -> Measuring:
         """An input of the world."""
+        if self.crowd is not None:
+            return self.crowd.input(name)
         return measuring_scene(self.compiled, [lambda scene: scene.input(name)], f"input {name}")
 
     @cached_property
@@ -116,6 +129,8 @@ class Measures:
     @memo
     def listed(self, element: str) -> Measuring:
         """The contacts of a list."""
+        if self.crowd is not None:
+            return self.crowd.places(element)
 
         def place(k: int) -> Callable[[Scene], Array]:
             return lambda scene: scene.elements[element].places(scene)[k]  # type: ignore[attr-defined]
@@ -281,17 +296,33 @@ def records_of(run: Run, instances: Sequence[int] = (0,), every: int = 1) -> Rec
     return Records(Measures(run.compiled), run.time[chosen], y, p[chosen] if p.ndim == y.ndim else p, tuple(instances))
 
 
-def _each(of: Callable[[Any, Any, Any], Array]) -> Callable[[Scene], Array]:
-    """A function of (inertia, pose, twist), evaluated for every body."""
-    return lambda scene: np.stack([of(b.inertia, b.pose, b.twist) for b in (scene[name] for name in scene.bodies)])
+def _each(of: OfBody) -> Callable[[Scene], Array]:
+    """A quantity of one body, of all bodies."""
+    return lambda scene: np.stack([of(scene[name]) for name in scene.bodies])
 
 
-_positions = _each(lambda inertia, X, V: X.p)
-_orientations = _each(lambda inertia, X, V: X.quaternion())
-_angular_velocities = _each(lambda inertia, X, V: X.R @ V[:3])
-_velocities = _each(lambda inertia, X, V: X.R @ V[3:])
-_centres = _each(lambda inertia, X, V: X.p if inertia is None else X @ inertia.com)
-_spins = _each(lambda inertia, X, V: np.zeros(3) if inertia is None else X.R @ (inertia.moment @ V[:3]))
+def _position(b: BodyState) -> Array:
+    return b.position
+
+
+def _orientation(b: BodyState) -> Array:
+    return b.orientation
+
+
+def _angular_velocity(b: BodyState) -> Array:
+    return b.pose.R @ b.angular_velocity
+
+
+def _velocity(b: BodyState) -> Array:
+    return b.velocity
+
+
+def _centre(b: BodyState) -> Array:
+    return b.position if b.inertia is None else b.point(b.inertia.com)
+
+
+def _spin(b: BodyState) -> Array:
+    return np.zeros(3) if b.inertia is None else b.pose.R @ (b.inertia.moment @ b.angular_velocity)
 
 
 def _about_centre(m: Motion, element: str, body: str) -> Array:
