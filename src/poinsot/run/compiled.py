@@ -426,7 +426,7 @@ class CompiledSystem:
         function: Callable[..., Any],
         signature: str,
         device: str = "cpu",
-        observers: Sequence[int] = (),
+        observers: Sequence[int] | None = None,
         name: str = "",
         plain: bool = False,
         found: list[Any] | None = None,
@@ -435,14 +435,13 @@ class CompiledSystem:
         """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
         `observers`: the numbers of outputs that change no bit of the others: a run is the same with and without ledger.
-        A function whose results are arguments or constants is not compiled.
         `name`: of a function that follows from this system and its name alone, as this system's own methods do. Its
         program may be read from disk. `plain`: to have the same bits by `Kernel.to("numpy")`, without compiling.
         `found`: plain data that the function puts there when it is called, as it is traced; kept with its program.
         `at_an_instant`: it is one of t, y and p, and takes its numbers from `shared_scene.scene`.
         """
         name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
-        place = self._place(name, signature, tuple(observers))
+        place = self._place(name, signature, None if observers is None else tuple(observers))
         shared = shared_scene.traced_together(self.original) if at_an_instant else None
         return compiled_kernel(function, signature, device, observers, plain, place, found, shared)
 
