@@ -369,6 +369,7 @@ def heap(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
         s.add_free(f"body{k}", shape(), place)
     s.world.collide(capacity=200, surface=law)
     s.method, s.is_smooth = "implicit", False
+    s.found_to = 1e-5  # where friction slides, is decided by guesses of that quality
     return s
 
 

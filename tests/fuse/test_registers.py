@@ -206,6 +206,21 @@ def test_observers_change_no_bit():
         np.testing.assert_allclose(result, plain, rtol=1e-12, atol=1e-12)
 
 
+def skipped(a, b, count):
+    """A sum with a product, which is the result of a loop that is skipped and would not look at it; and the product."""
+    result, _ = fori_loop(count, lambda i, carry: (0.5 * carry[1], carry[1] - 1.0), (a * b + 0.1, a), most=2)
+    return result, a * b
+
+
+def test_observers_change_no_bit_of_what_a_skipped_loop_leaves():
+    a, b = np.random.default_rng(5).uniform(0.5, 2.0, (2, 500))
+    alone = pt.kernel("(),(),()->()")(lambda a, b, count: skipped(a, b, count)[0])
+    whole = pt.kernel("(),(),()->(),()")(skipped)
+    observe(whole.program().graph, (1,))
+    for count in (0.0, 2.0):
+        np.testing.assert_array_equal(whole(a, b, count)[0], alone(a, b, count))
+
+
 def many(n: int, rng: np.random.Generator):
     """A function of 40 values with n operations, of which each takes any two of what is there."""
     choices = [(rng.integers(40 + k, size=2), rng.integers(3), rng.uniform(0.5, 1.5)) for k in range(n)]

@@ -48,13 +48,17 @@ class _Demand:
                 nodes.update(self.arguments(node))
 
     def _find_in_loop(self, body: Graph) -> None:
-        """The outputs that the next iteration needs are wanted as well, and that which tells whether there is one."""
+        """The outputs that the next iteration needs are wanted as well, and that which tells whether there is one.
+
+        Of a loop without an iteration, the initial values of what is wanted are the results.
+        """
         before = -1
         if body.goes_on is not None:
             self.wanted[body].add(body.goes_on)
         while before != (before := len(self.wanted[body])):
             self._find(body)
             self.wanted[body].update(k for k, param in enumerate(body.carried) if param in self.needed[body])
+        self.needed[body].update(body.carried[k] for k in self.wanted[body])
 
     def arguments(self, node: Node) -> list[Node]:
         """The arguments that a node needs: of a loop, its count, and of a loop or call those that are needed inside."""
