@@ -222,7 +222,7 @@ def march(
         met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
         following, remembered = following_step(power, h, error, at.error)
         following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
-        stays = met if limit is None else False
+        stays = met if limit is None else np.zeros((), bool)
         lost = _is_no_step(at.t, following) & (~does | ((following <= h) & ~met))  # a first one that short may grow
         failed, goes = lost & (at.held if limit is not None else True), does & ~stays
         return March(
