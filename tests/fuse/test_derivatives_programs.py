@@ -5,7 +5,19 @@ import pytest
 from fuse_laws import every_backend
 from fuse_models import articulated_body, free_body, inverse_dynamics, random_chain, rk4
 
-from poinsot.fuse import Table, fori_loop, gradient, hessian, jacobian, jvp, kernel, once, solve_spd
+from poinsot.fuse import (
+    Table,
+    TraceError,
+    fori_loop,
+    gradient,
+    hessian,
+    jacobian,
+    jvp,
+    kernel,
+    once,
+    solve_spd,
+    while_loop,
+)
 from poinsot.fuse.graph.verify import verify
 from sparing import few
 
@@ -228,6 +240,15 @@ def test_forward_through_run_time_counts(rng):
     for _, (_, slope) in every_backend(jvp(k), x, n, np.ones(17)):
         np.testing.assert_allclose(slope, want, rtol=1e-13)
     np.testing.assert_allclose(jacobian(k)(x, n), want, rtol=1e-13)  # forward is the only way, so it is taken
+
+
+def test_loops_of_which_too_much_would_be_kept():
+    """A bound that is there for safety alone is no reason to take memory: forward differentiation takes none."""
+    k = kernel("()->()")(lambda x: while_loop(lambda y: y > 1.0, lambda y: 0.5 * y, 3.0 * x, most=1_000_000_000))
+    x = np.array([0.2, 1.0, 5.0])
+    np.testing.assert_allclose(jacobian(k)(x), [3.0, 0.75, 0.1875], rtol=1e-15)
+    with pytest.raises(TraceError, match="a loop of up to 1,000,000,000 iterations is differentiated in reverse"):
+        gradient(k)(x)
 
 
 def test_long_loops_in_reverse():

@@ -236,6 +236,15 @@ def swing(t, y):
     return np.stack([y[1], -y[0]])
 
 
+def test_slopes_of_a_solution():
+    """Of a pendulum's swing by its start, against differences; steps follow from the start, so that they tell too."""
+    solve = solution(lambda t, y: np.stack([y[1], -np.sin(y[0])]), tolerance=1e-12)
+    end = pt.kernel("(2)->(2)")(lambda y: solve(np.stack([0.0, 3.0]), y)[-1])
+    at, h = np.array([1.2, 0.3]), 1e-5
+    slopes = np.stack([(end(at + h * e) - end(at - h * e)) / (2 * h) for e in np.eye(2)], axis=-1)
+    np.testing.assert_allclose(pt.jacobian(end)(at), slopes, rtol=1e-7)
+
+
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 def test_times_of_all_kinds(solver):
     """One time, equal ones, below zero; and those that decrease or are no numbers, of which none is waited for."""

@@ -10,6 +10,8 @@ from poinsot.fuse.graph.build import build, is_number, lift
 from poinsot.fuse.graph.errors import TraceError
 from poinsot.fuse.graph.nodes import PYTHON, Graph, Node, Scalar, Type, Value, current, tracing_into
 
+MOST = 1 << 24  # numbers of a loop that are kept for the way back, 128 MB
+
 
 def pull(
     graph: Graph, inputs: Sequence[Value], cotangents: Sequence[Value], masked: bool = False
@@ -173,6 +175,7 @@ def _loop(node: Node, cotangents: dict[int, Value], adjoints: _Adjoints, masked:
         for k, arg in enumerate(initial):
             adjoints.add(arg, cotangents.get(k, 0.0), masked)
         return
+    _require_room(count, types)
     start = [lift(adjoints.values[arg], type_) for arg, type_ in zip(initial, types, strict=True)]
     outside = {p: adjoints.values[arg] for p, arg in zip(body.captures.values(), captured, strict=True)}
     records, done = _record(body, count, start, outside)
@@ -193,6 +196,16 @@ def _trip_count(node: Node, adjoints: _Adjoints) -> int:
             "give the loop a fixed count, or use pt.jvp or forward differentiation",
         )
     return max(int(count), 0)
+
+
+def _require_room(count: int, types: Sequence[Type]) -> None:
+    numbers = count * sum(type_[1] if isinstance(type_, tuple) else 1 for type_ in types)
+    if numbers > MOST:
+        raise TraceError(
+            f"a loop of up to {count:,} iterations is differentiated in reverse, which keeps the {numbers // count} "
+            "numbers that it carries, of each iteration",
+            "bound the iterations more closely (most=...), or use pt.jvp or forward differentiation",
+        )
 
 
 def _backward(
