@@ -1,17 +1,19 @@
-"""The actuators and keyframes of an MJCF file: motors, position and velocity servos on joints."""
+"""The actuators of an MJCF file: motors, position and velocity servos on joints and fixed tendons."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from poinsot.parts import PD, Element, Input, Motor
+from poinsot.files.mjcf_tendons import path_of
+from poinsot.parts import PD, Element, Input, Motor, TendonMotor
 
 FIXED, AFFINE, NONE = 0, 1, 0  # MuJoCo's mjtGain and mjtBias
 
 
 def motors_of(mujoco: Any, model: Any, moving: Sequence[str]) -> Iterator[Element]:
-    """`motor`, `position` and `velocity` actuators of hinges and slides, with inputs of their names.
+    """`motor`, `position` and `velocity` actuators of hinges, slides and fixed tendons, with inputs of their names.
 
     The force is gear (g u + b0 + b1 gear q + b2 gear v), for the control u.
     """
@@ -21,12 +23,21 @@ def motors_of(mujoco: Any, model: Any, moving: Sequence[str]) -> Iterator[Elemen
 
 
 def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str]) -> Element | None:
-    on_joint = int(model.actuator_trntype[a]) == int(mujoco.mjtTrn.mjTRN_JOINT)
-    joint, gear = int(model.actuator_trnid[a, 0]), float(model.actuator_gear[a, 0])
+    kind, on, gear = int(model.actuator_trntype[a]), int(model.actuator_trnid[a, 0]), float(model.actuator_gear[a, 0])
     plain = int(model.actuator_gaintype[a]) == FIXED and int(model.actuator_dyntype[a]) == 0 and gear != 0
-    if not on_joint or not plain or int(model.jnt_type[joint]) < 2:
+    if not plain:
         return None
-    name, link = actuator_name(model, a), moving[joint]
+    if kind == int(mujoco.mjtTrn.mjTRN_JOINT) and int(model.jnt_type[on]) >= 2:
+        return _on_joint(model, a, moving[on], gear)
+    if kind == int(mujoco.mjtTrn.mjTRN_TENDON) and (path := path_of(mujoco, model, on, moving)) is not None:
+        made = _on_joint(model, a, "", gear)
+        return None if made is None else _bounded(model, a, _along(made, path))
+    return None
+
+
+def _on_joint(model: Any, a: int, link: str, gear: float) -> Motor | PD | None:
+    """The motor as one in a joint."""
+    name = actuator_name(model, a)
     gain, bias = float(model.actuator_gainprm[a, 0]), [float(x) for x in model.actuator_biasprm[a, :3]]
     limit = np.inf
     if model.actuator_forcelimited[a]:
@@ -44,6 +55,25 @@ def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str]) -> Element | 
     if gain == -bias[2] and not bias[1]:
         return PD(name, link, 0.0, kd, None, Input(name, 1 / gear), limit=limit)
     return None
+
+
+def _along(motor: Motor | PD, path: tuple[Any, Any]) -> TendonMotor:
+    """The same motor along a tendon."""
+    if isinstance(motor, Motor):
+        return TendonMotor(motor.name, *path, value=motor.value, limit=motor.limit)
+    target = 0.0 if motor.target is None else motor.target
+    gains: Any = {"kp": motor.kp, "kd": motor.kd}
+    return TendonMotor(motor.name, *path, **gains, target=target, target_rate=motor.target_rate, limit=motor.limit)
+
+
+def _bounded(model: Any, a: int, motor: TendonMotor) -> TendonMotor:
+    """With its control within its `ctrlrange`."""
+    if not model.actuator_ctrllimited[a]:
+        return motor
+    low, high = (float(x) for x in model.actuator_ctrlrange[a])
+    inputs = {key: getattr(motor, key) for key in ("value", "target", "target_rate")}
+    inputs = {key: replace(x, within=(low, high)) for key, x in inputs.items() if isinstance(x, Input)}
+    return replace(motor, **inputs)
 
 
 def actuator_name(model: Any, a: int) -> str:

@@ -14,7 +14,8 @@ class Equipment:
     shapes: a function that reads the shapes that links touch others by, by the names of links; it is called when the
     world has something to touch. apart: pairs of links that pass through each other. pairs: a function that gives
     pairs of links that touch, with their surface. motors: elements in joints, and the names of their inputs with their
-    values. keyframes: by name, q (nq,), v (nv,), and values of inputs.
+    values. keyframes: by name, q (nq,), v (nv,), and values of inputs. tendons: elements along tendons over joints:
+    springs, and stops whose stiffness is up to the world.
     """
 
     shapes: Callable[[], Mapping[str, tuple[Any, ...]]] = field(default=dict)
@@ -23,3 +24,4 @@ class Equipment:
     motors: tuple[Any, ...] = ()
     inputs: Mapping[str, float] = field(default_factory=dict)
     keyframes: Mapping[str, tuple[Array, Array, Mapping[str, float]]] = field(default_factory=dict)
+    tendons: tuple[Any, ...] = ()
