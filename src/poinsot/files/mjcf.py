@@ -17,7 +17,7 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.coordinates import from_mujoco
-from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_shapes
+from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_scenery, mjcf_shapes
 from poinsot.files.mjcf_motors import actuator_name, motors_of
 from poinsot.files.mjcf_tendons import path_of, stops_of_tendons, tendons_of, unheld_tendons
 from poinsot.files.mujoco_warnings import mujoco_warnings
@@ -104,6 +104,7 @@ def _equipment(mujoco: Any, model: Any, mech: Mechanism) -> Equipment:
         dict.fromkeys(known, 0.0),
         keyframes,
         (*tendons_of(mujoco, model, moving), *stops_of_tendons(mujoco, model, moving)),
+        partial(mjcf_scenery, mech.source, names),
     )
 
 

@@ -16,6 +16,7 @@ from poinsot.parts import PD, ClosedLoop, Element, Input, Motor, TendonStop
 from poinsot.spatial import Pose
 from poinsot.world.description import Description
 from poinsot.world.model_stops import following, stops_of, stops_of_tendons, within_limits
+from poinsot.world.robot_scenery import with_scenery
 from poinsot.world.touching import colliding
 
 if TYPE_CHECKING:
@@ -82,18 +83,14 @@ def add_robot(
     placement: Pose,
     limits: bool,
     motors: bool,
+    scenery: bool,
 ) -> "list[BodyHandle]":
     """Add the links of a mechanism as bodies to a world, with what comes with them; see `World.add_mechanism`."""
-    for what, choice in (("limits", limits), ("motors", motors)):
+    for what, choice in (("limits", limits), ("motors", motors), ("scenery", scenery)):
         if not isinstance(choice, bool | np.bool_):
             raise ValueError(f"{what} must be True or False, not {choice!r}.")
     q, v, controls = keyframe(mechanism, q, v)
-    neutral = within_limits(mechanism) if limits else mechanism.neutral()
-    q = following(mechanism, neutral) if q is None else np.asarray(q, dtype=float)
-    v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
-    for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
-        if array.shape != (n,):
-            raise FieldError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.", what)
+    q, v = _checked_start(mechanism, q, v, limits)
     added = []
     for link, sq, sv in zip(mechanism.links, mechanism.q_slices, mechanism.v_slices, strict=True):
         root = link.parent is None
@@ -107,7 +104,21 @@ def add_robot(
     for motor, name, value in motors_of(mechanism, prefix, controls) if motors else ():
         world.add_input(name, value)
         world.add(motor)
+    if scenery:
+        with_scenery(world, mechanism, prefix, parent, placement)
+    else:
+        world.equip(mechanism.equipment, prefix)
     if mechanism.source:
         world.robots.append((mechanism.source, prefix))
-    world.equip(mechanism.equipment, prefix)
     return added
+
+
+def _checked_start(mechanism: Mechanism, q: Any, v: Any, limits: bool) -> tuple[Array, Array]:
+    """q (nq,) and v (nv,) as given, or where a robot starts by itself."""
+    neutral = within_limits(mechanism) if limits else mechanism.neutral()
+    q = following(mechanism, neutral) if q is None else np.asarray(q, dtype=float)
+    v = np.zeros(mechanism.nv) if v is None else np.asarray(v, dtype=float)
+    for what, array, n in (("q", q, mechanism.nq), ("v", v, mechanism.nv)):
+        if array.shape != (n,):
+            raise FieldError(f"{what} of {mechanism} needs {n} numbers, not an array of shape {array.shape}.", what)
+    return q, v
