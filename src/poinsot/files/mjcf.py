@@ -18,7 +18,7 @@ from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.coordinates import from_mujoco
 from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_scenery, mjcf_shapes
-from poinsot.files.mjcf_motors import actuator_name, motors_of
+from poinsot.files.mjcf_motors import actuator_names, motors_of
 from poinsot.files.mjcf_tendons import path_of, stops_of_tendons, tendons_of, unheld_tendons
 from poinsot.files.mujoco_warnings import mujoco_warnings
 from poinsot.files.repairs import Mender, Repair, nearest_moment
@@ -89,12 +89,13 @@ def _equipment(mujoco: Any, model: Any, mech: Mechanism) -> Equipment:
     """The equipment that the file states beyond the tree; shapes are read when they are needed."""
     names = _names([model.body(b).name for b in range(model.nbody)])
     moving = [link.name for link in mech.links if link.joint.nv]
-    motors = tuple(motors_of(mujoco, model, moving))
+    actuators = actuator_names(model, {link.name for link in mech.links})
+    motors = tuple(motors_of(mujoco, model, moving, actuators))
     known = {motor.name for motor in motors}
     keyframes = {}
     for k in range(model.nkey):
         q, v = from_mujoco(mech, model.key_qpos[k], model.key_qvel[k])
-        controls = {actuator_name(model, a): float(model.key_ctrl[k, a]) for a in range(model.nu)}
+        controls = dict(zip(actuators, model.key_ctrl[k].tolist(), strict=True))
         keyframes[model.key(k).name or f"key{k}"] = q, v, {a: u for a, u in controls.items() if a in known}
     return Equipment(
         partial(mjcf_shapes, mech.source, names),

@@ -1,6 +1,6 @@
 """The actuators of an MJCF file: motors, position and velocity servos on joints and fixed tendons."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,32 +12,31 @@ from poinsot.parts import PD, Element, Input, Motor, TendonMotor
 FIXED, AFFINE, NONE = 0, 1, 0  # MuJoCo's mjtGain and mjtBias
 
 
-def motors_of(mujoco: Any, model: Any, moving: Sequence[str]) -> Iterator[Element]:
+def motors_of(mujoco: Any, model: Any, moving: Sequence[str], names: Sequence[str]) -> Iterator[Element]:
     """`motor`, `position` and `velocity` actuators of hinges, slides and fixed tendons, with inputs of their names.
 
     The force is gear (g u + b0 + b1 gear q + b2 gear v), for the control u.
     """
-    for a in range(model.nu):
-        if (made := _motor(mujoco, model, a, moving)) is not None:
+    for a, name in enumerate(names):
+        if (made := _motor(mujoco, model, a, moving, name)) is not None:
             yield made
 
 
-def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str]) -> Element | None:
+def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str], name: str) -> Element | None:
     kind, on, gear = int(model.actuator_trntype[a]), int(model.actuator_trnid[a, 0]), float(model.actuator_gear[a, 0])
     plain = int(model.actuator_gaintype[a]) == FIXED and int(model.actuator_dyntype[a]) == 0 and gear != 0
     if not plain:
         return None
     if kind == int(mujoco.mjtTrn.mjTRN_JOINT) and int(model.jnt_type[on]) >= 2:
-        return _on_joint(model, a, moving[on], gear)
+        return _on_joint(model, a, name, moving[on], gear)
     if kind == int(mujoco.mjtTrn.mjTRN_TENDON) and (path := path_of(mujoco, model, on, moving)) is not None:
-        made = _on_joint(model, a, "", gear)
+        made = _on_joint(model, a, name, "", gear)
         return None if made is None else _bounded(model, a, _along(made, path))
     return None
 
 
-def _on_joint(model: Any, a: int, link: str, gear: float) -> Motor | PD | None:
+def _on_joint(model: Any, a: int, name: str, link: str, gear: float) -> Motor | PD | None:
     """The motor as one in a joint."""
-    name = actuator_name(model, a)
     gain, bias = float(model.actuator_gainprm[a, 0]), [float(x) for x in model.actuator_biasprm[a, :3]]
     limit = np.inf
     if model.actuator_forcelimited[a]:
@@ -76,6 +75,7 @@ def _bounded(model: Any, a: int, motor: TendonMotor) -> TendonMotor:
     return replace(motor, **inputs)
 
 
-def actuator_name(model: Any, a: int) -> str:
-    """The name of an actuator, also of its input."""
-    return model.actuator(a).name or f"actuator{a}"
+def actuator_names(model: Any, links: Collection[str]) -> list[str]:
+    """The names of all actuators, also of their inputs: with `_motor` where a link has the name."""
+    names = [model.actuator(a).name or f"actuator{a}" for a in range(model.nu)]
+    return [f"{name}_motor" if name in links else name for name in names]
