@@ -296,3 +296,16 @@ def test_a_urdf_collision_has_one_shape(tmp_path):
     world.add_ground()
     with pytest.raises(ValueError, match="its geometry has several shapes, <sphere>, <box>"):
         world.add_mechanism(pt.load_urdf(path))
+
+
+def test_a_motor_that_is_called_as_its_body(tmp_path):
+    """As in Gymnasium's half cheetah: the input is another name."""
+    path = tmp_path / "cheetah.xml"
+    path.write_text("""<mujoco><worldbody><body name="thigh"><joint name="hip"/><geom size="0.1"/></body></worldbody>
+      <actuator><motor name="thigh" joint="hip" gear="2"/></actuator>
+      <keyframe><key name="up" qpos="1" ctrl="0.5"/></keyframe></mujoco>""")
+    world = pt.World()
+    world.add_mechanism(pt.load_mjcf(path), q="up", prefix="a_")
+    assert (world.description.inputs["a_thigh_motor"], world["a_thigh.q"][0]) == (0.5, 1.0)
+    motor = world.description.elements["a_thigh_motor.motor"]
+    assert (motor.joint, motor.value.name, motor.value.factor) == ("a_thigh", "a_thigh_motor", 2.0)

@@ -263,7 +263,7 @@ MORE_LOOPS = """
 def test_equalities_of_sites_polynomials_and_tendons(file):
     """Row by row as MuJoCo has them, but for the one that is not linear, which is listed."""
     path = file(MORE_LOOPS)
-    with pytest.warns(UserWarning, match=r"ignored: sites \(3\), tendons \(2\), equalities \(1\)\.$"):
+    with pytest.warns(UserWarning, match=r"ignored: sites \(3\), equalities \(1\)\.$"):
         mech = load_mjcf(path)
     model = mujoco.MjModel.from_xml_path(str(path))
     data, rng = mujoco.MjData(model), np.random.default_rng(1)
@@ -294,9 +294,9 @@ def test_what_is_left_out_is_listed_once(file):
         load_mjcf(file(text))
     (message,) = (str(warning.message) for warning in caught)
     assert message.endswith(
-        "robot.xml: ignored: sites (2), cameras (1), lights (1), tendons (1), "
-        "sensors (1), mocap bodies (1), bodies with gravcomp (1), free joints with springs, friction or "
-        "armature (1), options of the medium (1), flag limit=disable (1)."
+        "robot.xml: ignored: sites (2), cameras (1), lights (1), sensors (1), spatial tendons 'rope' (1), "
+        "mocap bodies (1), bodies with gravcomp (1), free joints with springs, friction or armature (1), "
+        "options of the medium (1), flag limit=disable (1)."
     )
     assert caught[0].filename == __file__
 

@@ -152,7 +152,7 @@ def test_every_number_of_every_element_has_a_unit():
     """A new part says them in the types of its fields; blocks are in the units of the signals that they take."""
     words = {"name", "body", "joint", "a", "b", "source", "to", "tank", "cut", "axes", "then", "tension", "load"}
     words |= set("coefficients inputs outputs moment_axes air_at section beam side unsteady together".split())
-    words |= set("nose fins transitions rotor engine hand CT CP loop surface shapes shapes_a shapes_b".split())
+    words |= set("over nose fins transitions rotor engine hand CT CP loop surface shapes shapes_a shapes_b".split())
     flags = set(
         "settles combined piece carries n strips ignition turbo grains count ignored turning both_sides".split()
     )

@@ -69,6 +69,16 @@ DEFAULTS = {
         "point_b": ORIGIN,
     },
     pt.JointStop: {"stiffness": 1e4, "damping": 0.5},
+    pt.Tendon: {
+        "over": (), "coefficients": (), "stiffness": 0.0, "damping": 0.0, "rest_length": 0.0, "friction": 0.0,
+    },
+    pt.TendonStop: {
+        "over": (), "coefficients": (), "stiffness": 1e4, "damping": 0.5, "lower": -INF, "upper": INF,
+    },
+    pt.TendonMotor: {
+        "over": (), "coefficients": (), "value": 0.0, "kp": 0.0, "kd": 0.0, "target": 0.0, "target_rate": 0.0,
+        "limit": INF,
+    },
     pt.Section: {
         "lift_slope": 2 * np.pi, "zero_lift": 0.0, "drag": 0.0, "induced": 0.0, "moment": 0.0, "stall_width": 0.02,
         "compressible": False,
@@ -105,6 +115,9 @@ REQUIRED = {
     pt.Propeller: lambda: {"diameter": 1.0, "CT": TABLE, "CP": TABLE, **NAMED},
     pt.SolidMotor: lambda: {"thrust": CURVE, "mass": 0.3, "radius": 0.03, "length": 0.1, **NAMED},
     pt.Spring: lambda: {"a": "a", **NAMED},
+    pt.Tendon: lambda: {"over": ("a",), "coefficients": (1.0,), **NAMED},
+    pt.TendonStop: lambda: {"over": ("a",), "coefficients": (1.0,), **NAMED},
+    pt.TendonMotor: lambda: {"over": ("a",), "coefficients": (1.0,), **NAMED},
     pt.Section: dict,
     Panel: lambda: dict.fromkeys("body p forward right down chord width".split(), 1.0) | {"section": pt.Section()},
     pt.Wing: lambda: {"half_span": 1.0, **NAMED},
@@ -214,7 +227,8 @@ ZERO_OR_MORE = {
     pt.Motor: "limit", pt.PD: "limit", pt.Parachute: "CdS inflation added_mass",
     pt.Propeller: "friction lag stopped_drag stopped_torque", pt.Rotor: "lag friction dry_friction",
     pt.SolidMotor: "gap factor exit_area", pt.Spring: "stiffness rest_length damping",
-    pt.JointStop: "stiffness damping", pt.Section: "drag induced", pt.Tank: "contents", pt.Thruster: "thrust flowing",
+    pt.JointStop: "stiffness damping", pt.Tendon: "stiffness damping friction", pt.TendonStop: "stiffness damping",
+    pt.TendonMotor: "limit", pt.Section: "drag induced", pt.Tank: "contents", pt.Thruster: "thrust flowing",
     pt.Beam: "damping",
 }  # fmt: skip
 SHARE = {

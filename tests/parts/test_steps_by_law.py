@@ -127,6 +127,17 @@ def test_a_joint_stop_over_a_step(q, v):
     np.testing.assert_array_equal(effect.shown["torque"], used.joint_forces["b"])
 
 
+@pytest.mark.parametrize("limit", [{"upper": 0.8}, {"lower": 0.5}])
+def test_a_joint_stop_on_one_side(limit):
+    """What has no limit takes no energy, and is touched nowhere."""
+    rng, world = two_bodies(1, pt.revolute((0, 0, 1)), q=0.6, v=[0.2])
+    world.add(pt.JointStop("stop", "b", 50.0, 0.3, **limit))
+    scene = at_start(world)[2].scene
+    law, later = scene.elements["stop"].resisting(scene, H), later_of(scene, rng)
+    effect = law.taken(later, law.at(later).used(later))
+    assert [effect.stored, effect.foreseen, effect.power, effect.numerical] == [0.0] * 4
+
+
 @pytest.mark.parametrize("reach", [None, 0.3])
 @pytest.mark.parametrize("rest", [0.1, 9.0])
 def test_a_spring_over_a_step(rest, reach):

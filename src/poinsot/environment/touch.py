@@ -31,7 +31,8 @@ class Ground(Element):
     `surface`: stiffness, damping and friction of what touches. `velocity` (3,) [m/s]: of its surface, as of a belt.
     `ignored`: the names of bodies that pass through it. It acts by a `Touch` for each body, called "body-ground"; its
     `force`, `depth`, `slip` and `count`, the number of points that touch, can be recorded. `capacity`: for many bodies;
-    they share a list (`TouchList`) with room for so many points that touch.
+    they share a list (`TouchList`) with room for so many points that touch. `groups`, `priority`: as of a
+    `pt.Collider`; (1, 1) and 0 by default.
     """
 
     height: Annotated[float, "m"] = 0.0
@@ -42,6 +43,8 @@ class Ground(Element):
     terrain: Terrain | None = field(default=None, metadata={"described": "if given"})
     distance: Callable[[Any], Any] | None = field(default=None, metadata={"described": "if given"})
     capacity: int | None = field(default=None, metadata={"described": "if given"})
+    groups: tuple[int, int] | None = field(default=None, metadata={"described": "if given"})
+    priority: int | None = field(default=None, metadata={"described": "if given"})
 
     structural: ClassVar[tuple[str, ...]] = ("capacity",)
 

@@ -116,6 +116,7 @@ Model = table(
     mjcf=readers.file(".xml"),
     floating=readers.flag(),
     limits=readers.flag(),
+    scenery=readers.flag(),
     prefix=readers.text(),
     parent=A_BODY,
     placement=Placed,

@@ -167,7 +167,7 @@ def model_in(world: World, table: ScenarioTable) -> None:
     if len(given) != 1:
         raise ValueError("give one of urdf, mjcf, sdf")
     mech = loaders[given[0]](entries[given[0]])  # type: ignore[operator]
-    options = {key: entries[key] for key in ("q", "v", "prefix", "parent", "limits") if key in entries}
+    options = {key: entries[key] for key in ("q", "v", "prefix", "parent", "limits", "scenery") if key in entries}
     for key, n in (("q", mech.nq), ("v", mech.nv)):
         if key in options and n == 1:
             options[key] = np.reshape(options[key], (1,))

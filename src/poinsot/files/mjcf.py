@@ -17,8 +17,9 @@ from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.coordinates import from_mujoco
-from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_shapes
-from poinsot.files.mjcf_motors import actuator_name, motors_of
+from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_scenery, mjcf_shapes
+from poinsot.files.mjcf_motors import actuator_names, motors_of
+from poinsot.files.mjcf_tendons import path_of, stops_of_tendons, tendons_of, unheld_tendons
 from poinsot.files.mujoco_warnings import mujoco_warnings
 from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
@@ -38,9 +39,7 @@ FREE, BALL = 0, 1
 MARGIN = 1e-9  # of a moment that was mended, so that MuJoCo's own rounding does not make it impossible again
 
 # What a mechanism does not hold: lists of MuJoCo's MjSpec ...
-ELEMENTS = (
-    "sites cameras lights skins flexes tendons actuators equalities sensors plugins numerics texts tuples"
-).split()
+ELEMENTS = ("sites cameras lights skins flexes actuators equalities sensors plugins numerics texts tuples").split()
 # ... and switches of its options. Gravity switched off is zero gravity.
 SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
 
@@ -53,8 +52,8 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     massless links called `body_joint` come in between. The file of a mesh is needed only for an inertia that depends on
     it. Equalities become closures: `connect` and `weld` of bodies or sites, those of joints, polynomials too, and of
     fixed tendons if they are linear. A world takes the geoms of its bodies as shapes to touch by, `pair`, `exclude`,
-    the `motor`, `position` and `velocity` actuators of its joints, with inputs of their names, and its keyframes. One
-    warning lists what is not held (tendons, other equalities and actuators, ...).
+    fixed tendons, the `motor`, `position` and `velocity` actuators of joints and such tendons, with inputs of their
+    names, and its keyframes. One warning lists what is not held (spatial tendons, other equalities and actuators, ...).
 
     `repair`: what is done about inertias in the file that no body has, as for `load_urdf`; with "never" it is up to
     MuJoCo, which refuses them unless the file says `balanceinertia`.
@@ -81,7 +80,8 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     counts["actuators"] -= len(mech.equipment.motors)
     counts["equalities"] -= len(closures) + int(np.sum(model.eq_active0 == 0))
     switches = {f"flag {name.lower()}=disable": off.get(f"mjDSBL_{name}", False) for name in SWITCHES}
-    warn_ignored(path, {**counts, **_unheld(model), **switches})
+    tendons = unheld_tendons(mujoco, model, [link.name for link in links if link.joint.nv])
+    warn_ignored(path, {**counts, **tendons, **_unheld(model), **switches})
     return mech
 
 
@@ -89,12 +89,13 @@ def _equipment(mujoco: Any, model: Any, mech: Mechanism) -> Equipment:
     """The equipment that the file states beyond the tree; shapes are read when they are needed."""
     names = _names([model.body(b).name for b in range(model.nbody)])
     moving = [link.name for link in mech.links if link.joint.nv]
-    motors = tuple(motors_of(mujoco, model, moving))
+    actuators = actuator_names(model, {link.name for link in mech.links})
+    motors = tuple(motors_of(mujoco, model, moving, actuators))
     known = {motor.name for motor in motors}
     keyframes = {}
     for k in range(model.nkey):
         q, v = from_mujoco(mech, model.key_qpos[k], model.key_qvel[k])
-        controls = {actuator_name(model, a): float(model.key_ctrl[k, a]) for a in range(model.nu)}
+        controls = dict(zip(actuators, model.key_ctrl[k].tolist(), strict=True))
         keyframes[model.key(k).name or f"key{k}"] = q, v, {a: u for a, u in controls.items() if a in known}
     return Equipment(
         partial(mjcf_shapes, mech.source, names),
@@ -103,6 +104,8 @@ def _equipment(mujoco: Any, model: Any, mech: Mechanism) -> Equipment:
         motors,
         dict.fromkeys(known, 0.0),
         keyframes,
+        (*tendons_of(mujoco, model, moving), *stops_of_tendons(mujoco, model, moving)),
+        partial(mjcf_scenery, mech.source, names),
     )
 
 
@@ -224,24 +227,22 @@ def _shared(
     """
     if data[2:5].any():
         return None
-    total: dict[int, float] = {}
+    total: dict[str, float] = {}
     offset = float(data[0])
     for end, factor in ((ends[0], 1.0), (ends[1], -float(data[1]))):
         if end < 0:
             continue
-        first, count = int(model.tendon_adr[end]), int(model.tendon_num[end])
-        for w in range(first, first + count):
-            if int(model.wrap_type[w]) != int(mujoco.mjtWrap.mjWRAP_JOINT):
-                return None
-            j = int(model.wrap_objid[w])
-            total[j] = total.get(j, 0.0) + factor * float(model.wrap_prm[w])
+        if (path := path_of(mujoco, model, end, moving)) is None:
+            return None
+        for link, c in zip(*path, strict=True):
+            total[link] = total.get(link, 0.0) + factor * float(c)
         offset += factor * float(model.tendon_length0[end])
-    total = {j: c for j, c in total.items() if c}
+    total = {link: c for link, c in total.items() if c}
     if len(total) < 2:
         return None
     b, c = next(iter(total.items()))
-    weights = {moving[j]: -x / c for j, x in total.items() if j != b}
-    return moving[b], Sharing(weights, offset / c)
+    weights = {link: -x / c for link, x in total.items() if link != b}
+    return b, Sharing(weights, offset / c)
 
 
 def _at_zero(model: Any, j: int, joint: Joint) -> Pose:

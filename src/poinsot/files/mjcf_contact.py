@@ -9,6 +9,7 @@ gets that stiffness at the mass that a push at the body moves, and the damping t
 import os
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from poinsot.contact.hulls import hull
 from poinsot.contact.law import Material
 from poinsot.files._reading import inside
 from poinsot.files.mujoco_warnings import mujoco_warnings
+from poinsot.mechanism.equipment import Scenery
 from poinsot.spatial import Pose, shapes
 
 G = 9.81  # m/s^2, at which the damping is compared
 SOLREF, SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's, where a file says nothing
+RIGID = 1e9  # how many times stiffer what does not move is than what touches it
 LARGEST = 100.0  # s/m: a damping that lets nothing bounce
 
 
@@ -42,34 +45,87 @@ def compiled(path: str) -> tuple[Any, Any]:
 def mjcf_shapes(path: str, names: list[str]) -> dict[str, tuple[Collider, ...]]:
     """The geoms of all bodies but the world that may touch anything, by the names of links."""
     mujoco, model = compiled(path)
+    found, left_out = _colliders(mujoco, model, path, names)
+    notes = _notes(model, [c for some in found.values() for c in some])
+    if left_out:
+        left = f"planes, height fields, signed distances and geoms of the world are left out: {', '.join(left_out)}"
+        notes.append(f"{left} (world.add_ground() is a plane; scenery=True of add_mechanism takes planes and solids)")
+    _warn(path, notes)
+    return found
+
+
+def mjcf_scenery(path: str, names: list[str]) -> Scenery:
+    """The same, with the planes of bodies that do not move, and the geoms of the world."""
+    mujoco, model = compiled(path)
+    found, left_out = _colliders(mujoco, model, path, names)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mass = max(float(np.sum(model.body_mass[model.body_weldid != 0])), 1e-300)
+    planes, solids = [], []
+    for g in left_out.values():
+        where, b = f"{path}: {_called(model, g)}", int(model.geom_bodyid[g])
+        with inside(where):
+            shape = _shape(mujoco, model, g)
+            X = Pose(data.geom_xmat[g].reshape(3, 3), data.geom_xpos[g])
+            if shape is not None and b == 0:
+                solids.append(replace(_collider(model, g, shape, mass), pose=X))
+            elif int(model.geom_type[g]) == int(mujoco.mjtGeom.mjGEOM_PLANE) and model.body_weldid[b] == 0:
+                planes.append((_called(model, g), X, _collider(model, g, shapes.Sphere(1.0), mass)))
+            else:
+                continue
+        left_out = {name: k for name, k in left_out.items() if k != g}
+    notes = _notes(model, [c for some in found.values() for c in some])
+    if left_out:
+        notes.append(f"height fields, signed distances and planes that move are left out: {', '.join(left_out)}")
+    pairs = sum(0 in model.geom_bodyid[[model.pair_geom1[k], model.pair_geom2[k]]] for k in range(model.npair))
+    if pairs:
+        notes.append(f"{pairs} pairs with geoms of the world touch as these geoms do")
+    _warn(path, notes)
+    ends = [(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature]
+    return Scenery(found, tuple(planes), tuple(solids), tuple(names[max(pair)] for pair in ends if 0 in pair))
+
+
+def _colliders(
+    mujoco: Any, model: Any, path: str, names: list[str]
+) -> tuple[dict[str, tuple[Collider, ...]], dict[str, int]]:
+    """The shapes of bodies, by the names of links; and the names and numbers of the other geoms that may touch."""
     found: dict[str, list[Collider]] = {name: [] for name in names[1:]}
-    left_out: list[str] = []
+    left_out: dict[str, int] = {}
     for g in range(model.ngeom):
         b = int(model.geom_bodyid[g])
         touches = model.geom_contype[g] or model.geom_conaffinity[g]
-        called = model.geom(g).name or f"geom {g}"
+        called = _called(model, g)
         with inside(f"{path}: {called}"):
             shape = _shape(mujoco, model, g) if touches else None
         if touches and (b == 0 or shape is None):
-            left_out.append(called)
+            left_out[called] = g
         elif touches:
             with inside(f"{path}: {called}"):
                 found[names[b]].append(_collider(model, g, shape))
-    used = [c.surface.stiffness for some in found.values() for c in some if c.surface is not None]
+    return {name: tuple(some) for name, some in found.items()}, left_out
+
+
+def _called(model: Any, g: int) -> str:
+    return model.geom(g).name or f"geom {g}"
+
+
+def _notes(model: Any, used: list[Collider]) -> list[str]:
+    """What is read in another way than MuJoCo does, or not."""
+    stiffness = [c.surface.stiffness for c in used if c.surface is not None]
     notes = []
-    if used and _states_softness(model):
+    if stiffness and _states_softness(model):
         notes.append(
             "the softness of its contacts (solref, solimp) is taken at the masses that pushes at its bodies move: "
-            f"stiffness {min(used):.3g} to {max(used):.3g} N/m"
+            f"stiffness {min(stiffness):.3g} to {max(stiffness):.3g} N/m"
         )
-    if left_out:
-        left = f"planes, height fields, signed distances and geoms of the world are left out: {', '.join(left_out)}"
-        notes.append(f"{left} (world.add_ground() is a plane)")
     if np.any(model.pair_margin):
         notes.append(f"the margins of {np.count_nonzero(model.pair_margin)} pairs are not read")
+    return notes
+
+
+def _warn(path: str, notes: list[str]) -> None:
     if notes:
-        warnings.warn(f"{path}: {'; '.join(notes)}.", stacklevel=2)
-    return {name: tuple(some) for name, some in found.items()}
+        warnings.warn(f"{path}: {'; '.join(notes)}.", stacklevel=3)
 
 
 def _states_softness(model: Any) -> bool:
@@ -78,11 +134,16 @@ def _states_softness(model: Any) -> bool:
     return bool(model.ngeom and any(own))
 
 
-def _collider(model: Any, g: int, shape: Any) -> Collider:
+def _collider(model: Any, g: int, shape: Any, robot: float | None = None) -> Collider:
+    """A geom as a shape; robot: the mass [kg] of all that moves, for a geom that does not. What does not move is rigid:
+    the softness is that of what touches it, unless its own has priority."""
     X = Pose.from_quaternion(model.geom_quat[g], model.geom_pos[g])
     numbers = (model.geom_friction[g], model.geom_condim[g], model.geom_solref[g], model.geom_solimp[g])
     groups, margin = (int(model.geom_contype[g]), int(model.geom_conaffinity[g])), float(model.geom_margin[g])
-    return Collider(shape, X, surface(*numbers, _mass(model, g)), groups, int(model.geom_priority[g]), margin)
+    law = surface(*numbers, _mass(model, g) if robot is None else robot)
+    if robot is not None and model.geom_priority[g] <= model.geom_priority.min():
+        law = replace(law, stiffness=RIGID * law.stiffness)
+    return Collider(shape, X, law, groups, int(model.geom_priority[g]), margin)
 
 
 def _mass(model: Any, g: int) -> float:

@@ -1,32 +1,42 @@
-"""The actuators and keyframes of an MJCF file: motors, position and velocity servos on joints."""
+"""The actuators of an MJCF file: motors, position and velocity servos on joints and fixed tendons."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from poinsot.parts import PD, Element, Input, Motor
+from poinsot.files.mjcf_tendons import path_of
+from poinsot.parts import PD, Element, Input, Motor, TendonMotor
 
 FIXED, AFFINE, NONE = 0, 1, 0  # MuJoCo's mjtGain and mjtBias
 
 
-def motors_of(mujoco: Any, model: Any, moving: Sequence[str]) -> Iterator[Element]:
-    """`motor`, `position` and `velocity` actuators of hinges and slides, with inputs of their names.
+def motors_of(mujoco: Any, model: Any, moving: Sequence[str], names: Sequence[str]) -> Iterator[Element]:
+    """`motor`, `position` and `velocity` actuators of hinges, slides and fixed tendons, with inputs of their names.
 
     The force is gear (g u + b0 + b1 gear q + b2 gear v), for the control u.
     """
-    for a in range(model.nu):
-        if (made := _motor(mujoco, model, a, moving)) is not None:
+    for a, name in enumerate(names):
+        if (made := _motor(mujoco, model, a, moving, name)) is not None:
             yield made
 
 
-def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str]) -> Element | None:
-    on_joint = int(model.actuator_trntype[a]) == int(mujoco.mjtTrn.mjTRN_JOINT)
-    joint, gear = int(model.actuator_trnid[a, 0]), float(model.actuator_gear[a, 0])
+def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str], name: str) -> Element | None:
+    kind, on, gear = int(model.actuator_trntype[a]), int(model.actuator_trnid[a, 0]), float(model.actuator_gear[a, 0])
     plain = int(model.actuator_gaintype[a]) == FIXED and int(model.actuator_dyntype[a]) == 0 and gear != 0
-    if not on_joint or not plain or int(model.jnt_type[joint]) < 2:
+    if not plain:
         return None
-    name, link = actuator_name(model, a), moving[joint]
+    if kind == int(mujoco.mjtTrn.mjTRN_JOINT) and int(model.jnt_type[on]) >= 2:
+        return _on_joint(model, a, name, moving[on], gear)
+    if kind == int(mujoco.mjtTrn.mjTRN_TENDON) and (path := path_of(mujoco, model, on, moving)) is not None:
+        made = _on_joint(model, a, name, "", gear)
+        return None if made is None else _bounded(model, a, _along(made, path))
+    return None
+
+
+def _on_joint(model: Any, a: int, name: str, link: str, gear: float) -> Motor | PD | None:
+    """The motor as one in a joint."""
     gain, bias = float(model.actuator_gainprm[a, 0]), [float(x) for x in model.actuator_biasprm[a, :3]]
     limit = np.inf
     if model.actuator_forcelimited[a]:
@@ -46,6 +56,26 @@ def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str]) -> Element | 
     return None
 
 
-def actuator_name(model: Any, a: int) -> str:
-    """The name of an actuator, also of its input."""
-    return model.actuator(a).name or f"actuator{a}"
+def _along(motor: Motor | PD, path: tuple[Any, Any]) -> TendonMotor:
+    """The same motor along a tendon."""
+    if isinstance(motor, Motor):
+        return TendonMotor(motor.name, *path, value=motor.value, limit=motor.limit)
+    target = 0.0 if motor.target is None else motor.target
+    gains: Any = {"kp": motor.kp, "kd": motor.kd}
+    return TendonMotor(motor.name, *path, **gains, target=target, target_rate=motor.target_rate, limit=motor.limit)
+
+
+def _bounded(model: Any, a: int, motor: TendonMotor) -> TendonMotor:
+    """With its control within its `ctrlrange`."""
+    if not model.actuator_ctrllimited[a]:
+        return motor
+    low, high = (float(x) for x in model.actuator_ctrlrange[a])
+    inputs = {key: getattr(motor, key) for key in ("value", "target", "target_rate")}
+    inputs = {key: replace(x, within=(low, high)) for key, x in inputs.items() if isinstance(x, Input)}
+    return replace(motor, **inputs)
+
+
+def actuator_names(model: Any, links: Collection[str]) -> list[str]:
+    """The names of all actuators, also of their inputs: with `_motor` where a link has the name."""
+    names = [model.actuator(a).name or f"actuator{a}" for a in range(model.nu)]
+    return [f"{name}_motor" if name in links else name for name in names]

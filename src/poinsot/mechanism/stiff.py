@@ -8,8 +8,8 @@ inertia h K does: with the accelerations A that the step gives, V = V_0 + h A, s
 and the articulated-body algorithm solves it as it stands, with G + h K for the inertia of the body. A force in a joint
 that falls by d for each unit of its velocity is an armature h d. Neither M nor J is formed.
 
-Where forces between two bodies depend on the velocities of both, K joins branches of the tree; then M + h J^T K J is
-formed, with zeros known in advance, and factorised.
+Where forces between two bodies, or in two joints, depend on the velocities of both, K joins branches of the tree; then
+M + h J^T K J is formed, with zeros known in advance, and factorised.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class StiffTree:
     def solve(self, on: "StiffForces") -> tuple[Array, "Added"]:
         """The accelerations a (nv,) under further forces, but for those of lists, and what they add to the acceleration
         of any link. Of a free root, a has the acceleration of its origin, in its axes."""
-        if on.couplings:
+        if on.couplings or on.joint_couplings:
             return self._solve_coupled(on)
         bodies, here, pA = self.T.bodies, list(self.here), list(self.needed)
         IA, tau = [body.G for body in bodies], self.tau if on.joint_forces is None else self.tau + on.joint_forces
@@ -148,8 +148,9 @@ class StiffForces:
 
     By the number of a link: wrenches F_0 (6,) and resistances K (6, 6), symmetric, not negative, in the frame of the
     body that carries it, `T.carriers`. In joints, or None: forces (nv,) and resistances (nv,). couplings: by two links
-    i, j, the K (6, 6) by which the velocity of j resists i; its transpose is how that of i resists j. lists: forces in
-    places that are only known at run time.
+    i, j, the K (6, 6) by which the velocity of j resists i; its transpose is how that of i resists j. joint_couplings:
+    by two elements of v, the number by which either resists the other. lists: forces in places that are only known at
+    run time.
     """
 
     h: Scalar
@@ -158,12 +159,18 @@ class StiffForces:
     joint_forces: Array | None = None
     joint_resistances: Array | None = None
     couplings: Mapping[tuple[int, int], Array] = field(default_factory=dict)
+    joint_couplings: Mapping[tuple[int, int], Array] = field(default_factory=dict)
     lists: "Sequence[RowList]" = ()
 
     def in_joints(self, H: Array, b: Array) -> tuple[Array, Array]:
         """H (nv, nv) and b (nv,) with the forces in joints."""
         b = b if self.joint_forces is None else b + self.joint_forces
-        return H if self.joint_resistances is None else H + self.h * np.diag(self.joint_resistances), b
+        H = H if self.joint_resistances is None else H + self.h * np.diag(self.joint_resistances)
+        if self.joint_couplings:
+            H = 1.0 * H
+        for (i, j), k in self.joint_couplings.items():
+            H[i, j] = H[j, i] = H[i, j] + self.h * k
+        return H, b
 
     def coupled(self, H: Array, J: Mapping[int, Array]) -> Array:
         """H (nv, nv) with the couplings, given the Jacobians (6, nv) of their links."""

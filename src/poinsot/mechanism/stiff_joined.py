@@ -142,7 +142,8 @@ class TreePart:
         for K, f in zip(own, F, strict=True):
             wrenches = _summed(wrenches, links.on(f))
             resistances = _summed(resistances, {link: x / on.h for link, x in links.resisting(K).items()})
-        known = replace(on, wrenches=dict.fromkeys(resistances, np.zeros(6)), resistances=resistances, couplings={})
+        none = dict.fromkeys(resistances, np.zeros(6))
+        known = replace(on, wrenches=none, resistances=resistances, couplings={}, joint_couplings={})
         return cls(tree, replace(on, wrenches=wrenches), known, links)
 
     @property
@@ -168,7 +169,10 @@ class TreePart:
             wrenches = _summed(wrenches, {j: on.h * K.T @ A[i]})
         inert = np.concatenate([np.zeros(0), *(here.armature for here in tree.here)])
         inert = inert if on.joint_resistances is None else inert + on.h * on.joint_resistances
-        return tree.in_joints(tree.with_wrenches(needed, wrenches)) + inert * x
+        found = tree.in_joints(tree.with_wrenches(needed, wrenches)) + inert * x
+        for (i, j), k in on.joint_couplings.items():
+            found[i], found[j] = found[i] + on.h * k * x[j], found[j] + on.h * k * x[i]
+        return found
 
     def alone(self, r: Array) -> Array:
         """The accelerations (nv,) under joint forces, by articulated bodies."""

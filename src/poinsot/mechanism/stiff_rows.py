@@ -79,6 +79,7 @@ def _zeros(tree: StiffTree, on: StiffForces) -> list[tuple[int, ...]]:
     for i, body in enumerate(bodies):
         paths[i] = paths[body.parent] | set(range(body.v.start, body.v.stop))
     joined = [paths[tree.T.carriers[a][0]] | paths[tree.T.carriers[b][0]] for a, b in on.couplings]
+    joined += [set(pair) for pair in on.joint_couplings]
     return sparse.filled(tree.mech.nv, [*paths.values(), *joined])
 
 

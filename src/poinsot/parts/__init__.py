@@ -20,6 +20,7 @@ from poinsot.parts.stops import JointStop
 from poinsot.parts.strip import Section, Strip
 from poinsot.parts.structure import Cut, Limit, beyond
 from poinsot.parts.tank import Tank
+from poinsot.parts.tendons import Tendon, TendonMotor, TendonStop
 from poinsot.parts.thruster import Thruster
 from poinsot.parts.wing import Wing
 
@@ -58,6 +59,9 @@ __all__ = [
     "Strip",
     "Tabulated",
     "Tank",
+    "Tendon",
+    "TendonMotor",
+    "TendonStop",
     "Thruster",
     "Torque",
     "Transition",

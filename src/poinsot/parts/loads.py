@@ -52,13 +52,15 @@ class Tabulated:
 
 @dataclass(frozen=True)
 class Input:
-    """The value of an input of the world, by its name, times a factor."""
+    """The value of an input of the world, by its name, times a factor; `within`: the value counts between these."""
 
     name: str
     factor: float = 1.0
+    within: tuple[float, float] | None = field(default=None, metadata={"described": "if given"})
 
     def __call__(self, t: Array, scene: Scene) -> Array:
-        return self.factor * scene.input(self.name)
+        value = scene.input(self.name)
+        return self.factor * (value if self.within is None else np.clip(value, *self.within))
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,7 @@ class PD(Element):
         slope, tau = kd + h * kp + np.zeros(v.shape), kp * (error - h * v) + kd * rate
 
         def at(later: Later) -> Resistance:
-            then = tau - slope * later.joint_change(self.joint)
-            most, f, d = limited(then, self.limit), tau, slope
-            if most is not then:
-                f, d = np.where(most == then, tau, most), np.where(most == then, slope, 0.0)
+            f, d = yielding(tau, slope, later.joint_change(self.joint), self.limit)
             return Resistance(joint_forces={self.joint: f}, joint_slopes={self.joint: d})
 
         def taken(later: Later, used: Used) -> Effect:
@@ -221,6 +220,16 @@ class PD(Element):
 def limited(tau: Array, limit: float) -> Array:
     """tau, clipped to +-limit."""
     return tau if isinstance(limit, float) and limit == np.inf else np.clip(tau, -limit, limit)
+
+
+def yielding(tau: Array, slope: Array, change: Array, limit: float) -> tuple[Array, Array]:
+    """A force (nv,) at the start of a step and its slope, given a guess of the change of velocity: beyond +-limit it is
+    that, and does not yield."""
+    then = tau - slope * change
+    most = limited(then, limit)
+    if most is then:
+        return tau, slope
+    return np.where(most == then, tau, most), np.where(most == then, slope, 0.0)
 
 
 def _check(element: Force | Torque, what: str) -> None:

@@ -42,7 +42,8 @@ class Resistance:
     frame of its carrier as at the start (`Scene.carrier`): there the tree is solved. joint_forces, joint_slopes (nv,):
     the same in joints, by the name of the body that the joint carries. couplings: by two bodies a, b, the K (6, 6) by
     which the velocity of b resists a; its transpose is how that of a resists b. kept (k,): what the element sees again
-    when the velocities are known. listed: forces in places that are only known at run time.
+    when the velocities are known. listed: forces in places that are only known at run time. joint_couplings: by two
+    bodies whose joints have one degree of freedom, the number by which the velocity of either resists the other.
     """
 
     wrenches: Mapping[str, Array] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Resistance:
     couplings: Mapping[tuple[str, str], Array] = field(default_factory=dict)
     kept: Array = field(default_factory=lambda: np.zeros(0))
     listed: RowList | ListedForces | None = None
+    joint_couplings: Mapping[tuple[str, str], Array] = field(default_factory=dict)
 
     def used(self, later: "Later") -> "Used":
         """The forces at these velocities."""
@@ -61,6 +63,9 @@ class Resistance:
             wrenches[b] = wrenches[b] - K.T @ later.carried(a)
         wrenches = {b: later.scene.carrier(b)[1].adjoint().T @ F for b, F in wrenches.items()}
         forces = {j: f - self.joint_slopes[j] * later.joint_change(j) for j, f in self.joint_forces.items()}
+        for (a, b), k in self.joint_couplings.items():
+            forces[a] = forces[a] - k * later.joint_change(b)
+            forces[b] = forces[b] - k * later.joint_change(a)
         return Used(wrenches, forces, self.kept, later, self.listed)
 
 

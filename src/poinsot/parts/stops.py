@@ -14,6 +14,70 @@ from poinsot.parts.resisting import Later, Resistance, Resisting, Used
 from poinsot.parts.scene import Scene
 from poinsot.spatial.arrays import as_array
 
+FAR = 1e30  # rad, m: a limit that nothing reaches; what is not touched there takes the energy 0 times that
+
+
+def within_reach(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+    """The limits, with far ones in place of infinite ones."""
+    return np.maximum(as_array(lower), -FAR), np.minimum(as_array(upper), FAR)
+
+
+@dataclass(frozen=True, eq=False)
+class Bumpers:
+    """Elastic stops of coordinates over a step h [s], which begins with velocities v (n,) and the depths (n,) beyond
+    the limits, each with the sign of the force there."""
+
+    stiffness: Array
+    damping: Array
+    h: Scalar
+    v: Array
+    depths: tuple[tuple[Array, float], ...]
+
+    def about(self, guess: Array) -> tuple[Array, Array]:
+        """The forces at the start and their slopes (n,), linearised about a guess of the velocities at the end."""
+        tau, slope = np.zeros(self.v.shape), np.zeros(self.v.shape)
+        for depth, sign in self.depths:
+            f, g, _ = push(self.stiffness, self.damping, self.h, depth, sign * guess)
+            tau, slope = tau + sign * f - g * (self.v - guess), slope + g
+        return tau, slope
+
+    def stored(self, moved: Any) -> Array:
+        """The energy [J] after motion by so much."""
+        return 0.5 * np.sum(
+            self.stiffness * sum(np.maximum(depth - sign * moved, 0.0) ** 2 for depth, sign in self.depths)
+        )
+
+    def books(self, v: Array, used: Array) -> dict[str, Any]:
+        """The entries of an `Effect`: by the velocities at the end (n,), and the forces (n,) that the step was made
+        with, which were linearised about the last guess."""
+        tau, power, lost = np.zeros(self.v.shape), np.zeros(()), np.zeros(())
+        for depth, sign in self.depths:
+            f, _, elastic = push(self.stiffness, self.damping, self.h, depth, sign * v)
+            tau, power = tau + sign * f, power + np.sum((f - elastic) * sign * v)
+            lost = lost + np.sum(pushed_over(self.stiffness, self.h, depth, sign * v))
+        numerical = (used - tau) @ v + lost / self.h
+        return {
+            "stored": self.stored(0.0),
+            "power": power,
+            "numerical": numerical,
+            "foreseen": self.stored(self.h * v),
+        }
+
+
+def bumped(
+    q: Array, v: Array, stiffness: Array, damping: Array, lower: Array, upper: Array
+) -> tuple[Array, Array, Array]:
+    """The forces (n,) of elastic stops at an instant, the energy [J] in them, and what they take [W]."""
+    tau, stored, power = np.zeros(q.shape), np.zeros(()), np.zeros(())
+    for depth, rate, sign in ((lower - q, -v, 1.0), (q - upper, v, -1.0)):
+        d = np.maximum(depth, 0.0)
+        elastic = stiffness * d
+        push = elastic * np.maximum(1 + damping * rate, 0.0)
+        tau = tau + sign * push
+        stored = stored + 0.5 * np.sum(elastic * d)
+        power = power + np.sum((elastic - push) * rate)
+    return tau, stored, power
+
 
 @dataclass(frozen=True, eq=False)
 class JointStop(Element):
@@ -48,45 +112,21 @@ class JointStop(Element):
     def effect(self, scene: Scene) -> Effect:
         q, v = scene.joint(self.joint)
         lower, upper = self._limits(scene)
-        tau, stored, power = np.zeros(q.shape), np.zeros(()), np.zeros(())
-        for depth, rate, sign in ((lower - q, -v, 1.0), (q - upper, v, -1.0)):
-            d = np.maximum(depth, 0.0)
-            elastic = as_array(self.stiffness) * d
-            push = elastic * np.maximum(1 + as_array(self.damping) * rate, 0.0)
-            tau = tau + sign * push
-            stored = stored + 0.5 * np.sum(elastic * d)
-            power = power + np.sum((elastic - push) * rate)
+        tau, stored, power = bumped(q, v, as_array(self.stiffness), as_array(self.damping), lower, upper)
         return Effect(joint_forces={self.joint: tau}, stored=stored, power=power, shown={"torque": tau})
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         q, v = scene.joint(self.joint)
-        k, depths = as_array(self.stiffness), self._depths(scene, q)
+        bumpers = Bumpers(as_array(self.stiffness), as_array(self.damping), h, v, tuple(self._depths(scene, q)))
 
         def at(later: Later) -> Resistance:
-            guess, tau, slope = later.velocity(self.joint), np.zeros(q.shape), np.zeros(q.shape)
-            for depth, sign in depths:
-                f, g, _ = push(k, as_array(self.damping), h, depth, sign * guess)
-                tau, slope = tau + sign * f - g * (v - guess), slope + g
+            tau, slope = bumpers.about(later.velocity(self.joint))
             return Resistance(joint_forces={self.joint: tau}, joint_slopes={self.joint: slope})
 
-        def stored(moved: Any) -> Array:
-            return 0.5 * np.sum(k * sum(np.maximum(depth - sign * moved, 0.0) ** 2 for depth, sign in depths))
-
         def taken(later: Later, used: Used) -> Effect:
-            v, tau, power, lost = later.velocity(self.joint), np.zeros(q.shape), np.zeros(()), np.zeros(())
-            for depth, sign in depths:
-                f, _, elastic = push(k, as_array(self.damping), h, depth, sign * v)
-                tau, power = tau + sign * f, power + np.sum((f - elastic) * sign * v)
-                lost = lost + np.sum(pushed_over(k, h, depth, sign * v))
-            by_guess = (used.joint_forces[self.joint] - tau) @ v  # the force was linearised about the last guess
-            return Effect(
-                joint_forces=used.joint_forces,
-                stored=stored(0.0),
-                power=power,
-                shown={"torque": used.joint_forces[self.joint]},
-                numerical=by_guess + lost / h,
-                foreseen=stored(h * v),
-            )
+            tau = used.joint_forces[self.joint]
+            books = bumpers.books(later.velocity(self.joint), tau)
+            return Effect(joint_forces=used.joint_forces, shown={"torque": tau}, **books)
 
         return Resisting(at, taken)
 
@@ -111,7 +151,8 @@ class JointStop(Element):
                 raise FieldError(
                     f"{owner}: the joint of body {self.joint!r} has no limits; give lower=... or upper=...", "joint"
                 )
-        return np.ones(joint.nv) * as_array(lower), np.ones(joint.nv) * as_array(upper)
+        lower, upper = within_reach(lower, upper)
+        return np.ones(joint.nv) * lower, np.ones(joint.nv) * upper
 
     def units(self) -> dict[str, str]:
         return {"torque": "N m, N"}

@@ -75,7 +75,7 @@ def implicit_motion(system: System, scene: Scene, h: Scalar, iterations: int) ->
     """The forces over a step h, and the accelerations that they give; and those (nv,) of `StiffTree.solve`."""
     mech, over = scene.mechanism, StiffStep.of(system, scene, h)
     resisting = [e for e in scene.elements.values() if e.resists]
-    if any(len(e.bodies()) == 2 for e in resisting):
+    if any(len(e.bodies()) == 2 or len(e.joints()) > 1 for e in resisting):
         over.tree.mass_matrix, over.tree.left  # noqa: B018  found before the iterations, which may be traced more than once
     rows = firm_rows(mech, system.closures(scene), scene.q, scene.v, scene.t, system.independent)
 

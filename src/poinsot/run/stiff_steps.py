@@ -96,10 +96,15 @@ class StiffStep:
         """The sums of stated forces, but for those of lists by bodies."""
         mech = self.tree.mech
         F, K = {}, {}  # type: dict[int, Array], dict[int, Array]
-        both: dict[tuple[int, int], Array] = {}
+        both, across = {}, {}  # type: dict[tuple[int, int], Array], dict[tuple[int, int], Array]
         forces, slopes = ([np.zeros(link.joint.nv) for link in mech.links] for _ in range(2))
         for resistance in stated.values():
-            both |= {(mech.index(a), mech.index(b)): C for (a, b), C in resistance.couplings.items()}
+            for (a, b), C in resistance.couplings.items():
+                ends = mech.index(a), mech.index(b)
+                both[ends] = both[ends] + C if ends in both else C
+            for (a, b), c in resistance.joint_couplings.items():
+                ends = mech.v_slices[mech.index(a)].start, mech.v_slices[mech.index(b)].start
+                across[ends] = across[ends] + c if ends in across else c
             for body, wrench in resistance.wrenches.items():
                 k = mech.index(body)
                 F[k] = F[k] + wrench if k in F else wrench
@@ -111,7 +116,7 @@ class StiffStep:
         if any(resistance.joint_forces for resistance in stated.values()):
             in_joints, slope = (np.concatenate([np.zeros(0), *x]) for x in (forces, slopes))
         lists = [r.listed for r in stated.values() if isinstance(r.listed, RowList)]
-        return StiffForces(self.h, F, K, in_joints, slope, both, lists)
+        return StiffForces(self.h, F, K, in_joints, slope, both, across, lists)
 
     def booked(self, later: Later, used: Mapping[str, Used], tau: Array) -> Motion:
         """The motion, with the effects of resisting elements among the others; tau (nv,): of these others."""

@@ -16,6 +16,7 @@ from poinsot.show.triangles import Triangles
 from poinsot.show.urdf_visuals import urdf_looks
 from poinsot.spatial import Pose
 from poinsot.world import Description, World
+from poinsot.world.robot_scenery import SOLIDS
 
 VISIBLE = 3  # groups of geoms from this one on are for collisions, in MuJoCo's own viewer too
 
@@ -31,6 +32,8 @@ def own_looks(world: World) -> dict[str, list[Look]]:
         bare = [name for name in names if not looks.get(name)]
         shapes = _read(path, "collision", "some of its bodies are ellipsoids") if bare else {}
         looks |= {name: shapes[name] for name in bare if shapes.get(name)}
+        if (still := bodies.get(prefix + SOLIDS)) is not None and still.inertia is None and still.shapes:
+            looks.setdefault(SOLIDS, look_of(still.shapes))
         if any(looks.values()):  # what the file gives no look is not to be seen
             found |= {prefix + name: own for name, own in looks.items() if prefix + name in bodies}
     return found

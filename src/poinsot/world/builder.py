@@ -164,15 +164,16 @@ class World:
         placement: Pose | None = None,
         limits: bool = True,
         motors: bool = True,
+        scenery: bool = False,
     ) -> list[BodyHandle]:
         """Add the links of a mechanism as bodies, with their joints at q (nq,) and v (nv,), or as in the keyframe q.
 
-        Its roots hang on `parent`, the world by default, at `placement`; the world's gravity counts, not its own.
-        `limits`: joints with limits get stops, called "link.stop"; without q, they then start within their limits.
-        `motors`: those of its file come with it, called "name.motor", with an input of its name each.
+        Its roots hang on `parent`, the world by default, at `placement`; the world's gravity counts, not its own. With
+        `limits`, joints get stops, "link.stop"; without q, they then start within their limits. With `motors`, those of
+        its file, "name.motor", with inputs of their names; with `scenery`, planes and solids in it that stand still.
         """
         with self._all_or_nothing():
-            return add_robot(self, mechanism, q, v, prefix, parent, placement or Pose(), limits, motors)
+            return add_robot(self, mechanism, q, v, prefix, parent, placement or Pose(), limits, motors, scenery)
 
     def add_beam(
         self, beam: Beam, parent: "str | BodyHandle | None" = None, placement: Pose | ArrayLike | None = None

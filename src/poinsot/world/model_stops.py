@@ -1,14 +1,15 @@
-"""Stops at the limits of the joints of a mechanism, as stiff as the inertia behind each joint asks for."""
+"""Stops at the limits of the joints and tendons of a mechanism, as stiff as the inertia behind each asks for."""
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from poinsot._types import Array
 from poinsot.mechanism import Joint, Mechanism, mass_matrix
 from poinsot.mechanism.coordinate_relations import Coupling
-from poinsot.parts import JointStop
+from poinsot.parts import JointStop, TendonStop
 
 FREQUENCY = 200.0  # [rad/s], of a joint that rests against its stop: resolved by steps of a millisecond
 DAMPING = 1.0  # [s/rad, s/m]
@@ -55,6 +56,17 @@ def stops_of(mechanism: Mechanism, q: Array, prefix: str) -> Iterator[JointStop]
             "limits=False for no stops.",
             stacklevel=4,
         )
+
+
+def stops_of_tendons(mechanism: Mechanism, q: Array) -> Iterator[TendonStop]:
+    """The stops of the tendons of a robot, each k = M w^2: M is the inertia along it at q, with all joints free."""
+    stops = [e for e in mechanism.equipment.tendons if isinstance(e, TendonStop)]
+    inverse = np.linalg.inv(mass_matrix(mechanism, q)) if stops else np.zeros((0, 0))
+    for stop in stops:
+        c = np.zeros(mechanism.nv)
+        for name, x in zip(stop.over, np.asarray(stop.coefficients), strict=True):
+            c[mechanism.v_slices[mechanism.index(name)]] = x
+        yield replace(stop, stiffness=float(FREQUENCY**2 / (c @ inverse @ c)), damping=DAMPING)
 
 
 def _has_stops(joint: Joint) -> bool:

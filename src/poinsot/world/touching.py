@@ -31,7 +31,7 @@ def new_touches(description: Description) -> list[Element]:
         for name, body in description.bodies.items():
             if name in ground.ignored or f"{name}-{ground.name}" in description.elements:
                 continue
-            if colliders_of(body) and _moves(description, name):
+            if colliders_of(body) and moves(description, name):
                 touches += _on_ground(ground, body, None)
     return touches
 
@@ -46,7 +46,7 @@ def listed(description: Description) -> Description:
         shapes = [
             (name, one, law)
             for name, body in description.bodies.items()
-            if name not in own and name not in ground.ignored and _moves(description, name)
+            if name not in own and name not in ground.ignored and moves(description, name)
             for one, law in _spotted(ground, body, None)
         ]
         elements = rest | {e.name: e for e in ground_lists(ground, shapes, rest)}
@@ -79,7 +79,8 @@ def _on_ground(ground: Ground, body: Body, surface: Material | None) -> list[Ele
 @memo
 def _solid(ground: Ground) -> Collider:
     """The surface of a ground, as shapes touch it."""
-    return Collider(DistanceShape(abs), surface=ground.surface)
+    groups, priority = ground.groups or (1, 1), ground.priority or 0
+    return Collider(DistanceShape(abs), surface=ground.surface, groups=groups, priority=priority)
 
 
 def _spotted(ground: Ground, body: Body, surface: Material | None) -> list[tuple[Collider, Material]]:
@@ -222,7 +223,7 @@ def all_colliding(
         (a, b)
         for both, (a, b) in _pairs_once(names, others).items()
         if both not in (apart | known)
-        and (_moves(description, a) or _moves(description, b))
+        and (moves(description, a) or moves(description, b))
         and not are_neighbours(description, a, b)
         and any(x.may_touch(y) for x in colliders_of(bodies[a]) for y in colliders_of(bodies[b]))
     ]
@@ -296,7 +297,7 @@ def _shaped(description: Description, body: str, which: str) -> Body:
     return description.bodies[body]
 
 
-def _moves(description: Description, name: str | None) -> bool:
+def moves(description: Description, name: str | None) -> bool:
     """Whether a joint between the body and the world has a degree of freedom."""
     while name is not None:
         body = description.bodies[name]
