@@ -196,7 +196,8 @@ def test_check_shows_the_system(capsys):
 
 def test_check_tells_of_a_long_step(capsys):
     out = said(capsys, "check", "double-pendulum", "--set", "run.step=0.05", code=1)
-    assert "is too long; take" in out
+    assert "a step of 0.05 s is far too long" in out
+    assert "try 0.005 s" in out
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)

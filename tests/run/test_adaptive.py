@@ -185,6 +185,7 @@ def pushed(push):
 
 @pytest.mark.parametrize("method", ["adaptive", "adaptive5", "rosenbrock"])
 @pytest.mark.parametrize("batch", [None, 3])
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_run_that_breaks_down_long_before_its_end(method, batch, monkeypatch):
     """It ends with the reason, however many records were to come; where it broke down takes few repetitions to find."""
     repeated = []

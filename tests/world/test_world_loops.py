@@ -326,6 +326,7 @@ def test_a_run_stops_where_loops_cannot_be_kept_closed():
     assert np.all(np.isfinite(run.y))
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_drives_that_contradict_each_other_stop_the_run():
     world = linkage()
     world.drive("arm0", lambda t: 0.4 + t)
@@ -341,6 +342,7 @@ def test_drives_that_contradict_each_other_stop_the_run():
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3], ids=["watch", "machine", "bridge"])
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_what_is_open_depends_on_the_size(size):
     """A crank of half the size, whose rod is a tenth too short to let it go around: it stops at the dead centre."""
     world = pt.World()
@@ -443,6 +445,7 @@ def test_a_drive_that_jumps_stops_the_run(jump):
 
 
 @pytest.mark.parametrize("method", ["semi-implicit euler", "implicit", "implicit midpoint", "adaptive"])
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_drive_that_jumps_stops_every_method(method):
     run = driven(JUMPS["step"][0]).simulate(0.05, 1e-3, method=method)
     assert "jumps from 0.4 to 0.9" in run.stop.text
@@ -472,6 +475,7 @@ def test_a_spline_drives_from_its_first_knot_on():
     assert run.ledger.relative_residual.max() < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore::poinsot.LedgerWarning")  # that it breaks down
 def test_a_cam_that_jumps_stops_the_run():
     world = linkage(q=(0.01, 0.0))
     world.close("cam", "arm0", "arm1", pt.coupling(lambda q: np.where(q < 0.02, 0.0, 0.3)))

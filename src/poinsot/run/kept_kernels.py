@@ -29,10 +29,9 @@ def compiled_kernel(
 ) -> Compiled:
     """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
-    `observers`: outputs that change no bit of the others; if there are none, the uses of products are counted in the
-    same way. `plain`: NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept.
-    `found`: what the function puts there as it is traced, which is kept with the program. `shared`: where it is traced
-    with others.
+    `observers`: outputs that change no bit of the others; without any, products are fused by the same rule. `plain`:
+    NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept. `found`: what the
+    function puts there as it is traced, which is kept with the program. `shared`: where it is traced with others.
     """
     kernel = Kernel(function, signature)
     kernel.shared = shared
