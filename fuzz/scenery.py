@@ -27,8 +27,8 @@ class Scenery:
     """A world that is being drawn, in axes that X (a pose) takes to those of the world.
 
     `is_smooth`: nothing sets in with a corner between two steps. `found_to`: how exactly it is found where shapes meet,
-    if by iterations. `listed`: whether touches are in lists, if that is left open. `method`: by which it is stepped, by
-    default the usual one.
+    if by iterations; `has_slopes`: whether derivatives go through these. `listed`: whether touches are in lists, if
+    that is left open. `method`: by which it is stepped, by default the usual one.
     """
 
     rng: Rng
@@ -37,6 +37,7 @@ class Scenery:
     names: list[str] = field(default_factory=list)
     is_smooth: bool = True
     found_to: float = 0.0
+    has_slopes: bool = True
     listed: bool | None = None
     method: str | None = None
     step: float = H
@@ -349,13 +350,18 @@ def hills(back: pt.Pose, slope: Array, p: Any) -> Any:
 def pairs(s: Scenery) -> None:
     """Let them touch, with one material or that of each shape."""
     law = material(s) if s.happens(0.6) else None
-    kinds = [type(part.shape) for body in s.world.description.bodies.values() for part in body.inertia.solids]
-    if shapes.Cylinder in kinds and kinds.count(shapes.Cylinder) + kinds.count(shapes.Box) > 1:
-        s.found_to = 1e-7  # two such shapes meet by their supports
+    if meet_by_supports(s):
+        s.found_to, s.has_slopes = 1e-7, False
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:
         s.world.collide(s.names, surface=law)
+
+
+def meet_by_supports(s: Scenery) -> bool:
+    """Whether pairs are found by iterations: those of which one has a curved rim, and both have edges."""
+    kinds = [type(part.shape) for body in s.world.description.bodies.values() for part in body.inertia.solids]
+    return shapes.Cylinder in kinds and kinds.count(shapes.Cylinder) + kinds.count(shapes.Box) > 1
 
 
 def heap(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
@@ -370,6 +376,7 @@ def heap(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     s.world.collide(capacity=200, surface=law)
     s.method, s.is_smooth = "implicit", False
     s.found_to = 1e-5  # where friction slides, is decided by guesses of that quality
+    s.has_slopes = not meet_by_supports(s)
     return s
 
 
