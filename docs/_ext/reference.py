@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import poinsot
+from poinsot._listed import modules
 
 ROOMS = {
     "fuse": "The compiler",
@@ -35,7 +36,7 @@ Public names of `poinsot.{room}`, reached as `poinsot.name` (`import poinsot as 
 def names_of_rooms() -> dict[str, list[str]]:
     """Public names by the room that they come from; whole modules under their own."""
     rooms: dict[str, list[str]] = {room: [] for room in ROOMS}
-    for name, (module, _) in sorted(poinsot._WHERE.items()):
+    for name, module in sorted(modules(poinsot.__file__).items()):
         parts = module.split(".")
         room = parts[1] if len(parts) > 1 else name
         rooms.setdefault(room if room in ROOMS else "run", []).append(name)

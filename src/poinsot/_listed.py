@@ -10,9 +10,7 @@ from typing import Any
 
 def listed(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package: the imports in its list say where each name comes from."""
-    tree = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    where = {alias.name: str(node.module) for node in imports for alias in node.names}
+    where = modules(file)
 
     def get(name: str) -> Any:
         if name not in where:
@@ -28,3 +26,10 @@ def listed(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return sorted({*vars(sys.modules[package]), *where})
 
     return get, names, sorted(where)
+
+
+def modules(file: str) -> dict[str, str]:
+    """The module that each name in the list of a package comes from; a module itself comes from the package."""
+    tree = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
