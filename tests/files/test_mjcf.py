@@ -347,3 +347,10 @@ def test_the_same_numbers_move_a_kernel(creature):
     q, v = mech.neutral(), np.linspace(-1, 1, mech.nv)
     fd = pt.kernel("(n),(m),(m)->(m)")(lambda q, v, tau: pt.forward_dynamics(mech, q, v, tau))
     same(fd(q, v, 0 * v), pt.forward_dynamics(mech, q, v, 0 * v), 1e-12)
+
+
+def test_too_many_equalities_are_refused_before_any_is_closed(file):
+    many = '<joint joint1="h" polycoef="0 1 0 0 0"/>' * 1001
+    body = '<body><joint name="h" type="hinge"/><geom size="0.1" mass="1"/></body>'
+    with pytest.raises(ValueError, match="1001 equalities are active; 1000 are read at most"):
+        load_mjcf(file(f"<mujoco><worldbody>{body}</worldbody><equality>{many}</equality></mujoco>"))

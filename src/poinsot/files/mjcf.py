@@ -41,6 +41,7 @@ MARGIN = 1e-9  # of a moment that was mended, so that MuJoCo's own rounding does
 # What a mechanism does not hold: lists of MuJoCo's MjSpec ...
 ELEMENTS = ("sites cameras lights skins flexes actuators equalities sensors plugins numerics texts tuples").split()
 # ... and switches of its options. Gravity switched off is zero gravity.
+MOST_EQUALITIES = 1000  # each takes some milliseconds to be closed
 SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
 
 
@@ -182,7 +183,10 @@ def _closures(mujoco: Any, model: Any, links: Sequence[Link]) -> Iterator[Closur
     names = _names([model.body(b).name for b in range(model.nbody)])
     moving = [link.name for link in links if link.joint.nv]  # in the order of MuJoCo's joints
     taken = {link.name for link in links}
-    for e in np.flatnonzero(model.eq_active0):
+    active = np.flatnonzero(model.eq_active0)
+    if len(active) > MOST_EQUALITIES:
+        raise ValueError(f"{len(active)} equalities are active; {MOST_EQUALITIES} are read at most.")
+    for e in active:
         name = _new(model.eq(e).name or f"equality{e}", taken)
         kind, data = int(model.eq_type[e]), model.eq_data[e]
         ends = (int(model.eq_obj1id[e]), int(model.eq_obj2id[e]))
