@@ -38,10 +38,11 @@ JOINTS = (
 FREE, BALL = 0, 1
 MARGIN = 1e-9  # of a moment that was mended, so that MuJoCo's own rounding does not make it impossible again
 
+MOST_EQUALITIES = 1000  # each takes some milliseconds to be closed
+
 # What a mechanism does not hold: lists of MuJoCo's MjSpec ...
 ELEMENTS = ("sites cameras lights skins flexes actuators equalities sensors plugins numerics texts tuples").split()
 # ... and switches of its options. Gravity switched off is zero gravity.
-MOST_EQUALITIES = 1000  # each takes some milliseconds to be closed
 SWITCHES = "PASSIVE SPRING DAMPER CONSTRAINT FRICTIONLOSS LIMIT".split()
 
 

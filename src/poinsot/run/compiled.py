@@ -426,7 +426,7 @@ class CompiledSystem:
         function: Callable[..., Any],
         signature: str,
         device: str = "cpu",
-        observers: Sequence[int] | None = None,
+        observers: Sequence[int] = (),
         name: str = "",
         plain: bool = False,
         found: list[Any] | None = None,
@@ -441,7 +441,7 @@ class CompiledSystem:
         `at_an_instant`: it is one of t, y and p, and takes its numbers from `shared_scene.scene`.
         """
         name = name or (function.__name__ if getattr(function, "__self__", None) is self.original else "")
-        place = self._place(name, signature, None if observers is None else tuple(observers))
+        place = self._place(name, signature, tuple(observers))
         shared = shared_scene.traced_together(self.original) if at_an_instant else None
         return compiled_kernel(function, signature, device, observers, plain, place, found, shared)
 

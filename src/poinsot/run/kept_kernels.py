@@ -21,7 +21,7 @@ def compiled_kernel(
     function: Callable[..., Any],
     signature: str,
     device: str,
-    observers: Sequence[int] | None,
+    observers: Sequence[int],
     plain: bool,
     place: str | None,
     found: list[Any] | None = None,
@@ -29,7 +29,7 @@ def compiled_kernel(
 ) -> Compiled:
     """A kernel; or, if the function cannot be traced, a warning and the function itself, instance by instance.
 
-    `observers`: outputs that change no bit of the others; without any, products are fused by the same rule. `plain`:
+    `observers`: outputs that change no bit of the others; products are fused by the same rule without any. `plain`:
     NumPy gives the same bits. `place`: the key of its program on disk; None if it is not kept. `found`: what the
     function puts there as it is traced, which is kept with the program. `shared`: where it is traced with others.
     """
@@ -52,7 +52,7 @@ def compiled_kernel(
     if device == "cuda":
         return on_device(kernel.to("cuda"))
     program.graph.plain = plain
-    if observers is not None:
+    if not plain:
         observe(program.graph, observers)
     if not said:
         program_cache.write(place, program, found)
