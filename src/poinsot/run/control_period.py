@@ -51,10 +51,9 @@ class ControlPeriod:
         """
         c, p = self.compiled, self.with_action(p, action)
         new = c._advance(x, p, origin, first, h, n)
-        in_loops = is_heap(c.system)
-        finite = all_finite(new) if in_loops else np.all(np.isfinite(new))
+        finite = all_finite(new) if is_heap(c.system) else np.all(np.isfinite(new))
         sound = np.all(np.isfinite(action)) if len(self.places) else True
-        x = chosen(finite, new, x) if in_loops else np.where(finite, new, x)
+        x = self._chosen(finite, new, x)
         t = origin + (first + np.where(finite, n, 0)) * h
         met = is_met(c, t, c._from_stepped(x, p), p) if c.until is not None else False
         status = np.where(met, MET, GOES_ON)
@@ -76,9 +75,13 @@ class ControlPeriod:
         """The same; if the episode is over, the next one begins. And what was observed before that."""
         x, p, first, last, status = self.advance_all(x, p, origin, first, action, h, n, limit)
         over = (status > GOES_ON) & (status < NO_ACTION)
-        x = chosen(over, next_x, x) if is_heap(self.compiled.system) else np.where(over, next_x, x)
+        x = self._chosen(over, next_x, x)
         p, first = np.where(over, next_p, p), np.where(over, 0.0, first)
         return x, p, first, np.where(over, next_observed, last), status, last
+
+    def _chosen(self, condition: Any, new: Array, old: Array) -> Array:
+        """One of two states (nx,)."""
+        return chosen(condition, new, old) if is_heap(self.compiled.system) else np.where(condition, new, old)
 
     def ahead(self, x: Array, p: Array, first: int, h: float, n: int) -> Array:
         """Where a single world goes in n steps h [s] from number `first` on, with the inputs in p; NaN if it breaks."""

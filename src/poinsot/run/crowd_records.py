@@ -21,7 +21,7 @@ from poinsot.run.compiled import CompiledSystem
 from poinsot.run.crowds import Crowd, crowd_of
 from poinsot.run.few_looks import few_looks
 from poinsot.run.heaps import Heap, rest_context
-from poinsot.run.measuring import CONSERVED, OF_BODY, Measuring, measuring_in
+from poinsot.run.measuring import CONSERVED, OF_BODY, Measuring, joined, measuring_in, parted
 from poinsot.spatial import Inertia, Pose, quaternion
 from poinsot.world import State
 
@@ -76,9 +76,7 @@ class CrowdRecords:
             q, v = np.concatenate([quaternion.normalize(y[:4]), y[4:7]]), y[7:]
             inertia = Inertia(numbers[0], numbers[1:4], np.reshape(numbers[4:], (3, 3)), check="never")
             body = BodyState(Pose.unchecked(quaternion.to_matrix(q[:4]), q[4:]), v, inertia)
-            arrays = [1.0 * quantity(body) for quantity in of]
-            shapes[:] = map(np.shape, arrays)
-            return np.concatenate([np.zeros(0), *map(np.ravel, arrays)])
+            return joined([quantity(body) for quantity in of], shapes)
 
         text = f"({NUMBERS}),(13),(1)->(n)"
         kernel = self.compiled.compile(function, text, name=f"of one body: {name}", plain=True, found=shapes)
@@ -89,9 +87,7 @@ class CrowdRecords:
             state = np.concatenate([y[..., at[0]], y[..., at[1]]], axis=-1)
             with np.errstate(all="ignore"):
                 values = np.asarray(evaluated(self._inertias(p), state, np.zeros(1)))
-            ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-            pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
-            return [np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces]
+            return parted(values, shapes)
 
         return measured
 

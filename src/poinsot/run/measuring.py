@@ -111,11 +111,8 @@ def _measuring(
     shapes: list[tuple[int, ...]] = []
 
     def function(t: Scalar, y: Array, p: Array) -> Array:
-        """All in one array: a ufunc has no more than 64 outputs."""
         instant = at(t, y, p)
-        arrays = [1.0 * quantity(instant) for quantity in of]
-        shapes[:] = map(np.shape, arrays)
-        return np.concatenate([np.zeros(0), *map(np.ravel, arrays)])
+        return joined([quantity(instant) for quantity in of], shapes)
 
     text = f"(),({compiled.ny}),({compiled.np})->(n)"
     kernel = compiled.compile(function, text, name=name, plain=True, found=shapes, at_an_instant=shared)
@@ -124,8 +121,20 @@ def _measuring(
     def measured(time: Array, y: Array, p: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
             values = evaluated(np.reshape(time, (-1,) + (1,) * (y.ndim - 2)), y, p)
-        ends = np.cumsum([math.prod(shape) for shape in shapes])
-        pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
-        return tuple(np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces)
+        return tuple(parted(values, shapes))
 
     return measured
+
+
+def joined(quantities: Sequence[Array], shapes: list[tuple[int, ...]]) -> Array:
+    """All in one array, for a ufunc has no more than 64 outputs; their shapes are noted."""
+    arrays = [1.0 * quantity for quantity in quantities]
+    shapes[:] = map(np.shape, arrays)
+    return np.concatenate([np.zeros(0), *map(np.ravel, arrays)])
+
+
+def parted(values: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """The arrays (..., *shape) that were joined to these values (..., n)."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    pieces = zip(np.split(values, ends[:-1], axis=-1), shapes, strict=True)
+    return [np.reshape(piece, (*values.shape[:-1], *shape)) for piece, shape in pieces]
