@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from poinsot.files.scenario import Scenario as Loaded
     from poinsot.run import Run
 
-EARLY = ("broken", "capacity", "interrupted")
 STEPS = 10_000  # over which `check` tests the step
 
 Html = Annotated[bool | None, typer.Option("--html/--no-html", help="Also write a replay for the browser.")]
@@ -71,7 +70,7 @@ def run(
     screen.data(_report(scenario, done, took, _keep(screen, scenario, done, path, html, plot, looks)))
     if view:
         done.view(**looks).wait()
-    return int(done.stop.reason in EARLY or done.unexplained or _passed(done))
+    return int(done.stop.is_early or done.unexplained or _passed(done))
 
 
 def _place(
@@ -114,7 +113,7 @@ def _simulated(screen: Screen, scenario: "Loaded") -> tuple["Run", float]:
         done = scenario.run(progress=None if screen.talks else False)
     took = time.perf_counter() - started
     for warning in caught:
-        told = done.stop.reason in EARLY and issubclass(warning.category, LedgerWarning)  # in the line below
+        told = done.stop.is_early and issubclass(warning.category, LedgerWarning)  # in the line below
         if screen.talks and not told:
             complain(f"warning: {warning.message}")
     settings = done.settings

@@ -50,6 +50,11 @@ class Stop:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def is_early(self) -> bool:
+        """Whether it ended before its time, neither by its duration nor by its condition."""
+        return self.reason in ("broken", "capacity", "interrupted")
+
 
 @dataclass(frozen=True, eq=False)
 class Run:

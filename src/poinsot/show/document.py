@@ -22,7 +22,6 @@ FINE = 1e-6  # the step of positions, relative to the size of the bodies
 TURN = 2.0**-20  # the step of quaternions
 EXACT = 8  # bodies whose positions and velocities are kept with all digits, for the display
 SHAPES_ONLY = ("phase", "polhode", "margins")  # pictures of `plot` that are no curves over time
-EARLY = ("broken", "capacity", "interrupted")  # reasons why a run ended before its time
 MANY = ("ghosts", "dispersion")  # layers of batches alone
 HEADS = ("conserved", "initial", "final", "inflow", "residual")
 
@@ -261,6 +260,6 @@ def events(run: Run, instance: int) -> list[dict[str, Any]]:
     """Happenings of a run with their times: limits of the structure that were passed, events, why it ended early."""
     last = run.y[-1] if run.batch is None else run.y[-1][instance]
     found = Happenings(run.compiled.system)(last)
-    if run.stop.reason in EARLY:
+    if run.stop.is_early:
         found.append({"name": "", "time": float(run.time[-1]), "text": f"the run ended: {run.stop}", "red": True})
     return sorted(found, key=lambda e: float(e["time"]))
