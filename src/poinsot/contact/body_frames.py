@@ -61,13 +61,10 @@ def shape_places(
     It is looked ahead as far as the points of a shape move within a step h [s]. The step may add to their speeds what
     the fastest shape has, by a blow, and h times `gain` [m/s^2].
     """
-    own = [(c.pose, *reach(c.shape)) for c in colliders]
-    outer = [r + margin_of(c) for (_, _, r), c in zip(own, colliders, strict=True)]
-    turned, shifted = (np.stack([1.0 * getattr(X, name) for X, _, _ in own]) for name in ("R", "p"))
-    middles, reaches = (
-        np.stack([1.0 * c for _, c, _ in own]),
-        np.stack(outer),
-    )
+    poses, centres, radii = zip(*((c.pose, *reach(c.shape)) for c in colliders), strict=True)
+    turned, shifted = (np.stack([1.0 * getattr(X, name) for X in poses]) for name in ("R", "p"))
+    middles = np.stack([1.0 * centre for centre in centres])
+    reaches = np.stack([r + margin_of(c) for r, c in zip(radii, colliders, strict=True)])
     width = len(kind.pose_numbers(Pose()))
 
     def place(k: Any, found: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.contact_patch import AWAY
 from poinsot.fuse import once
 
 POINTS = 13
-AWAY = -1.0  # m: the depth of points that do not touch
 FIRST = 1e-3  # a face of the second box must overlap less than one of the first by this share of it
 PREFER = 0.05  # edges must overlap less than a face where it touches by this share: beyond 18 degrees they do
 CORNERS = ((1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))  # of a face, in order around it

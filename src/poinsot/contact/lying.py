@@ -7,12 +7,12 @@ jumps. A capsule that touched by its deepest point alone would rock for ever.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.contact_patch import AWAY, ContactPatch
 from poinsot.spatial.shapes import Box, Cylinder
 
 NARROW = 0.1  # of the radius: a line of contact that is shorter than this counts less, and at last as one point
@@ -21,24 +21,8 @@ LEAST = 1e-6  # of the radius, the depth below which a sag counts as over that
 NONE = 0.01  # a share that counts as none, so that rounding of a sag does not, in float32 as well
 ASIDE = 0.1  # the square of a normal's part along an axis, above which it is not one of the face across that
 TINY = 1e-12  # m
-AWAY = -1.0  # m: the depth of points that do not touch
 
 Range: TypeAlias = tuple[Array, Array]
-
-
-@dataclass(frozen=True, eq=False)
-class ContactPatch:
-    """The unit normal (3,) that points from b to a, points (m, 3) [m], and their depths (m,) [m]; in world axes. share:
-    of the stiffness that a point alone has; None: all of it."""
-
-    normal: Array
-    points: Array
-    depths: Array
-    share: Array | None = None
-
-    def raised(self, margin: Any) -> "ContactPatch":
-        """The patch of bodies that touch from this [m] away on."""
-        return replace(self, depths=np.where(self.depths > AWAY, self.depths + margin, AWAY))
 
 
 def along(

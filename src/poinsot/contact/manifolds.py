@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from poinsot._types import Array
-from poinsot.contact.boxes import AWAY
+from poinsot.contact.contact_patch import AWAY
 from poinsot.contact.convex import Convex
 from poinsot.contact.nearest_points import nearest_points
 from poinsot.contact.portals import Exit, exit_of

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.contact_patch import ContactPatch
 from poinsot.contact.distances import DistanceShape
 from poinsot.contact.hulls import ConvexMesh
-from poinsot.contact.lying import ContactPatch
 from poinsot.contact.near_pairs import Nearby, PatchSizes, deeper
 from poinsot.contact.patches import between, capsules, meeting, nearest, points_of
 from poinsot.contact.spots import spots_of

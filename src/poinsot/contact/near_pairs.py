@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.contact_patch import ContactPatch
 from poinsot.contact.grid import is_ordered, near_by_grid
-from poinsot.contact.lying import ContactPatch
 from poinsot.fuse import fori_loop, in_memory, is_traced, when
 
 MANY = 30_000  # pairs, from which on a grid pays: those of some 250 shapes

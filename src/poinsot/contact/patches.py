@@ -17,12 +17,13 @@ import numpy as np
 from poinsot._errors import FieldError
 from poinsot._memo import memo
 from poinsot._types import Array
-from poinsot.contact.boxes import AWAY, box_on_box
 from poinsot.contact.boxes import POINTS as BOX_POINTS
+from poinsot.contact.boxes import box_on_box
+from poinsot.contact.contact_patch import AWAY, ContactPatch
 from poinsot.contact.convex import CORES, placed
 from poinsot.contact.distances import DistanceShape, spots_on_distance
 from poinsot.contact.hulls import ConvexMesh
-from poinsot.contact.lying import ContactPatch, Range, along, over_box, over_cylinder, over_segment
+from poinsot.contact.lying import Range, along, over_box, over_cylinder, over_segment
 from poinsot.contact.manifolds import POINTS, convex_on_convex
 from poinsot.contact.reach import reach
 from poinsot.contact.spots import SPOTS

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from poinsot.contact.colliders import Collider, margin_of
-from poinsot.contact.lying import ContactPatch
+from poinsot.contact.contact_patch import ContactPatch
 from poinsot.contact.patches import patches, require_meeting
 from poinsot.contact.pressing import Pressed
 from poinsot.environment.meeting import ContactElement, Meeting

@@ -12,6 +12,7 @@ from poinsot._errors import FieldError
 from poinsot._types import Array, Scalar
 from poinsot.contact.body_frames import BodyFrames, ShapePlaces, shape_places
 from poinsot.contact.colliders import Collider, margin_of
+from poinsot.contact.contact_patch import ContactPatch
 from poinsot.contact.law import NUMBERS, Material
 from poinsot.contact.listed_contacts import (
     ListedContacts,
@@ -23,7 +24,6 @@ from poinsot.contact.listed_contacts import (
     listed_contacts,
     outcome,
 )
-from poinsot.contact.lying import ContactPatch
 from poinsot.contact.meeting_kinds import MeetingKind, kind_of_all
 from poinsot.contact.near_pairs import (
     Nearby,

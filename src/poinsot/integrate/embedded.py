@@ -204,7 +204,8 @@ def march(
     tries: Scalar | None = None,
 ) -> March:
     """Steps to the time `end`, each as long as its error allows, up to `longest` [s]; no more than `tries`. The last
-    ends there, or at the `limit` [s], and may then lead beyond, unless there are no forces.
+    ends there; with a `limit` [s] it may lead beyond, up to that, if there are steps at all that do.
+
     attempt(t, now, h): what is stepped after h, and its error, which may be up to 1. is_met(t, now): whether to stop
     before the step that leads there, or, with a limit, after it. settled(t, now, h, new): what an accepted step makes
     of `new`, and its length [s]: less than h if something happens within it, where the next step begins. corner(t, now,
@@ -213,15 +214,14 @@ def march(
 
     def step(at: March) -> March:
         stop = (corner or _no_corner)(at.t, at.now, end if limit is None else np.where(at.held, end, limit))
-        h = _within(left := stop - at.t, np.minimum(at.h, longest))
+        left = stop - at.t
+        h = _within(left, np.minimum(at.h, longest))
         new, error = attempt(at.t, at.now, h)
-        does, length = error <= 1.0, h
-        if settled is not None:
-            new, length = when(does, lambda tried: settled(at.t, at.now, h, tried[0]), (new, h))
+        does, ends = error <= 1.0, (new, h)
+        new, length = ends if settled is None else when(does, lambda x: settled(at.t, at.now, h, x[0]), ends)
         t = np.where((h == left) & (length == h), stop, at.t + length)
         met = (does & is_met(t, new)) if is_met is not None else np.zeros((), bool)
-        following, remembered = following_step(power, h, error, at.error)
-        following = np.where(does & (h < at.h), np.maximum(following, at.h), following)  # it was cut short
+        following, remembered = _next_step(power, h, error, at, does)
         stays = met if limit is None else np.zeros((), bool)
         lost = _is_no_step(at.t, following) & (~does | ((following <= h) & ~met))  # a first one that short may grow
         failed, goes = lost & (at.held if limit is not None else True), does & ~stays
@@ -231,6 +231,12 @@ def march(
         )  # fmt: skip
 
     return _repeated(lambda at: (at.t < end) & ~at.met & ~at.failed, step, start, tries)
+
+
+def _next_step(power: int, h: Array, error: Array, at: March, does: Array) -> tuple[Array, Array]:
+    """The length [s] of the next step, and the error to remember; no shorter than before if this one was cut short."""
+    following, remembered = following_step(power, h, error, at.error)
+    return np.where(does & (h < at.h), np.maximum(following, at.h), following), remembered
 
 
 def _repeated(goes_on: Callable[[Any], Any], step: Callable[[Any], Any], start: Any, tries: Scalar | None) -> Any:
