@@ -155,6 +155,21 @@ def test_a_ball_swings_in_a_bowl_as_a_pendulum(ground):
     assert 4 * quarter == pytest.approx(2 * np.pi * np.sqrt(1.4 * (BOWL - r) / G), rel=2e-3)
 
 
+@pytest.mark.parametrize("capacity", [None, 2])
+@pytest.mark.parametrize("across", [-0.5, 0.0, 0.5])
+def test_a_ball_touches_ground_that_is_nearer_beside_it_than_below_its_centre(across, capacity):
+    """Between waves, whose clearance at its centre, along the normal there, is more than its radius."""
+    r, depth = 0.15, 1e-4
+    wave = lambda x: 0.05 * np.sin(8.0 * x)  # noqa: E731
+    slope = 0.4 * np.cos(8.0 * across)
+    n = np.array([-slope, 0.0, 1.0]) / np.hypot(1.0, slope)
+    world = pt.World(gravity=(0, 0, 0), ground=lambda x, y: wave(x))
+    world.add_ground(surface=pt.Material(1e4, 0.0, 0.0), capacity=capacity)
+    world.add_body("ball", pt.Inertia.sphere(1.0, r), position=np.array([across, 0.0, wave(across)]) + (r - depth) * n)
+    run = world.simulate(1e-3, 1e-3, ledger_tolerance=np.inf)
+    assert run.data.velocity.sel(body="ball").values[-1] == pytest.approx(1e4 * depth * 1e-3 * n, rel=2e-2)
+
+
 def test_both_ends_of_a_capsule_find_the_ground_below_them():
     """Across a bowl, on a normal of its own at either end: without friction each bears half of the weight."""
     half, r = 0.3, 0.1

@@ -257,6 +257,8 @@ class TouchList(ContactElement):
             return raised(deeper(patches, -places.ahead[a] - margin), margin)
 
         def is_near(a: Any) -> Any:
+            if bends:  # a hill beside the shape may be nearer than what is under its centre
+                return np.array(True)
             return self._under(scene, places.centres[a] + frames.about).clearance < places.radii[a]
 
         single = np.array([a for a, _ in self.pairs])
