@@ -189,3 +189,25 @@ def test_slopes_of_steps_of_a_log_are_those_of_differences(listed):
         slopes = along(y, p, dy)[1]
         differences = (kernel(y + 1e-6 * dy, p) - kernel(y - 1e-6 * dy, p)) / 2e-6
         assert np.abs(slopes - differences).max() < 1e-6 * max(1.0, np.abs(differences).max())
+
+
+@pytest.mark.parametrize("under", [Box((0.3, 0.5, 0.2)), Cylinder(0.2, 0.3)], ids=["box", "cylinder"])
+def test_slopes_of_where_a_log_crosses_an_edge_are_those_of_differences(under):
+    """The place on its axis that is deepest moves as it is turned, on faces, sides, edges and rims."""
+
+    def met(x):
+        found = patches(LOG, Pose(Pose.exp(np.concatenate([x[:3], np.zeros(3)])).R, x[3:]), under, Pose())
+        deepest = found[-1]
+        return np.concatenate([deepest.normal, deepest.points[0], deepest.depths, deepest.share[None]])
+
+    kernel = pt.kernel("(6)->(8)")(met)
+    slopes, rng, seen = pt.jacobian(kernel), np.random.default_rng(4), 0
+    for _ in range(150):
+        x = np.concatenate([rng.uniform(-3, 3, 3), rng.uniform(-0.25, 0.25, 3)])
+        y = kernel(x)
+        if not (0 < y[6] < LOG.radius and y[7] > 0.5):
+            continue
+        h, seen = 1e-6, seen + 1
+        differences = np.stack([(kernel(x + h * e) - kernel(x - h * e)) / (2 * h) for e in np.eye(6)], axis=1)
+        assert slopes(x) == pytest.approx(differences, rel=1e-6, abs=1e-6 * np.abs(differences).max())
+    assert seen >= 5

@@ -32,6 +32,7 @@ from poinsot.spatial import Pose
 from poinsot.spatial.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 
 HALVINGS = 40  # of a segment, to find its point that is nearest to a solid: to 1e-12 of its length
+CLOSER = 1e-9  # of a segment: by no more than this does the last step take that point nearer
 TINY = 1e-12  # m
 SKIN = 1e-9  # of the size of a solid: so near to its surface a point counts as within
 
@@ -181,7 +182,7 @@ def nearest(p0: Array, p1: Array, q0: Array, q1: Array) -> tuple[Array, Array]:
 
 def _round_on_solid(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
     """A ball by its centre; a capsule where it is nearest to the solid, and at both ends of what lies over that."""
-    ball_on, on, over = _BALL_ON[type(b)](b)
+    ball_on, slope, over = _BALL_ON[type(b)](b)
     p, q = ((x - Y.p) @ Y.R for x in _core(a, X))
 
     def at(t: Array) -> ContactPatch:
@@ -190,18 +191,24 @@ def _round_on_solid(a: Any, X: Pose, b: Any, Y: Pose) -> list[ContactPatch]:
 
     if not isinstance(a, Capsule):
         return [at(np.zeros(()))]
-    deepest = _nearest_to(on, p, q)
+    deepest = _nearest_to(slope, p, q)
     start, end = over(ball_on(p + deepest * (q - p), a.radius)[0], p, q - p)
     return along(at, (start, end), deepest, (end - start) * a.height, a.radius)
 
 
-BallOn: TypeAlias = tuple[Callable[..., Any], Callable[[Array], Array], Callable[..., Range]]
+BallOn: TypeAlias = tuple[Callable[..., Any], Callable[[Array, Array], tuple[Array, Array]], Callable[..., Range]]
 
 
 def _on_box(b: Box) -> BallOn:
-    """How a ball touches a box at the origin, the nearest point of the box, and what of a segment lies over it."""
+    """How a ball touches a box at the origin; the slope and curvature of half the squared distance of a point from it,
+    along d (3,); and what of a segment lies over it."""
     half = 0.5 * np.stack(list(b.size))
-    return lambda c, r: _ball_on_box(c, r, half), lambda c: np.clip(c, -half, half), partial(over_box, b)
+
+    def slope(c: Array, d: Array) -> tuple[Array, Array]:
+        gap = c - np.clip(c, -half, half)
+        return gap @ d, np.sum(np.where(np.abs(c) > half, d * d, 0.0))
+
+    return lambda c, r: _ball_on_box(c, r, half), slope, partial(over_box, b)
 
 
 def _on_cylinder(b: Cylinder) -> BallOn:
@@ -211,6 +218,12 @@ def _on_cylinder(b: Cylinder) -> BallOn:
         across = np.sqrt(c[0] * c[0] + c[1] * c[1] + TINY * TINY)
         s = np.minimum(b.radius / across, 1.0)
         return np.stack([s * c[0], s * c[1], np.clip(c[2], -b.height / 2, b.height / 2)])
+
+    def slope(c: Array, d: Array) -> tuple[Array, Array]:
+        square, moved, turned = c[:2] @ c[:2] + TINY * TINY, d[:2] @ d[:2], c[0] * d[1] - c[1] * d[0]
+        part = b.radius / np.sqrt(square)
+        bent = np.where(part < 1, moved - part * turned * turned / square, 0.0)
+        return (c - on(c)) @ d, bent + np.where(np.abs(c[2]) > b.height / 2, d[2] * d[2], 0.0)
 
     def ball_on(c: Array, r: Any) -> tuple[Array, Array, Array]:
         gap = c - on(c)
@@ -222,7 +235,7 @@ def _on_cylinder(b: Cylinder) -> BallOn:
         depth = r + np.where(inside, np.minimum(aside, along), -length)
         return n, c - (r - depth / 2) * n, depth
 
-    return ball_on, on, partial(over_cylinder, b)
+    return ball_on, slope, partial(over_cylinder, b)
 
 
 def _sign(x: Array) -> Array:
@@ -250,20 +263,25 @@ def _ball_on_box(c: Array, r: Any, half: Array) -> tuple[Array, Array, Array]:
     return n, c - (r - depth / 2) * n, depth
 
 
-def _nearest_to(on: Callable[[Array], Array], p: Array, q: Array) -> Array:
-    """t in [0, 1] of the point p + t (q - p) that is nearest to a convex solid, whose nearest points are `on`: the
-    slope of the squared distance never falls along the segment, so its zero is found by halving."""
+def _nearest_to(slope: Callable[[Array, Array], tuple[Array, Array]], p: Array, q: Array) -> Array:
+    """t in [0, 1] of the point p + t (q - p) that is nearest to a convex solid, by the slope of half the squared
+    distance, which never falls along the segment.
+
+    Its zero is found by halving. A last step of Newton's method makes it exact, and is what derivatives see.
+    """
+    d = q - p
 
     def halve(_: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = ends
         t = 0.5 * (low + high)
-        x = p + t * (q - p)
-        rises = (q - p) @ (x - on(x)) > 0
+        rises = slope(p + t * d, d)[0] > 0
         return np.where(rises, low, t), np.where(rises, t, high)
 
     low, high = fori_loop(HALVINGS, halve, (np.zeros(()), np.ones(())))
-    t: Array = 0.5 * (low + high)
-    return t
+    t = 0.5 * (low + high)
+    f, rate = slope(p + t * d, d)
+    nearer = np.clip(f / np.maximum(rate, TINY * (d @ d)), -CLOSER, CLOSER)
+    return np.clip(t - nearer, 0.0, 1.0)
 
 
 def _reversed(meet: Meeting) -> Meeting:
