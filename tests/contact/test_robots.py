@@ -48,8 +48,8 @@ QUADRUPED = f"""
   <contact> <exclude body1="fl-shin" body2="trunk"/> </contact>
   <actuator>
     <position name="fl-knee-servo" joint="fl-knee" kp="60" kv="2" forcerange="-20 20"/>
-    <motor name="fr-knee-motor" joint="fr-knee" gear="3"/>
-    <velocity name="rl-knee-drive" joint="rl-knee" kv="4"/>
+    <motor name="fr-knee-motor" joint="fr-knee" gear="3" ctrlrange="-0.5 0.8"/>
+    <velocity name="rl-knee-drive" joint="rl-knee" kv="4" ctrlrange="-0.2 0.2"/>
   </actuator>
   <keyframe>
     <key name="crouch" qpos="0 0 0.3 1 0 0 0  0 0.8 -1.6  0 0.8 -1.6  0 0.8 -1.6  0 0.8 -1.6" ctrl="-1.6 0.5 0.1"/>
@@ -180,15 +180,20 @@ def test_motors_and_keyframes(quadruped):
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
     data.qvel[6:] = 0.3
-    mujoco.mj_forward(model, data)
     state = world.start()
     v = np.zeros(mech.nv)
     v[6:] = 0.3
-    motion = world.motion(type(state)(state.q, v, state.parts))
-    for name, joint in (("fl-knee-servo", "fl-shin"), ("fr-knee-motor", "fr-shin"), ("rl-knee-drive", "rl-shin")):
-        dof = model.joint(name.rpartition("-")[0]).dofadr[0]
-        ours = motion.effects[f"a_{name}.motor"].joint_forces[f"a_{joint}"]
-        assert ours == pytest.approx(data.qfrc_actuator[[dof]], rel=1e-12)
+    places = (("fl-knee-servo", "fl-shin"), ("fr-knee-motor", "fr-shin"), ("rl-knee-drive", "rl-shin"))
+    for controls in (data.ctrl.copy(), (-1.5, 5.0, 5.0), (-1.5, -5.0, -5.0)):  # the last two within their ctrlrange
+        data.ctrl[:] = controls
+        mujoco.mj_forward(model, data)
+        for (name, _), u in zip(places, controls, strict=True):
+            world[f"a_{name}"] = u
+        motion = world.motion(type(state)(state.q, v, state.parts))
+        for name, joint in places:
+            dof = model.joint(name.rpartition("-")[0]).dofadr[0]
+            ours = motion.effects[f"a_{name}.motor"].joint_forces[f"a_{joint}"]
+            assert ours == pytest.approx(data.qfrc_actuator[[dof]], rel=1e-12)
     with pytest.raises(ValueError, match="has no keyframe 'crouh'; did you mean 'crouch'"):
         pt.World().add_mechanism(mech, q="crouh")
     assert not pt.World().add_mechanism(mech, motors=False)[0].world.description.inputs

@@ -1,7 +1,6 @@
 """The actuators of an MJCF file: motors, position and velocity servos on joints and fixed tendons."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ def _motor(mujoco: Any, model: Any, a: int, moving: Sequence[str], name: str) ->
         return _on_joint(model, a, name, moving[on], gear)
     if kind == int(mujoco.mjtTrn.mjTRN_TENDON) and (path := path_of(mujoco, model, on, moving)) is not None:
         made = _on_joint(model, a, name, "", gear)
-        return None if made is None else _bounded(model, a, _along(made, path))
+        return None if made is None else _along(made, path)
     return None
 
 
@@ -45,14 +44,14 @@ def _on_joint(model: Any, a: int, name: str, link: str, gear: float) -> Motor | 
             return None
         limit = high * abs(gear)
     if int(model.actuator_biastype[a]) == NONE:
-        return Motor(name, link, Input(name, gear * gain), limit)
+        return Motor(name, link, _control(model, a, name, gear * gain), limit)
     if int(model.actuator_biastype[a]) != AFFINE or bias[0]:
         return None
     kp, kd = -bias[1] * gear**2, -bias[2] * gear**2
     if gain == -bias[1]:
-        return PD(name, link, kp, kd, Input(name, 1 / gear), limit=limit)
+        return PD(name, link, kp, kd, _control(model, a, name, 1 / gear), limit=limit)
     if gain == -bias[2] and not bias[1]:
-        return PD(name, link, 0.0, kd, None, Input(name, 1 / gear), limit=limit)
+        return PD(name, link, 0.0, kd, None, _control(model, a, name, 1 / gear), limit=limit)
     return None
 
 
@@ -65,14 +64,10 @@ def _along(motor: Motor | PD, path: tuple[Any, Any]) -> TendonMotor:
     return TendonMotor(motor.name, *path, **gains, target=target, target_rate=motor.target_rate, limit=motor.limit)
 
 
-def _bounded(model: Any, a: int, motor: TendonMotor) -> TendonMotor:
-    """With its control within its `ctrlrange`."""
-    if not model.actuator_ctrllimited[a]:
-        return motor
+def _control(model: Any, a: int, name: str, factor: float) -> Input:
+    """The control of an actuator, within its `ctrlrange`, times a factor."""
     low, high = (float(x) for x in model.actuator_ctrlrange[a])
-    inputs = {key: getattr(motor, key) for key in ("value", "target", "target_rate")}
-    inputs = {key: replace(x, within=(low, high)) for key, x in inputs.items() if isinstance(x, Input)}
-    return replace(motor, **inputs)
+    return Input(name, factor, (low, high) if model.actuator_ctrllimited[a] else None)
 
 
 def actuator_names(model: Any, links: Collection[str]) -> list[str]:
