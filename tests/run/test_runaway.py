@@ -145,6 +145,24 @@ def test_a_batch_of_worlds_that_lose_energy_is_judged_by_what_it_gains():
         world.simulate(0.1, 2e-2, vary={"line.damping": [200.0, 3.0]})
 
 
+def test_a_batch_of_worlds_with_contact_is_judged_by_what_it_gains():
+    """Contacts take energy alone; here it is a body that turns by half a radian in a step."""
+
+    def tumbling(step, **more):
+        world = pt.World()
+        world.add_ground(surface=pt.Material(1e4, 0.5, 0.5), **more)
+        box, w = pt.Inertia.box(1.0, (0.2, 0.3, 0.1)), (10.0, 100.0, 10.0)
+        world.add_body("box", box, position=(0, 0, 2.0), angular_velocity=w)
+        world.simulate(0.4, step, batch=2)
+
+    with pytest.warns(pt.LedgerWarning, match=r"the energy of instance 0 grew by a part of 9\.5e-01, more than"):
+        tumbling(5e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tumbling(1e-4)
+        tumbling(5e-3, velocity=(0.1, 0, 0))  # a belt brings energy in
+
+
 def test_a_run_that_breaks_down_warns():
     """Its records end early, and an instance of a batch stays where it was: both would look like results."""
     with pytest.warns(pt.LedgerWarning, match=r"the run ended early: q\[\d\] of body 'ball' became (nan|inf)"):

@@ -209,7 +209,8 @@ class Element:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The shares of its power, if the ledger has a row for each: the names of `Effect.shares`."""
+        """The shares of its power that only take energy, if the ledger has a row for each: the names of
+        `Effect.shares`."""
         return ()
 
     def happened(self, states: Mapping[str, Array]) -> Array | None:

@@ -48,7 +48,9 @@ def only_loses_energy(system: System, possible: Array) -> bool:
     """Whether nothing in the world brings energy in, though something may take it; `possible`: which rates of inflow
     can differ from zero."""
     flows = np.reshape(possible, (-1, WIDTH))[:, COLUMNS.index("energy")]
-    takes = {"joints", *(name for name, e in system.description.acting() if e.takes_only)}
+    acting = list(system.description.acting())
+    takes = {"joints", *(name for name, e in acting if e.takes_only)}
+    takes |= {f"{name}.{row}" for name, e in acting for row in e.rows}
     return not any(some and name not in takes for name, some in zip(sources(system), flows, strict=True))
 
 
