@@ -136,6 +136,7 @@ def aloft(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
                 )
             )
     add_springs(s, 4)
+    add_tendons(s)
     add_forces(s)
     if s.happens(0.4):
         add_laws(s)
@@ -152,6 +153,22 @@ def add_springs(s: Scenery, most: int) -> None:
         at = {"point_a": 0.3 * s.unit(), "point_b": 0.3 * s.unit()}
         at |= {point: s.X @ at[point] for point, end in (("point_a", a), ("point_b", b)) if end == "world"}
         s.world.add_spring(f"spring{k}", a, b, *s.rng.uniform((1, 0, 0), (20, 1, 0.5)), **at)
+
+
+def add_tendons(s: Scenery) -> None:
+    """What acts along a sum of joint coordinates: springs with dry friction, stops, motors."""
+    over = tuple(s.hinged()[:3])
+    if not over or s.happens(0.7):
+        return
+    path = {"over": over, "coefficients": tuple(s.rng.uniform(-2.0, 2.0, len(over)))}
+    rest, friction = s.choice([0.1, (-0.05, 0.1)]), s.choice([0.0, 0.05])
+    s.is_smooth &= rest == 0.1 and friction == 0.0
+    s.world.add(pt.Tendon("tendon", **path, stiffness=5.0, damping=0.2, rest_length=rest, friction=friction))
+    if s.happens(0.3):
+        s.world.add(pt.TendonStop("end", **path, stiffness=100.0, lower=-0.2, upper=0.2))
+        s.is_smooth = False
+    if s.happens(0.3):
+        s.world.add(pt.TendonMotor("winch", **path, value=0.3, kp=2.0, kd=0.1))
 
 
 def add_forces(s: Scenery) -> None:
@@ -269,6 +286,7 @@ def linked(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     if s.happens(0.5):
         s.add_jointed("more", s.inertia(), random_joint(s), s.choice(s.names))
     add_springs(s, 3)
+    add_tendons(s)
     add_forces(s)
     if s.happens(0.2):
         add_laws(s)
@@ -302,6 +320,14 @@ def material(s: Scenery) -> pt.Material:
     return pt.Material(s.rng.uniform(2e3, 2e4), s.rng.uniform(0, 1), s.choice([0.0, 0.3, 0.9]), torsion, rolling)
 
 
+def wide(s: Scenery, body: pt.Inertia) -> dict[str, Any]:
+    """Sometimes, a body touches from some way outside its shapes on, with a surface of its own."""
+    if s.happens(0.7):
+        return {}
+    law = material(s) if s.happens(0.5) else None
+    return {"shapes": [pt.Collider(part.shape, part.pose, law, margin=0.02) for part in body.solids]}
+
+
 def touching(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     """Bodies of all shapes that fall on the ground and on each other, some on joints, pair by pair or in lists."""
     s = Scenery(rng, X, pt.World(gravity=X.R @ np.array([*rng.normal(0, 0.5, 2), -9.81])), step=H / 2)
@@ -320,7 +346,8 @@ def touching(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     size, count = 0.15, s.choice((1, 2, 2, 3))
     for k in range(count):
         place = np.array([*s.rng.uniform(-0.2, 0.2, 2), 0.15 + 0.25 * k + s.rng.uniform(-0.05, 0.05)])
-        s.add_free(f"body{k}", solid(s, size), place, size=1.0)
+        body = solid(s, size)
+        s.add_free(f"body{k}", body, place, size=1.0, **wide(s, body))
     if s.happens(0.4):
         s.add_jointed("arm", solid(s, size), s.choice(JOINTS)(s), s.choice([None, *s.names]))
         if s.hinged() and s.happens(0.5):

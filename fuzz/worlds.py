@@ -4,7 +4,8 @@ In every trial the ledger balances, and a batch has the bits of single runs; in 
 long one, and a saved one comes back. In each trial one or two of these as well: halved steps converge and methods
 agree; a world that is turned and moved as a whole moves alike; compiled steps agree with those of the reference, and
 with float32; linear models agree with differences; a ledger changes no bit; a stepper has the bits of a run; touches in
-lists and pair by pair agree. Nearly all of a trial's time is tracing and compiling, so no trial has all of them.
+lists and pair by pair agree. Nearly all of a trial's time is tracing and compiling, so no trial has all of them, and
+most have machine code that is made in haste, as that of short runs is.
 
 How far two runs may part where rounding differs is told by the world itself: by how far runs part whose starts differ
 in the ninth digit.
@@ -12,7 +13,8 @@ in the ninth digit.
 
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import poinsot as pt
+from poinsot.fuse.kernels import Program
 from poinsot.mechanism import kinematics
 from poinsot.spatial import quaternion
 from poinsot.world import State
@@ -30,6 +33,7 @@ Rng = np.random.Generator
 Array = np.ndarray
 STEPS = 24
 NUDGE = 1e-9  # of the numbers of a start
+HASTY = 0.75  # of the trials
 ORDERS = {"midpoint": 2, "semi-implicit euler": 1, "rosenbrock2": 2, "implicit midpoint": 2, "splitting": 2, "euler": 1}
 ADAPTIVE = ("adaptive", "adaptive5", "taylor", "rosenbrock")
 TOLERANCE = 1e-10  # to which these hold every step
@@ -68,8 +72,9 @@ class Tried:
 
 
 def trial(rng: Rng) -> None:
+    hasty = bool(rng.random() < HASTY)
     kind = rng.choice([*KINDS], p=[0.48, 0.2, 0.3, 0.02])
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), machine_code(hasty):
         warnings.simplefilter("ignore", pt.LedgerWarning)
         warnings.simplefilter("ignore", pt.LimitWarning)
         tried = first_runs(KINDS[kind], rng)
@@ -82,6 +87,16 @@ def trial(rng: Rng) -> None:
         some = [law for law in SOME if SOME[law](tried)]
         for k in rng.choice(len(some), min(int(rng.integers(1, 3)), len(some)), replace=False):
             some[k](tried)
+
+
+@contextmanager
+def machine_code(hasty: bool) -> Iterator[None]:
+    """That of all programs is made in haste, or not."""
+    Program.hasty = hasty
+    try:
+        yield
+    finally:
+        Program.hasty = False
 
 
 def first_runs(draw: Callable[..., Scenery], rng: Rng) -> Tried | None:

@@ -41,6 +41,8 @@ MUCH = 1024  # numbers that go into one instance, from which on those with loops
 class Program:
     """A function traced for given core shapes: a graph, and the ufuncs compiled from it."""
 
+    hasty = False  # whether its machine code is used little: then it is made in less time, and gives the same bits
+
     def __init__(
         self,
         graph: Graph | Callable[[], Graph],
@@ -54,7 +56,6 @@ class Program:
         self.name, self.doc = name, doc
         self.structure: Any = None  # of the user's results, unless that is an array or a flat tuple or list
         self.operations = sum(self.graph.count().values()) if operations is None else operations
-        self.hasty = False  # whether its machine code is used little
         self.place: str | None = None  # where it is kept on disk (`program_cache`)
         self._begun: dict[tuple[Target, int], Future[jit.MachineCode]] = {}  # by threads of a process
 
