@@ -28,7 +28,8 @@ class Scenery:
 
     `is_smooth`: nothing sets in with a corner between two steps. `found_to`: how exactly it is found where shapes meet,
     if by iterations; `has_slopes`: whether derivatives go through these. `listed`: whether touches are in lists, if
-    that is left open. `method`: by which it is stepped, by default the usual one.
+    if that is left open. `has_knots`: of a table, at the ends of steps of the usual length. `method`: by which it is
+    stepped, by default the usual one.
     """
 
     rng: Rng
@@ -36,6 +37,7 @@ class Scenery:
     world: pt.World = field(default_factory=pt.World)
     names: list[str] = field(default_factory=list)
     is_smooth: bool = True
+    has_knots: bool = False
     found_to: float = 0.0
     has_slopes: bool = True
     listed: bool | None = None
@@ -180,6 +182,7 @@ def add_forces(s: Scenery) -> None:
     if s.happens(0.3):
         s.world.add_force("drag", s.names[-1], lambda t, scene, n=s.names[-1]: -0.1 * scene[n].velocity)
     if s.happens(0.2):
+        s.has_knots = True
         table = pt.Tabulated(np.linspace(0.0, 0.4, 6), s.rng.standard_normal((6, 3)))
         s.world.add_torque("twist", s.choice(s.names), table, axes="body")
 
