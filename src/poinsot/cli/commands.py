@@ -15,9 +15,7 @@ import typer
 import poinsot
 from poinsot._alone import alone
 
-COLLECT_EVERY = (
-    200_000  # new objects; a scenario makes millions that stay, and looking through them takes a fifth of it
-)
+COLLECT_EVERY = 1_000_000  # new objects: most that a scenario makes stay, and looking through them finds little
 INPUT_ERRORS = (ValueError, KeyError, OSError, ImportError)  # the input is wrong, not Poinsot
 
 COMMANDS = {  # by name the module of `poinsot.cli` that has the function of that name

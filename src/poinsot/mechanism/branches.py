@@ -35,10 +35,11 @@ class Branches:
     @cached_property
     def _paths(self) -> np.ndarray:
         """1 where a velocity carries a body, (bodies, nv)."""
-        paths = np.zeros((len(self.T.bodies) + 1, self.T.bodies[-1].v.stop))  # the last row is that of the world
+        shape = len(self.T.bodies) + 1, self.T.bodies[-1].v.stop  # the last row is that of the world
+        paths = np.zeros(shape, dtype=int)  # whole numbers, which stay plain in a trace
         for i, body in enumerate(self.T.bodies):
             paths[i] = paths[body.parent]
-            paths[i, body.v] = 1.0
+            paths[i, body.v] = 1
         return paths
 
     @cached_property
@@ -53,7 +54,7 @@ class Branches:
         to take it apart is fast."""
         words = np.zeros((len(self.ends), -(-len(self.reached) // DIGITS)), dtype=int)
         for k, column in enumerate(self.signs.T):
-            words[:, k // DIGITS] |= (column + 1).astype(int) << 2 * (k % DIGITS)
+            words[:, k // DIGITS] |= column + 1 << 2 * (k % DIGITS)
         return words
 
     def _signs_of(self, pair: Any) -> Array:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import PYTHON, Node, Scalar, Type, Value, current, is_strict, type_of
+from poinsot.fuse.graph.nodes import PYTHON, Graph, Node, Scalar, Type, Value, current, innermost, type_of
 from poinsot.fuse.graph.ops import BY_PRECISION, OPS, REAL, Wanted
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def _build(op: str, args: tuple[Value, ...], rules: dict[str, Rule], numbers: bo
     """The operation; `numbers`: all arguments are known; `floats`: arguments and result are floats."""
     if numbers and floats and op in _FOLDS:
         return _FOLDS[op](*args)
-    strict = is_strict()
+    graph = innermost()
+    strict = graph is not None and graph.strict
     rule = STRICT[op] if strict and op in STRICT and rules is RULES else rules.get(op)
     if rule is not None:
         simpler = rule(*args)
@@ -84,7 +85,8 @@ def _build(op: str, args: tuple[Value, ...], rules: dict[str, Rule], numbers: bo
             return simpler
     if numbers and op not in BY_PRECISION:
         return OPS[op].fold(*args)
-    graph = current()
+    if graph is None:
+        graph = current()  # an error
     if op in _COMMUTING:
         a, b = args
         if type(a) is Node and type(b) is Node and a.graph is b.graph and a.index > b.index:
@@ -95,16 +97,16 @@ def _build(op: str, args: tuple[Value, ...], rules: dict[str, Rule], numbers: bo
     else:
         wanted, result = OPS[op].types(*map(type_of, args))
         nodes = tuple([lift(arg, t) for arg, t in zip(args, wanted, strict=True)])
-    opposite = None if strict or result != "f" else _opposite(op, nodes)
+    opposite = None if strict or result != "f" else _opposite(graph, op, nodes)
     return graph.node(op, nodes, result) if opposite is None else graph.node("neg", (opposite,), "f")
 
 
-def _opposite(op: str, args: tuple[Node, ...]) -> Node | None:
+def _opposite(graph: Graph, op: str, args: tuple[Node, ...]) -> Node | None:
     """The node of opposite sign, if there is one already: b - a for a - b, and -c x for c x."""
     if op == "sub":
-        return current().find("sub", args[::-1], "f")
+        return graph.find("sub", args[::-1], "f")
     if op == "mul" and args[1].op == "const":
-        return current().find("mul", (args[0], current().constant(-args[1].data, "f")), "f")
+        return graph.find("mul", (args[0], graph.constant(-args[1].data, "f")), "f")
     return None
 
 
@@ -162,9 +164,9 @@ def _ordered(op: str, a: Value, b: Value) -> Value | None:
 
 
 def _add(a: Value, b: Value) -> Value | None:
-    if known(a):
-        return b if a == 0 and not known(b) else None if known(b) else build("add", b, a)
-    if known(b):
+    if type(a) is not Node:
+        return None if type(b) is not Node else b if a == 0 else build("add", b, a)
+    if type(b) is not Node:
         return a if b == 0 else build("sub", b, a.args[0]) if a.op == "neg" else None
     if b.op == "neg":
         return build("sub", a, b.args[0])
@@ -174,9 +176,9 @@ def _add(a: Value, b: Value) -> Value | None:
 
 
 def _sub(a: Value, b: Value) -> Value | None:
-    if known(a):
-        return build("neg", b) if a == 0 and not known(b) else None
-    if known(b):
+    if type(a) is not Node:
+        return build("neg", b) if a == 0 and type(b) is Node else None
+    if type(b) is not Node:
         return a if b == 0 else build("add", a, -b)
     if a is b:
         return 0.0 if a.type == "f" else 0
@@ -188,21 +190,28 @@ def _sub(a: Value, b: Value) -> Value | None:
 
 
 def _mul(a: Value, b: Value) -> Value | None:
-    if known(a):
-        return None if known(b) else build("mul", b, a)
-    if known(b):
-        if b == 0:
-            return 0.0 if a.type == "f" else 0
-        if b == 1:
-            return a if type_of(b) != "f" or a.type == "f" else build("to_float", a)
-        if b == -1:
-            return build("neg", a)
-        return build("mul", a.args[0], -b) if a.op == "neg" else None
+    if type(a) is not Node:
+        if type(b) is not Node:
+            return None
+        simpler = _times(b, a)
+        return build("mul", b, a) if simpler is None else simpler
+    if type(b) is not Node:
+        return _times(a, b)
     if a.op == "neg":
         return build("neg", build("mul", a.args[0], b)) if b.op != "neg" else build("mul", a.args[0], b.args[0])
     if b.op == "neg":
         return build("neg", build("mul", a, b.args[0]))
     return None
+
+
+def _times(a: Node, b: float) -> Value | None:
+    if b == 0:
+        return 0.0 if a.type == "f" else 0
+    if b == 1:
+        return a if type_of(b) != "f" or a.type == "f" else build("to_float", a)
+    if b == -1:
+        return build("neg", a)
+    return build("mul", a.args[0], -b) if a.op == "neg" else None
 
 
 def _div(a: Value, b: Value) -> Value | None:
@@ -425,26 +434,4 @@ UNSIGNED: dict[str, Rule] = {
     "maximum": _same,
     "where": _where,
     "to_uint": _convert("u"),
-}
-
-
-def _operator(op: str, swap: bool = False) -> Callable[[Value, Value], Value]:
-    if swap:
-        return lambda self, other: build(op, other, self)
-    return lambda self, other: build(op, self, other)
-
-
-# Python's arithmetic on nodes, which NumPy's own loops over object arrays (matmul, einsum, sum, ...) use; the package
-# gives these methods to `Node`.
-OPERATORS: dict[str, Callable[..., Value]] = {
-    "__add__": _operator("add"),
-    "__radd__": _operator("add", swap=True),
-    "__sub__": _operator("sub"),
-    "__rsub__": _operator("sub", swap=True),
-    "__mul__": _operator("mul"),
-    "__rmul__": _operator("mul", swap=True),
-    "__truediv__": _operator("div"),
-    "__rtruediv__": _operator("div", swap=True),
-    "__neg__": lambda self: build("neg", self),
-    "conjugate": lambda self: self,
 }

@@ -4,6 +4,8 @@
 changed (in place where the old array is dead: that is for the back end to decide).
 """
 
+import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
@@ -145,9 +147,9 @@ def in_range(index: Value, size: int) -> Value:
 
 
 _INTERVAL: dict[str, Callable[[float, float], float]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
     "minimum": min,
     "maximum": max,
 }
@@ -179,9 +181,8 @@ def _interval(node: Node, known: dict[Node, tuple[float, float]], depth: int) ->
     """The bounds of an operation from those of its arguments."""
     if node.op in _INTERVAL:
         a, b = (_bounds(arg, known, depth) for arg in node.args)
-        with np.errstate(invalid="ignore"):
-            corners = [float(_INTERVAL[node.op](x, y)) for x in a for y in b]
-        if not any(np.isnan(corners)):
+        corners = [float(_INTERVAL[node.op](x, y)) for x in a for y in b]
+        if not any(map(math.isnan, corners)):
             return min(corners), max(corners)
     if node.op == "where":
         lows, highs = zip(*(_bounds(arg, known, depth) for arg in node.args[1:]), strict=True)

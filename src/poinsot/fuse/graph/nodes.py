@@ -206,6 +206,8 @@ class Graph:
     def subgraphs(self) -> Iterator["Graph"]:
         """The bodies and callees of the live nodes, each once, innermost first."""
         graphs: dict[Graph, None] = {}
+        if not any(isinstance(node.data, Graph) for node in self.nodes):
+            return iter(graphs)
         for node in self.live():
             if isinstance(node.data, Graph) and node.data not in graphs:
                 graphs.update(dict.fromkeys(node.data.subgraphs()))
@@ -259,16 +261,22 @@ _local = threading.local()
 
 def current() -> Graph:
     """The graph that this thread is tracing into."""
-    stack: list[Graph] = getattr(_local, "stack", [])
-    if not stack:
+    graph = innermost()
+    if graph is None:
         raise RuntimeError("a traced value escaped from the function that it was traced in")
-    return stack[-1]
+    return graph
+
+
+def innermost() -> Graph | None:
+    """The graph that this thread is tracing into, if it is tracing."""
+    stack: list[Graph] | None = getattr(_local, "stack", None)
+    return stack[-1] if stack else None
 
 
 def is_strict() -> bool:
     """Whether this thread is tracing into a strict graph."""
-    stack: list[Graph] = getattr(_local, "stack", [])
-    return bool(stack) and stack[-1].strict
+    graph = innermost()
+    return graph is not None and graph.strict
 
 
 def tracing() -> bool:

@@ -192,8 +192,9 @@ class Function(VectorEmitter):
             a = self.fneg(a, kind)
         if (other is subtracted) != (node.op == "neg"):
             c = self.fneg(c, kind)
-        name = f"fmuladd.{'' if uniform else f'v{self.target.width}'}f{self.target.bits}"
-        return Ref(self.intrinsic(kind, name, (kind, a), (kind, b), (kind, c)), "f", uniform)
+        name = f"@llvm.fmuladd.{'' if uniform else f'v{self.target.width}'}f{self.target.bits}"
+        self.declarations[name] = f"declare {kind} {name}({kind}, {kind}, {kind})"
+        return Ref(self.op(f"call {kind} {name}({kind} {a}, {kind} {b}, {kind} {c})"), "f", uniform)
 
     def _simple(self, node: Node, args: list[Ref]) -> Ref:
         uniform = all(arg.uniform for arg in args)

@@ -14,7 +14,7 @@ class Module:
 
     def __init__(self, target: Target, graph: Graph) -> None:
         self.target = target
-        self.is_long = sum(graph.count().values()) > SHORT and not target.hasty
+        self.is_long = not target.hasty and sum(graph.count().values()) > SHORT
         self.functions: list[str] = []
         self.declarations: dict[str, str] = {}
         self.callees: dict[Graph, str] = {}  # the names of functions that have been written

@@ -5,6 +5,7 @@ In memory, a value is a vector; truth values are stored as integers.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from poinsot.fuse.graph.nodes import Node, Scalar, Type
 from poinsot.fuse.llvm.emitter import Emitter, Operand
@@ -12,8 +13,7 @@ from poinsot.fuse.llvm.frame import Frame
 from poinsot.fuse.llvm.module import Module
 
 
-@dataclass(frozen=True)
-class Ref:
+class Ref(NamedTuple):
     """A name in the text, of a scalar that is the same in all lanes or of a vector; of an array, its address."""
 
     text: str

@@ -117,9 +117,11 @@ def _remaining(live: Sequence[Node], outputs: Sequence[Node], fused: Mapping[Nod
     return [node for node in live if node not in inside or node in needed]
 
 
-def _operands(node: Node, fused: Mapping[Node, Sequence[Node]]) -> list[Node]:
+def _operands(node: Node, fused: Mapping[Node, Sequence[Node]]) -> Sequence[Node]:
     """The arguments of a node and of what is fused with it, in the order of the code."""
-    parts = fused.get(node, ())
+    parts = fused.get(node)
+    if parts is None:
+        return node.args
     return [arg for part in (node, *parts[::-1]) for arg in part.args if arg not in parts]
 
 
@@ -162,7 +164,7 @@ def schedule(
         operands[node] = list(dict.fromkeys(args))
         if node.op in ("const", "table") or ((simple or node.op == "get") and uniform.issuperset(args)):
             uniform.add(node)
-            args = []
+            args = ()
         needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in NUMBERS and arg not in uniform]
     if reorder and not any(node.op in _IN_ORDER for node in nodes):
         nodes = _Order(nodes, operands).nodes()

@@ -4,14 +4,14 @@ Functions that only move, add or multiply elements, the `STRUCTURAL` ones, run o
 other function is refused: it might look at values that are not known yet, and be wrong in silence.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from poinsot.fuse.graph.build import build
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Node, Type
+from poinsot.fuse.graph.nodes import Node
 from poinsot.fuse.trace import linalg, unsigned
 from poinsot.fuse.trace.table import interp
 from poinsot.fuse.trace.traced import Traced, as_objects
@@ -80,16 +80,10 @@ def _np_select(conditions: Sequence[Any], choices: Sequence[Any], default: Any =
     return result
 
 
-def _is_unsigned(a: Any) -> bool:
-    return "u" in _types(a)
-
-
 def _like(value: Any) -> Callable[..., Any]:
     def like(a: Any, dtype: Any = None, shape: Any = None, **_: Any) -> Traced:
         shape = a.shape if shape is None else shape
-        return (
-            _full_like(a, value, np.uint32, shape=shape) if _is_unsigned(a) else Traced(np.full(shape, value, object))
-        )
+        return _full_like(a, value, np.uint32, shape=shape) if _has_words(a) else Traced(np.full(shape, value, object))
 
     return like
 
@@ -98,7 +92,7 @@ def _full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Any:
     values = np.broadcast_to(as_objects(fill_value), np.shape(a) if shape is None else shape).copy()
-    dtype = np.uint32 if dtype is None and _is_unsigned(a) else dtype
+    dtype = np.uint32 if dtype is None and _has_words(a) else dtype
     return Traced(values) if dtype is None else Traced(values).astype(dtype)
 
 
@@ -191,7 +185,9 @@ def refused(func: Callable[..., Any], why: str = "") -> TraceError:
 
 def apply(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """A function of NumPy on arguments that contain traced arrays."""
-    words = unsigned.check_function(func, list(_types((args, kwargs))))
+    words = _has_words(args) or _has_words(kwargs)
+    if words:
+        unsigned.check_function(func)
     if func in FUNCTIONS:
         try:
             return FUNCTIONS[func](*args, **kwargs)
@@ -261,12 +257,10 @@ def _traced(x: Any) -> Any:
     return Traced(as_objects(x)) if unsigned.has_numbers(x) else x
 
 
-def _types(x: Any) -> Iterator[Type]:
-    """The types of the traced arrays among the arguments of a function."""
+def _has_words(x: Any) -> bool:
+    """Whether any of the traced arrays among the arguments of a function is unsigned."""
+    if type(x) is Traced:
+        return x._type == "u"
     if isinstance(x, (list, tuple)):
-        for part in x:
-            yield from _types(part)
-    elif isinstance(x, dict):
-        yield from _types(tuple(x.values()))
-    elif isinstance(x, Traced):
-        yield x._type
+        return any(map(_has_words, x))
+    return isinstance(x, dict) and any(map(_has_words, x.values()))

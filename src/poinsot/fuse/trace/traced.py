@@ -22,11 +22,11 @@ _asarray, _empty = np.asarray, np.empty  # the originals, also while `creation` 
 
 def _binary(ufunc: np.ufunc, swap: bool = False) -> Callable[["Traced", Any], Any]:
     def apply(self: "Traced", other: Any) -> Any:
-        if (
-            isinstance(other, str) or getattr(other, "__array_ufunc__", ufunc) is None
-        ):  # a class that takes no part in ufuncs, as Pose
-            return NotImplemented
-        return ufunc(other, self) if swap else ufunc(self, other)
+        a, b = (other, self) if swap else (self, other)
+        if type(other) is Traced or type(other) is float:
+            return self.__array_ufunc__(ufunc, "__call__", a, b)  # what NumPy would call
+        takes_part = not isinstance(other, str) and getattr(other, "__array_ufunc__", ufunc) is not None
+        return ufunc(a, b) if takes_part else NotImplemented  # a class that takes no part in ufuncs, as Pose
 
     return apply
 
@@ -124,17 +124,13 @@ class Traced:
         return iter(self.ravel())
 
     @property
-    def real(self) -> "Traced":
-        return self
-
-    @property
     def _type(self) -> Type:
         """The type of the first element: unsigned, if all are."""
         if self._origin is not None:
             return self._origin[0]._type
         if self._memory is not None:
             return self._memory.element
-        return type_of(self.data.flat[0]) if self.size else "f"
+        return type_of(self.data.item(0)) if self.size else "f"
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -370,12 +366,19 @@ class Traced:
     argmax, argmin, argsort, nonzero = map(_method, ("argmax", "argmin", "argsort", "nonzero"))
     searchsorted, choose, argpartition = map(_method, ("searchsorted", "choose", "argpartition"))
     conj = conjugate = _method("conjugate")
+    real = property(lambda self: self)
     ravel = flatten = _method("ravel")
 
     # NumPy's protocols.
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        simple = not kwargs and method == "__call__" and ufunc in SCALAR_RULES
+        if simple and (values := unsigned.single_values(inputs)) is not None:
+            return Traced(SCALAR_RULES[ufunc](*values))
+        return self._ufunc(ufunc, method, *inputs, **kwargs)
+
     # Arithmetic on known numbers may set floating-point flags that have nothing to do with the result.
     @np.errstate(all="ignore")
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def _ufunc(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         arrays = unsigned.ufunc_operands(ufunc, method, inputs, [as_objects(x) for x in inputs])
         if not kwargs and out is None and method == "__call__" and ufunc in SCALAR_RULES:
             return Traced(on_objects(ufunc)(*arrays))

@@ -11,7 +11,7 @@ import numpy as np
 
 from poinsot.fuse.graph.build import build
 from poinsot.fuse.graph.errors import TraceError
-from poinsot.fuse.graph.nodes import Node, Type, common, type_of
+from poinsot.fuse.graph.nodes import Node, Type, Value, common, type_of
 
 WORD = np.dtype(np.uint32)
 _DTYPES: dict[Type, Any] = {"f": float, "i": int, "u": np.uint32, "b": bool}
@@ -34,6 +34,24 @@ def has_numbers(x: Any) -> bool:
 def is_unsigned(data: np.ndarray) -> bool:
     """Whether the values of an object array are unsigned."""
     return data.size > 0 and type_of(data.item(0)) == "u"
+
+
+def single_values(inputs: Sequence[Any]) -> list[Value] | None:
+    """The operands of a ufunc, if all are single numbers, and none of them unsigned."""
+    values: list[Value] = []
+    for x in inputs:
+        kind = type(x)
+        value: Any = x
+        if getattr(x, "__traced__", False) and x.shape == ():
+            value = x.data.item()
+        elif kind is np.float64:
+            value = x.item()
+        elif kind is not float and kind is not int:
+            return None
+        if (type(value) is Node and value.type == "u") or type(value) is np.uint32:
+            return None
+        values.append(value)
+    return values
 
 
 def converted(data: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
@@ -87,12 +105,10 @@ def ufunc_operands(ufunc: np.ufunc, method: str, inputs: Sequence[Any], arrays: 
     return operands(inputs, arrays)
 
 
-def check_function(function: Callable[..., Any], types: Sequence[Type]) -> bool:
-    """Whether any of the arrays that a function gets is unsigned; an error if it adds or multiplies them."""
-    found = "u" in types
-    if found and function.__name__ in _ADDING:
+def check_function(function: Callable[..., Any]) -> None:
+    """An error if a function, which gets arrays of unsigned numbers, adds or multiplies them."""
+    if function.__name__ in _ADDING:
         raise _refused(f"np.{function.__name__}")
-    return found
 
 
 def _refused(name: str) -> TraceError:

@@ -103,8 +103,8 @@ def _shift_sizes(mass: float, h: Array, p: Array) -> tuple[Array, Array]:
 def _turned_sizes(R: Array, h: Array, E: Array) -> tuple[Array, Array]:
     """The sizes of h and E after a rotation R: the largest of those that are mixed."""
     mixed = R != 0
-    pairs = mixed[:, None, :, None] & mixed[None, :, None, :]
-    return np.max(mixed * h, axis=1), np.max(pairs * E, axis=(2, 3))
+    rows = np.max(mixed[:, :, None] * E, axis=1)
+    return np.max(mixed * h, axis=1), np.max(mixed * rows[:, None, :], axis=2)
 
 
 def _coupled(h: Array, p: Array) -> Array:
