@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -406,3 +407,19 @@ def test_a_counter_has_no_content_to_compare(counts):
     reading()
     assert fingerprint(reading) == before
     assert unknown(reading) == [f"itertools.{type(counts).__name__}"]
+
+
+def test_a_function_is_told_by_the_variables_of_the_environment_that_it_names(monkeypatch):
+    def by_item(t, scene):
+        return float(os.environ["GAIN"]) * np.ones(3)
+
+    def by_method(t, scene):
+        return (lambda: float(os.getenv("GAIN", "0")))() * np.ones(3)
+
+    monkeypatch.setenv("GAIN", "1.0")
+    before = [fingerprint(f) for f in (by_item, by_method)]
+    monkeypatch.setenv("ANOTHER", "1.0")
+    assert [fingerprint(f) for f in (by_item, by_method)] == before
+    monkeypatch.setenv("GAIN", "2.0")
+    after = [fingerprint(f) for f in (by_item, by_method)]
+    assert all(a != b for a, b in zip(before, after, strict=True))

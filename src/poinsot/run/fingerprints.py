@@ -1,8 +1,8 @@
 """Hashes of worlds and functions by what they would compute: code, and every value that the code can read.
 
 A function is told by its code, defaults, the values it closes over and, if it is the user's own, the globals that it
-reads: values by content, functions and methods in turn, modules by name with the values that are read from them. The
-functions of installed packages are told by their own code.
+reads: values by content, functions and methods in turn, modules by name with the values that are read from them, and
+the variables of the environment that it names. The functions of installed packages are told by their own code.
 """
 
 import dis
@@ -89,6 +89,8 @@ class Reading:
             return self._shared[id(x)]
         if hasattr(x, "__dataclass_fields__"):
             return self._fields(x)
+        if x is os.environ:
+            return "environment"
         if isinstance(x, Mapping):
             return "{" + ", ".join(f"{self.text(k)}: {self.text(v)}" for k, v in x.items()) + "}"
         if isinstance(x, (tuple, list)):
@@ -159,7 +161,8 @@ class Reading:
         if f not in self._known:
             cells = [cell.cell_contents for cell in f.__closure__ or () if _is_filled(cell)]
             values = [*map(self.text, (f.__defaults__, f.__kwdefaults__, cells))]
-            values += [] if _is_installed(f.__module__) else [*self._globals(f), *map(self.text, _noted(f))]
+            own = () if _is_installed(f.__module__) else (_noted(f), _environment(f.__code__))
+            values += [*self._globals(f), *map(self.text, own)] if own else []
             self._known[f] = _digest("\n".join([*self._instructions(f.__code__), *values]))
         return self._known[f]
 
@@ -200,6 +203,13 @@ def _reads(code: CodeType) -> Iterator[tuple[str, tuple[str, ...]]]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _reads(inner)
+
+
+def _environment(code: CodeType) -> list[tuple[str, str | None]]:
+    """The variables of the environment that code names, if it reads any."""
+    reads = not {"environ", "getenv"}.isdisjoint(code.co_names)
+    named = [(k, os.environ.get(k)) for k in code.co_consts if reads and isinstance(k, str)]
+    return named + [pair for inner in code.co_consts if isinstance(inner, CodeType) for pair in _environment(inner)]
 
 
 @functools.cache
