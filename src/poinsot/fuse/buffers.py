@@ -5,12 +5,17 @@ A result takes memory that an earlier one has left. A lease stands between the t
 handed out and of all its views, so it ends with the last of them, and only then is the memory free again.
 """
 
+import math
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from poinsot.fuse import signature
+from poinsot.fuse.signature import Shape
 
 SMALL = 1 << 20  # bytes; less is taken from the C library, which keeps it itself
 ALIGNED = 64  # bytes
@@ -109,3 +114,18 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
     memory = _current().take(size)
     lease = _Lease(np.empty(size, np.uint8) if memory is None else memory, nbytes)
     return np.asarray(lease).view(dtype).reshape(shape)
+
+
+def for_results(
+    inputs: Sequence[Shape], outputs: Sequence[Shape], args: Sequence[np.ndarray], dtype: np.dtype[Any]
+) -> tuple[np.ndarray, ...] | None:
+    """Arrays for the results of a kernel, if these are large, and NumPy would make them in C order, too."""
+    if not all(a.flags.c_contiguous for a in args):
+        return None
+    try:
+        batch = signature.batch_shape(args, inputs)
+    except ValueError:  # which NumPy tells
+        return None
+    if not any(is_large(math.prod(batch + core) * dtype.itemsize) for core in outputs):
+        return None
+    return tuple(empty(batch + core, dtype) for core in outputs)

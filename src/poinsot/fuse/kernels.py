@@ -266,7 +266,7 @@ class Kernel:
             most = max(math.prod(shape) for shape in program.outputs)
             self._recent, self._limit, self._large = ufunc, limit, core * (buffers.SMALL // (8 * most))
         if out is None and plain and not kwargs:
-            out = _room(program, args, dtype)
+            out = buffers.for_results(program.inputs, program.outputs, args, dtype)
         return self._finish(program, ufunc(*args, **kwargs) if out is None else ufunc(*args, out=out, **kwargs))
 
     def _finish(self, program: Program, results: Any) -> Any:
@@ -406,19 +406,6 @@ def _restore(text: str, backend: str, name: str, doc: str | None, programs: dict
 def restored(program: Program) -> Kernel:
     """The kernel of a program, without the function that was traced."""
     return _restore(program.signature, "llvm", program.name, program.doc, {tuple(program.inputs): program})
-
-
-def _room(program: Program, args: Sequence[np.ndarray], dtype: np.dtype[Any]) -> tuple[np.ndarray, ...] | None:
-    """Arrays for the results, if these are large, and NumPy would make them in C order, too."""
-    if not all(a.flags.c_contiguous for a in args):
-        return None
-    try:
-        batch = signature.batch_shape(args, program.inputs)
-    except ValueError:  # which NumPy tells
-        return None
-    if not any(buffers.is_large(math.prod(batch + core) * dtype.itemsize) for core in program.outputs):
-        return None
-    return tuple(buffers.empty(batch + core, dtype) for core in program.outputs)
 
 
 def kernel(text: str, strict: bool = False) -> Callable[[Callable[..., Any]], Kernel]:
