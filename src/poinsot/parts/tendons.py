@@ -8,7 +8,7 @@ A force that falls by g for each unit of L' adds g c c^T to the slopes in joints
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -29,18 +29,6 @@ class TendonPath:
 
     joints: Sequence[str]
     coefficients: Array
-
-    @classmethod
-    def of(cls, element: Any, scene: Scene) -> "TendonPath":
-        """That of an element; an error if a joint has more than one degree of freedom."""
-        for name in element.over:
-            if (joint := scene.mechanism.link(name).joint).nv != 1 or joint.nq != 1:
-                raise FieldError(
-                    f"{_owner(element)} runs over the {joint.kind} joint of body {name!r}; a tendon runs over joints "
-                    "of one degree of freedom.",
-                    "over",
-                )
-        return cls(element.over, as_array(element.coefficients))
 
     def length(self, scene: Scene) -> tuple[Array, Array]:
         """L (1,) and L' (1,)."""
@@ -76,7 +64,53 @@ class TendonPath:
 
 
 @dataclass(frozen=True, eq=False)
-class Tendon(Element):
+class AlongTendon(Element):
+    """What acts along a tendon over joints, L = sum of c_i q_i: a force f along it is tau_i = c_i f in them."""
+
+    kind: ClassVar[str] = "tendon"
+
+    over: tuple[str, ...] = ()
+    coefficients: ArrayLike = ()
+
+    def __post_init__(self) -> None:
+        over, c = self.over, as_array(self.coefficients)
+        require_finite(self.owner, coefficients=self.coefficients)
+        if isinstance(over, str) or not over or len(set(over)) < len(over):
+            raise FieldError(
+                f"over of {self.owner} must name one or more bodies with joints, each once, not {over!r}.", "over"
+            )
+        if c.shape != (len(over),):
+            raise FieldError(
+                f"coefficients of {self.owner} must be {len(over)} numbers, one for each joint, not "
+                f"{self.coefficients!r}.",
+                "coefficients",
+            )
+
+    @property
+    def owner(self) -> str:
+        """What errors call it."""
+        return f"{self.kind} {self.name!r}"
+
+    def joints(self) -> tuple[str, ...]:
+        return tuple(self.over)
+
+    def units(self) -> dict[str, str]:
+        return {"length": "rad, m", "tension": "N m, N"}
+
+    def path(self, scene: Scene) -> TendonPath:
+        """Its path; an error if a joint has more than one degree of freedom."""
+        for name in self.over:
+            if (joint := scene.mechanism.link(name).joint).nv != 1 or joint.nq != 1:
+                raise FieldError(
+                    f"{self.owner} runs over the {joint.kind} joint of body {name!r}; a tendon runs over joints of one "
+                    "degree of freedom.",
+                    "over",
+                )
+        return TendonPath(self.over, as_array(self.coefficients))
+
+
+@dataclass(frozen=True, eq=False)
+class Tendon(AlongTendon):
     """A spring, damper and dry friction along a tendon over joints, L = sum of c_i q_i.
 
         f = -k (L - rest_length) - d L' - friction tanh(L' / 1e-3),   tau_i = c_i f
@@ -87,16 +121,14 @@ class Tendon(Element):
 
     takes_only: ClassVar[bool] = True
 
-    over: tuple[str, ...] = ()
-    coefficients: ArrayLike = ()
     stiffness: Annotated[float, "N/m", "N m"] = 0.0
     damping: Annotated[float, "N s/m", "N m s"] = 0.0
     rest_length: Annotated[ArrayLike, "m", "rad"] = 0.0
     friction: Annotated[float, "N", "N m"] = 0.0
 
     def __post_init__(self) -> None:
-        _check(self)
-        owner, rest = _owner(self), self.rest_length
+        super().__post_init__()
+        owner, rest = self.owner, self.rest_length
         require_not_negative(owner, stiffness=self.stiffness, damping=self.damping, friction=self.friction)
         require_finite(owner, rest_length=rest)
         shape = np.shape(as_array(rest))
@@ -106,11 +138,8 @@ class Tendon(Element):
                 "rest_length",
             )
 
-    def joints(self) -> tuple[str, ...]:
-        return tuple(self.over)
-
     def effect(self, scene: Scene) -> Effect:
-        path = TendonPath.of(self, scene)
+        path = self.path(scene)
         L, rate = path.length(scene)
         x, _ = self._stretch(L)
         loss = self.damping * rate + self.friction * np.tanh(rate / 1e-3)
@@ -120,7 +149,7 @@ class Tendon(Element):
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         """The spring by its stretch at the end of the step, the dry friction by its secant."""
-        path = TendonPath.of(self, scene)
+        path = self.path(scene)
         L, start = path.length(scene)
 
         def about(rate: Array) -> tuple[Array, Array]:
@@ -160,47 +189,40 @@ class Tendon(Element):
         x = L - np.clip(L, rest[0], rest[1])
         return x, np.where(x != 0.0, 1.0, 0.0)
 
-    def units(self) -> dict[str, str]:
-        return {"length": "rad, m", "tension": "N m, N"}
-
 
 @dataclass(frozen=True, eq=False)
-class TendonStop(Element):
+class TendonStop(AlongTendon):
     """Elastic stops at the limits of the length L = sum of c_i q_i of a tendon, as a `JointStop` at those of a joint.
 
     f = k d (1 + c d') at d > 0 beyond a limit, tau_i = c_i f. `over`, `coefficients`: as for a `Tendon`.
     """
 
+    kind: ClassVar[str] = "tendon stop"
     takes_only: ClassVar[bool] = True
 
-    over: tuple[str, ...] = ()
-    coefficients: ArrayLike = ()
     stiffness: Annotated[float, "N/m", "N m"] = 1e4
     damping: Annotated[float, "s/m", "s/rad"] = 0.5
     lower: Annotated[float, "m", "rad"] = -np.inf
     upper: Annotated[float, "m", "rad"] = np.inf
 
     def __post_init__(self) -> None:
-        _check(self)
-        owner = _owner(self)
+        super().__post_init__()
+        owner = self.owner
         require_not_negative(owner, stiffness=self.stiffness, damping=self.damping)
         if not is_traced(self.lower, self.upper) and not self.lower < self.upper:
             raise FieldError(
                 f"the lower limit {self.lower!r} of {owner} must be less than the upper one, {self.upper!r}.", "lower"
             )
 
-    def joints(self) -> tuple[str, ...]:
-        return tuple(self.over)
-
     def effect(self, scene: Scene) -> Effect:
-        path = TendonPath.of(self, scene)
+        path = self.path(scene)
         L, rate = path.length(scene)
         k, c = as_array(self.stiffness), as_array(self.damping)
         f, stored, power = bumped(L, rate, k, c, *within_reach(self.lower, self.upper))
         return Effect(joint_forces=path.pulled(f), stored=stored, power=power, shown=_shown(L, f))
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
-        path = TendonPath.of(self, scene)
+        path = self.path(scene)
         L, rate = path.length(scene)
         lower, upper = within_reach(self.lower, self.upper)
         depths = ((lower - L, 1.0), (L - upper, -1.0))
@@ -213,12 +235,9 @@ class TendonStop(Element):
 
         return Resisting(lambda later: path.resistance(*bumpers.about(path.rate(later))), taken)
 
-    def units(self) -> dict[str, str]:
-        return {"length": "rad, m", "tension": "N m, N"}
-
 
 @dataclass(frozen=True, eq=False)
-class TendonMotor(Element):
+class TendonMotor(AlongTendon):
     """A motor along a tendon over joints, L = sum of c_i q_i, with feedback if it has gains.
 
         f = value + kp (target - L) + kd (target_rate - L'), within +-limit;   tau_i = c_i f
@@ -226,8 +245,8 @@ class TendonMotor(Element):
     `over`, `coefficients`: as for a `Tendon`; value, target and target_rate: constant, tabulated, inputs or functions.
     """
 
-    over: tuple[str, ...] = ()
-    coefficients: ArrayLike = ()
+    kind: ClassVar[str] = "tendon motor"
+
     value: Annotated[Value, "N", "N m"] = 0.0
     kp: Annotated[float, "N/m", "N m"] = 0.0
     kd: Annotated[float, "N s/m", "N m s"] = 0.0
@@ -236,27 +255,24 @@ class TendonMotor(Element):
     limit: Annotated[float, "N", "N m"] = np.inf
 
     def __post_init__(self) -> None:
-        _check(self)
-        owner, numbers = _owner(self), "value kp kd target target_rate".split()
+        super().__post_init__()
+        owner, numbers = self.owner, "value kp kd target target_rate".split()
         require_finite(owner, **{name: getattr(self, name) for name in numbers})
         require_limit(owner, self.limit)
-
-    def joints(self) -> tuple[str, ...]:
-        return tuple(self.over)
 
     @property
     def resists(self) -> bool:
         return is_traced(self.kp, self.kd) or bool(np.any(self.kp) or np.any(self.kd))
 
     def effect(self, scene: Scene) -> Effect:
-        path = TendonPath.of(self, scene)
+        path = self.path(scene)
         L, rate = path.length(scene)
         f = limited(self._force(scene, L, rate), self.limit)
         return Effect(joint_forces=path.pulled(f), shown=_shown(L, f))
 
     def resisting(self, scene: Scene, h: Scalar) -> Resisting:
         """value + kp (target - L - h L') + kd (target_rate - L'): a motor at its limit does not yield."""
-        path = TendonPath.of(self, scene)
+        path = self.path(scene)
         L, rate = path.length(scene)
         slope = (self.kd + h * self.kp) * np.ones(1)
         f = self._force(scene, L + h * rate, rate)
@@ -272,34 +288,13 @@ class TendonMotor(Element):
         return Resisting(lambda later: path.resistance(*about(later)), taken)
 
     def _force(self, scene: Scene, L: Array, rate: Array) -> Array:
-        owner = _owner(self)
+        owner = self.owner
         value, target, target_rate = (
             value_of(getattr(self, name), scene, (1,), name, owner) for name in ("value", "target", "target_rate")
         )
         return value + self.kp * (target - L) + self.kd * (target_rate - rate)
 
-    def units(self) -> dict[str, str]:
-        return {"length": "rad, m", "tension": "N m, N"}
-
 
 def _shown(L: Array, f: Array) -> dict[str, Array]:
     """The length and the force of a tendon."""
     return {"length": L[0], "tension": f[0]}
-
-
-def _owner(element: Element) -> str:
-    kind = {Tendon: "tendon", TendonStop: "tendon stop", TendonMotor: "tendon motor"}[type(element)]
-    return f"{kind} {element.name!r}"
-
-
-def _check(element: Any) -> None:
-    """An error unless a tendon runs over one or more joints, each once, with a coefficient."""
-    owner, over, c = _owner(element), element.over, as_array(element.coefficients)
-    require_finite(owner, coefficients=element.coefficients)
-    if isinstance(over, str) or not over or len(set(over)) < len(over):
-        raise FieldError(f"over of {owner} must name one or more bodies with joints, each once, not {over!r}.", "over")
-    if c.shape != (len(over),):
-        raise FieldError(
-            f"coefficients of {owner} must be {len(over)} numbers, one for each joint, not {element.coefficients!r}.",
-            "coefficients",
-        )
