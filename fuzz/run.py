@@ -18,6 +18,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 ENOUGH = 5  # findings, after which a fuzzer stops
+TELL = 60.0  # s: how often a fuzzer says that it goes on
 FUZZERS = {
     "programs": "random NumPy programs and their derivatives, against NumPy",
     "layouts": "strides, overlaps and batch shapes of arguments and results",
@@ -81,10 +82,14 @@ def _child(name: str, seed: int, seconds: float, enough: int) -> tuple[int, int,
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent)
     assert child.stdout is not None
     trials = findings = 0
+    told = time.monotonic()
     for line in child.stdout:
         word, _, number = line.partition(" ")
         if word == "trial":
             trials = int(number) - seed + 1
+            if time.monotonic() > told + TELL:
+                told = time.monotonic()
+                print(f"{name}: trial {trials:,d} of this process", flush=True)
         elif word == "finding":
             findings += 1
         else:
