@@ -27,6 +27,9 @@ from poinsot.spatial import Pose, shapes
 G = 9.81  # m/s^2, at which the damping is compared
 SOLREF, SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)  # MuJoCo's, where a file says nothing
 RIGID = 1e9  # how many times stiffer what does not move is than what touches it
+IMPEDANCES = 1e-4, 0.9999  # the least and the greatest, as in MuJoCo
+TINY = 1e-15  # m
+HALVINGS = 200  # of a depth: to rounding, from any size
 LARGEST = 100.0  # s/m: a damping that lets nothing bounce
 
 
@@ -154,10 +157,11 @@ def _mass(model: Any, g: int) -> float:
 
 def surface(friction: Array, condim: int, solref: Array, solimp: Array, mass: float) -> Material:
     """The material that is like MuJoCo's numbers for a mass [kg]."""
-    d0, most = (float(np.clip(d, 1e-4, 0.9999)) for d in solimp[:2])
     a, c = (float(x) for x in solref)
-    k, b = (-a * d0 / most**2, -c / most) if a <= 0 else (d0 / (most * a * c) ** 2, 2 / (most * a))
-    part = d0 / (1 - d0)
+    most = float(np.clip(solimp[1], *IMPEDANCES))
+    per_d, b = (-a / most**2, -c / most) if a <= 0 else (1 / (most * a * c) ** 2, 2 / (most * a))
+    d = at_rest(solimp, per_d)
+    k, part = d * per_d, d / (1 - d)
     slides, turns, rolls = (float(x) for x in friction[:3])
     return Material(
         stiffness=mass * part * k,
@@ -166,6 +170,28 @@ def surface(friction: Array, condim: int, solref: Array, solimp: Array, mass: fl
         torsion=turns if condim > 3 else 0.0,
         rolling=rolls if condim > 4 else 0.0,
     )
+
+
+def at_rest(solimp: Array, per_d: float) -> float:
+    """The impedance d at the depth r at which a weight rests, G = k r d/(1 - d), where k = d per_d [1/s^2]."""
+    low, high = 0.0, G / per_d * (1 - IMPEDANCES[0]) / IMPEDANCES[0] ** 2
+    for _ in range(HALVINGS):
+        r = 0.5 * (low + high)
+        d = impedance(solimp, r)
+        low, high = (r, high) if r * d * d * per_d < G * (1 - d) else (low, r)
+    return impedance(solimp, 0.5 * (low + high))
+
+
+def impedance(solimp: Array, r: float) -> float:
+    """MuJoCo's impedance d at a depth r [m]: from the first to the second number over a width, as two powers that meet.
+
+    (MuJoCo documentation, Modeling, "Solver parameters".)
+    """
+    first, last, width, middle, power = (float(x) for x in solimp)
+    x, m = float(np.clip(r / max(width, TINY), 0.0, 1.0)), float(np.clip(middle, *IMPEDANCES))
+    power = max(power, 1.0)
+    y = x**power / m ** (power - 1) if x <= m else 1 - (1 - x) ** power / (1 - m) ** (power - 1)
+    return float(np.clip(first + y * (last - first), *IMPEDANCES))
 
 
 def _shape(mujoco: Any, model: Any, g: int) -> Any:
