@@ -36,7 +36,12 @@ static double __hiloint2double(int h, int l) { return as<double>((long long)h <<
 static int __float_as_int(float x) { return as<int>(x); }
 static float __int_as_float(int x) { return as<float>(x); }
 """
-_APPROXIMATE = "r = 1 / x; r += r / 4096;"  # an instruction with as few digits as the GPU's
+
+
+def for_host(text: str) -> str:
+    """The source without the instructions of a GPU: with others that have as few digits."""
+    text = re.sub(r'asm\("rcp.*;', "r = 1 / x; r += r / 4096;", text.replace("static __device__", "__device__"))
+    return re.sub(r'asm\("rsqrt.*;', "r = 1 / std::sqrt(x); r += r / (1 << 19);", text) + "\nT pool[1 << 16];\n"
 
 
 def source_of(program: Program, float64: bool = True, fast: bool = False) -> str:
@@ -49,8 +54,7 @@ def run_on_host(program: Program, folder: Path, *args: np.ndarray, float64: bool
     count, dtype = len(args[0]), np.float64 if float64 else np.float32
     arrays = [np.ascontiguousarray(np.moveaxis(a, 0, -1), dtype) for a in args]
     results = [np.full((*core, count), np.nan, dtype) for core in program.outputs]
-    text = source_of(program, float64).replace("static __device__", "__device__")
-    text = re.sub(r'asm\("rcp.*;', _APPROXIMATE, text) + "\nT pool[1 << 16];\n"
+    text = for_host(source_of(program, float64))
     names = [f"i{k}" for k in range(len(arrays))] + [f"o{k}" for k in range(len(results))]
     loop = (
         f'extern "C" void run({", ".join(f"T* {n}" for n in names)}, long long count) {{'

@@ -3,6 +3,7 @@
 sys.modules["cupy"] = cupy_on_host.module()
 """
 
+import contextlib
 import ctypes
 import re
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cuda_on_host import _APPROXIMATE, _SHIM
+from cuda_on_host import _SHIM, for_host
 
 
 class RawKernel:
@@ -34,8 +35,7 @@ class RawKernel:
     def _library(self, args: tuple[Any, ...]) -> Any:
         if self.text not in self.compiled:
             folder = Path(tempfile.mkdtemp())
-            text = self.text.replace("static __device__", "__device__")
-            text = re.sub(r'asm\("rcp.*;', _APPROXIMATE, text) + "\nT pool[1 << 16];\n"
+            text = for_host(self.text)
             text = re.sub(r"blockIdx\.x \* \(long long\)\d+", "blockIdx.x", text)  # blocks of one thread
             kinds = ["T*" if isinstance(a, np.ndarray) else "long long" for a in args]
             names = [f"a{k}" for k in range(len(args))]
@@ -50,13 +50,21 @@ class RawKernel:
         return self.compiled[self.text]
 
 
+def _asnumpy(a: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """A copy of what is on the GPU, as there is one."""
+    if out is None:
+        return np.array(a)
+    out[...] = a
+    return out
+
+
 def module() -> types.ModuleType:
     """The names of CuPy that Poinsot uses."""
     cupy: Any = types.ModuleType("cupy")
     for name in ("ndarray", "asarray", "empty", "moveaxis", "broadcast_to", "may_share_memory"):
         setattr(cupy, name, getattr(np, name))
-    cupy.asnumpy, cupy.RawKernel = np.asarray, RawKernel
+    cupy.asnumpy, cupy.RawKernel = _asnumpy, RawKernel
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError)
-    cupy.cuda = types.SimpleNamespace(runtime=runtime)
+    cupy.cuda = types.SimpleNamespace(runtime=runtime, Device=contextlib.nullcontext)
     cupy.__spec__ = None
     return cupy

@@ -8,6 +8,7 @@ from fuse_laws import agrees, every_backend
 from fuse_models import free_body, rk4
 
 from poinsot.fuse import TraceError, fori_loop, jvp, kernel, once
+from poinsot.fuse.trace.control import zeros
 
 
 def operations(function, text):
@@ -206,3 +207,19 @@ def test_what_a_loop_carries_is_not_taken_along_to_another(rng):
     x = rng.uniform(0.1, 0.3, size=7)
     expected = [two_loops(value) for value in x]
     np.testing.assert_allclose(kernel("()->()")(two_loops)(x), expected, rtol=1e-13)
+
+
+def test_which_results_are_zero_whatever_the_arguments():
+    known = []
+
+    def rates(x, n):
+        return {"moves": np.stack([x[0] * x[1], 0.0 * x[0], np.sin(x[1])]), "rests": np.zeros(2) * n}
+
+    def program(x):
+        function = once(rates)
+        known.append(zeros(function, x, 2.0))
+        return function(x, 2.0)["moves"]
+
+    kernel("(2)->(3)")(program).program()
+    assert known[0]["moves"].tolist() == [False, True, False]
+    assert known[0]["rests"].tolist() == [True, True]

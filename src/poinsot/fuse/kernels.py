@@ -120,7 +120,7 @@ class Program:
             target = self._target(8, serial)
             key = target, os.getpid()  # a child has no such threads
             if key not in self._begun:
-                self._begun[key] = _compilers(os.getpid()).submit(self._make_machine_code, target)
+                self._begun[key] = compilers(os.getpid()).submit(self._make_machine_code, target)
 
     @memo
     def _machine_code(self, target: Target) -> jit.MachineCode:
@@ -173,7 +173,7 @@ class Program:
 
 
 @functools.cache
-def _compilers(process: int) -> ThreadPoolExecutor:
+def compilers(process: int) -> ThreadPoolExecutor:
     """The threads of a process that make machine code ahead of its use."""
     return ThreadPoolExecutor(2, thread_name_prefix="poinsot-compiler")
 
@@ -367,7 +367,7 @@ class Kernel:
         if backend not in ("llvm", "cuda", "numpy"):
             raise ValueError(f"back end {backend!r} is unknown; there are 'llvm', 'cuda' and 'numpy'")
         other = Kernel(self.function, self.signature, backend, self.strict, self.whole)
-        other._programs, other._fast = self._programs, fast
+        other._programs, other._gpu_kernels, other._fast = self._programs, self._gpu_kernels, fast
         if backend == "cuda":
             launch.cupy()
         return other

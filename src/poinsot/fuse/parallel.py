@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from poinsot.fuse.buffers import empty
+from poinsot.fuse.buffers import SMALL, empty
 from poinsot.fuse.signature import Shape, batch_shape
 
 
@@ -100,3 +100,14 @@ def call(ufunc: np.ufunc, program: Cores, args: Sequence[np.ndarray], out: Any, 
     contexts = [contextvars.copy_context() for _ in pieces]  # with the caller's np.errstate
     list(_pool(count).map(lambda context, piece: context.run(work, piece), contexts, pieces))
     return targets if len(targets) > 1 else targets[0]
+
+
+def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """As `np.stack` along a new first axis; if they are large, several threads copy them: to get new memory from the
+    system takes longer than to write to it."""
+    first = arrays[0]
+    if threads() < 2 or first.nbytes < SMALL or any(a.dtype != first.dtype for a in arrays):
+        return np.stack(arrays)
+    result = np.empty((len(arrays), *first.shape), first.dtype)
+    list(_pool(threads()).map(np.copyto, result, arrays))
+    return result

@@ -407,7 +407,7 @@ class CompiledSystem:
     def _amounts(self) -> Compiled:
         if self._ledger_trace is None:
             return self.compile(self._conserved, f"(),({self.n_state}),({self.np})->({ledger.WIDTH + 4})")
-        return few_looks(restored(self._ledger_trace[0]), self._looks)
+        return few_looks(restored(self._ledger_trace[0]), self._looks, self.device)
 
     @Shared
     def _content(self) -> str | None:

@@ -17,7 +17,9 @@ from poinsot.fuse import Kernel
 from poinsot.run import limits, option_checks, runaway
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
+from poinsot.run.device_calls import OnDevice
 from poinsot.run.drawing import draw
+from poinsot.run.few_looks import FEW_STATES
 from poinsot.run.fingerprints import hash_of
 from poinsot.run.inputs import Inputs, read_inputs, require_shapes
 from poinsot.run.observe import observables, prepare
@@ -186,6 +188,8 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         hasty = n is None and grid.steps <= FEW_STEPS and makes_one_run()
         if hasty:
             _hasten(compiled.to_stepped, compiled.from_stepped)
+        if options.device == "cuda":  # whose compiler takes longer than all else
+            _begin_there(compiled, n or 1)
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
         _begin(compiled, n is None, hasty)
         if n is None and not compiled.net and is_alone():  # the command keeps the records of a single run
@@ -218,6 +222,16 @@ def _begin(compiled: CompiledSystem, single: bool, hasty: bool) -> None:
         _hasten(steps)
     if isinstance(steps, Kernel):
         steps.program().begin(serial=single)
+
+
+def _begin_there(compiled: CompiledSystem, n: int) -> None:
+    """Let other threads make the code of the steps of n worlds for the GPU, and that of their ledger."""
+    steps = compiled.advance if compiled.until is None else compiled.advance_until
+    if isinstance(steps, OnDevice):
+        steps.begin()
+    amounts = compiled._ledger_trace if compiled.keeps_ledger and not compiled.net and n > FEW_STATES else None
+    if amounts is not None:
+        amounts[0].begin(serial=False)
 
 
 def _grid(system: System, options: RunOptions, n: int | None) -> TimeGrid:

@@ -6,13 +6,14 @@ that spins while it flies straight on does so to rounding, whatever the step.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from poinsot._types import Array, Scalar
 from poinsot.fuse import budget, fori_loop, once
-from poinsot.fuse.trace.control import operations
+from poinsot.fuse.trace.control import operations, zeros
 from poinsot.integrate import schemes
 from poinsot.mechanism import floating, kinematics
 from poinsot.mechanism.floating import Points
@@ -177,7 +178,8 @@ def runge_kutta(tableau: schemes.Tableau) -> Method:
     def in_one_body(context: StepContext, form: RestingForm, usual: Step) -> Step:
         if not suits(tableau, context.system):
             return usual
-        f, of_one = once(form.rate), {early: one_body(context, form, tableau, early) for early in (False, True)}
+        f = once(form.rate)
+        of_one = cache(lambda early, *still: one_body(context, form, tableau, early, still))
         uses = (stages + 1) * (4 if context.system.letting_go else 1)
 
         def step(t: Scalar, y: LedgerState, h: Scalar, **how: Any) -> Any:
@@ -185,7 +187,8 @@ def runge_kutta(tableau: schemes.Tableau) -> Method:
             here = t, at_rest, form.moving(y.state.parts)
             if how or not is_long(context, f, *here, uses=uses):
                 return usual(t, y, h, **how)
-            return of_one[operations(f, *here)["loop"] > 0](t, y, h)
+            still, early = zeros(f, *here).state.parts, operations(f, *here)["loop"] > 0
+            return of_one(early, *still.tolist())(t, y, h)
 
         return step
 

@@ -11,7 +11,7 @@ from poinsot.fuse.graph.observers import observe
 from poinsot.fuse.kernels import Program
 from poinsot.fuse.trace.function_graph import SharedTrace
 from poinsot.fuse.trace.purity import VaryingFunctionError
-from poinsot.run.device_calls import on_device
+from poinsot.run.device_calls import OnDevice, traced_for_device
 from poinsot.run.uncompiled import warn_uncompiled
 
 Compiled: TypeAlias = Callable[..., Any]  # a kernel, or the plain function in a loop over the instances
@@ -42,7 +42,7 @@ def compiled_kernel(
         return kernel.to("numpy") if kept[0].only_moves else kernel
     try:
         with program_cache.heard(place) as said:
-            program = kernel.program()
+            program = traced_for_device(kernel) if device == "cuda" else kernel.program()
     except VaryingFunctionError:
         raise
     except Exception as error:  # whatever a user's function raises on numbers that are not known yet
@@ -50,7 +50,7 @@ def compiled_kernel(
             raise
         return np.vectorize(function, signature=signature)
     if device == "cuda":
-        return on_device(kernel.to("cuda"))
+        return OnDevice(kernel)
     program.graph.plain = plain
     if not plain:
         observe(program.graph, observers)

@@ -6,6 +6,7 @@ the state. The residual between the two is the error of the scheme, or of a forc
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -263,9 +264,9 @@ class Ledger:
         return np.asarray(signs * share)
 
     def _scale(self) -> Array:
-        amounts = [magnitudes(a) for a in (self.initial, self.final)]
-        amounts += [np.max(magnitudes(self.inflow), axis=-2)]
-        return np.asarray(np.max([*amounts, *([] if self.gross is None else [self.gross])], axis=0))
+        inflows = np.moveaxis(magnitudes(self.inflow), -2, 0)  # one by one: NumPy takes long for a short axis within
+        amounts = [magnitudes(self.initial), magnitudes(self.final), *inflows]
+        return np.asarray(reduce(np.maximum, amounts if self.gross is None else [*amounts, self.gross]))
 
     def largest_inflows(self, most: int = 40) -> list[tuple[str, Array]]:
         """The sources with any inflow (8,), in order; of many, the largest, and the sum of all others."""

@@ -9,7 +9,7 @@ import numpy as np
 from poinsot._types import Array, Scalar
 from poinsot.fuse import fori_loop, in_memory
 from poinsot.fuse.kernels import Kernel
-from poinsot.run.device_calls import on_device
+from poinsot.run.device_calls import OnDevice
 from poinsot.run.ledger import SHARE, WIDTH
 from poinsot.run.net_steps import NET_STEPS, Inflow, NetMotion
 from poinsot.world.flat_values import unpack
@@ -68,7 +68,7 @@ class NetRun:
         Each operation is rounded on its own, so that the ledger changes no bit of the motion.
         """
         kernel = Kernel(function, signature, strict=True, whole=WHOLE)
-        return on_device(kernel.to("cuda")) if device == "cuda" else kernel
+        return OnDevice(kernel) if device == "cuda" else kernel
 
     def conserved(self, y: Array, p: Array, numbers: Mapping[str, Array]) -> tuple[Array, Array]:
         """The conserved quantities (..., 8) and the gross amounts (..., 4), as `run.ledger` has them."""

@@ -5,7 +5,7 @@ iterations of another one around it.
 They are the steps of `general_steps`, which are written out there; on a processor that is faster.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,22 +35,25 @@ def suits(tableau: Tableau, system: System) -> bool:
     return bool(system.latching) and tableau.reach is not None and not (system.cornered or system.happening)
 
 
-def one_body(context: StepContext, form: "RestingForm", tableau: Tableau, books_early: bool) -> Step:
+def one_body(
+    context: StepContext, form: "RestingForm", tableau: Tableau, books_early: bool, still: Sequence[bool] = ()
+) -> Step:
     """A step from state to state, with the updates of latches and the like, and releases within it. `books_early`:
     whether the inflow that forces alone tell is entered before the accelerations are found; that is better where these
-    take loops, through which all that it follows from would be kept."""
+    take loops, through which all that it follows from would be kept. `still`: which states of parts (ns,), such as
+    those of latches, have the rate zero."""
     # Traced once, whatever loops around it find out.
-    part = once(stages_and_latches(context, form, tableau, books_early))
+    part = once(stages_and_latches(context, form, tableau, books_early, still))
     if context.system.letting_go:
         return in_parts(context, part)
     return lambda t, y, h: context.without_jumps(t, y, t + h, part(t, y, h))
 
 
 def stages_and_latches(
-    context: StepContext, form: "RestingForm", tableau: Tableau, books_early: bool = False
+    context: StepContext, form: "RestingForm", tableau: Tableau, early: bool = False, still: Sequence[bool] = ()
 ) -> Settled:
     """The stages of a step, and what is brought up to date at its end, which takes the motion as well, in S + 1
-    iterations."""
+    iterations. States of parts that are `still` are the same in all stages: one copy of them goes through the loop."""
     S, reach = len(tableau.b), tableau.reach or ()
     c, a, b = np.array([*tableau.c, 1.0]), np.array([*reach, 0.0]), np.array([*tableau.b, 0.0])
 
@@ -58,32 +61,50 @@ def stages_and_latches(
         y, points = form.enter(start), form.moving(start.state.parts)
 
         def iterate(i: Any, now: tuple[State, "Points", LedgerState]) -> tuple[State, "Points", LedgerState]:
-            stage, points, sum = now
-            at, last = t + c[i] * h, i == S
+            short, points, sum = now
+            stage, at, last = with_still(short, sum.state, still), t + c[i] * h, i == S
             here = form.leave(LedgerState(stage, sum.inflow), points)
             here = context.prepared(at, here, last)
             scene, inflow = context.scene(at, here.state), context.inflow_rate
-            if books_early:
-                inflow, early = context.late_inflow_rate, b[i] * h * context.early_inflow_rate(scene)
-                here, sum = entered(here, sum, early, last)
+            if early:
+                inflow, known = context.late_inflow_rate, b[i] * h * context.early_inflow_rate(scene)
+                here, sum = entered(here, sum, known, last)
             motion = context.system.solved(scene)
 
-            def onwards(now: tuple[State, "Points", LedgerState]) -> tuple[State, "Points", LedgerState]:
-                stage, points, sum = now
+            def advanced(now: tuple[State, "Points", LedgerState]) -> tuple[State, "Points", LedgerState]:
+                _, points, sum = now
                 k = form.rate_of(motion, stage.v, points, inflow(motion))
                 sum, following = combine(sum, [(b[i] * h, k)]), combine(y.state, [(a[i] * h, k.state)])
-                return *when(i == S - 1, lambda _: ended(sum, points), (following, points)), sum
+                onwards = without_still(following, still), points
+                return *when(i == S - 1, lambda _: ended(sum, points), onwards), sum
 
-            stage, points, sum = when(i < S, onwards, (stage, points, sum))
-            return stage, points, when(last, lambda _: context.latched_by(motion, here), sum)
+            short, points, sum = when(i < S, advanced, (short, points, sum))
+            return short, points, when(last, lambda _: context.latched_by(motion, here), sum)
 
-        return fori_loop(S + 1, iterate, (y.state, points, y))[2]
+        return fori_loop(S + 1, iterate, (without_still(y.state, still), points, y))[2]
 
     def ended(sum: LedgerState, points: "Points") -> tuple[State, "Points"]:
         state = form.normalized(sum, points).state
-        return state, form.moving(state.parts)
+        return without_still(state, still), form.moving(state.parts)
 
     return settled
+
+
+def without_still(state: State, still: Sequence[bool]) -> State:
+    """A state without the states of parts that are `still`."""
+    if not any(still):
+        return state
+    moving = [k for k, rests in enumerate(still) if not rests]
+    return State(state.q, state.v, state.parts[moving] if moving else state.parts[:0])
+
+
+def with_still(short: State, whole: State, still: Sequence[bool]) -> State:
+    """The same with them again, from a state that has all."""
+    if not any(still):
+        return short
+    moving = iter(range(len(still)))
+    places = [len(short.parts) + k if rests else next(moving) for k, rests in enumerate(still)]
+    return State(short.q, short.v, np.concatenate([short.parts, whole.parts])[places])
 
 
 def entered(here: LedgerState, sum: LedgerState, inflow: Array, last: Any) -> tuple[LedgerState, LedgerState]:

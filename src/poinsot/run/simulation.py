@@ -10,6 +10,7 @@ import numpy as np
 
 from poinsot._types import Array
 from poinsot.fuse import Kernel
+from poinsot.fuse.parallel import stacked
 from poinsot.run.advancing import scanned_until
 from poinsot.run.compiled import CompiledSystem
 from poinsot.run.continuing import RunState, layout_of, require_together, resumed, with_memory
@@ -173,7 +174,7 @@ class Simulation:
         """Advance all that have not ended by this many steps; the others take no part."""
         compiled, h, first, t, before = self.compiled, self.grid.step, self.done, self.origin, self.x
         at = self._going()
-        x, p = before[at], self.p[at]
+        x, p = (before, self.p) if at is ... else (before[at], self.p[at])
         if compiled.until is None:
             (x,) = self._made(compiled.advance, x, p, t, first, h, count)
         else:
@@ -222,7 +223,11 @@ class Simulation:
     def _arrive(self, x: Array, y: Array, before: Array, count: int) -> None:
         """Be at x and y, `count` steps after `before`; instances that broke down stay at their last finite state."""
         broken, h = self.outcomes.broken, self.grid.step
-        for index in map(tuple, np.argwhere(~np.isfinite(y).all(axis=-1))):
+        sound = np.isfinite(np.sum(y))  # mostly: then all numbers are
+        ended = [] if sound else [*map(tuple, np.argwhere(~np.isfinite(y).all(axis=-1)))]
+        if ended:
+            x, y = np.array(x), np.array(y)
+        for index in ended:
             if index not in broken:
                 breakdown = first_breakdown(
                     self.compiled, before[index], self.p[index], self.origin, self.done, h, count
@@ -259,7 +264,7 @@ class Simulation:
         if self.n is None and self.outcomes.met and self.steps_kept[-1] > self.first:
             times[-1] = float(self.outcomes.met_at)
         p = np.stack([self._parameters(self.time(k)) for k in self.steps_kept]) if self.inputs.jump else self.p
-        return times, np.stack(self.kept), p
+        return times, stacked(self.kept), p
 
     def stop(self) -> Stop:
         """Why, and when, the run ended."""

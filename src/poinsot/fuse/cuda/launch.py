@@ -42,6 +42,8 @@ def compiled(program: Any, float64: bool, fast: bool) -> tuple[Any, int, int]:
     kernel = cupy().RawKernel(source.text, "kernel", options=("--std=c++17", *source.options), backend="nvrtc")
     if source.shared:
         kernel.max_dynamic_shared_size_bytes = source.shared
+    else:  # all of the first-level cache is for local memory, whatever the kernel before had
+        kernel.preferred_shared_memory_carveout = 0
     return kernel, source.block, source.shared
 
 

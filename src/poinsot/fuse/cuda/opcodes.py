@@ -5,7 +5,7 @@ EXPRESSIONS: dict[str, str] = {
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
     "mul": "{a} * {b}",
-    "div": "{a} / {b}",
+    "div": "quotient({a}, {b})",
     "neg": "-{a}",
     "fma": "fma({a}, {b}, {c})",
     "less": "{a} < {b}",
@@ -37,8 +37,9 @@ EXPRESSIONS: dict[str, str] = {
     "copysign": "copysign({a}, {b})",
     "abs": "absolute({a})",
     "spacing": "spacing({a})",
+    "sqrt": "root({a})",
     **{op: f"{op}({{a}})" for op in (
-        "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor rint trunc"
+        "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor rint trunc"
     ).split()},
     **{f"arc{op}": f"a{op}({{a}})" for op in "sin cos tan sinh cosh tanh".split()},
 }  # fmt: skip

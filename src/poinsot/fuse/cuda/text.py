@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from poinsot.fuse.cuda import quotients
 from poinsot.fuse.cuda.constants import TYPES, Tables, literal
 from poinsot.fuse.cuda.opcodes import EXPRESSIONS, FAST, PRELUDE, RECIPROCAL, TURN, UNSIGNED
 from poinsot.fuse.graph.memory import is_unset
@@ -116,6 +117,7 @@ class Unit:
     inputs: dict[Node, tuple[str, int, int]] = field(default_factory=dict)
     count: int = 0  # names
     shared: int = 0
+    strict: bool = False  # whether each operation is rounded on its own
 
     def __post_init__(self) -> None:
         self.tables = Tables(self.float64)
@@ -145,7 +147,7 @@ class Unit:
     def text(self) -> str:
         """All of the unit."""
         head = f"typedef {'double' if self.float64 else 'float'} T;"
-        own = TURN[self.float64] + RECIPROCAL[self.float64]
+        own = TURN[self.float64] + RECIPROCAL[self.float64] + quotients.functions(self.float64, self.strict)
         if any(TYPES["u"] in function for function in self.functions):
             own += UNSIGNED
         return "\n".join([head, PRELUDE, own, *self.read_tables().declarations(), *self.functions])
@@ -163,6 +165,9 @@ def simple(text: Text, node: Node, refs: Refs) -> str:
         return f"({unit.literal(node.data, node.type)})" if node.data < 0 else unit.literal(node.data, node.type)
     if node.op == "div" and node.args[0].op == "const" and node.args[0].data == 1:
         return text.value("f", f"reciprocal({refs[node.args[1]]})")
+    if node.op == "div" and unit.float64 and not unit.strict and quotients.has_reciprocal(node.args[1]):
+        known = unit.literal(1 / node.args[1].data, "f")
+        return text.value("f", f"quotient({refs[node.args[0]]}, {refs[node.args[1]]}, {known})")
     arguments = dict(zip("abc", (refs[arg] for arg in node.args), strict=False))
     return text.value(node.type, unit.operations[node.op].format(**arguments))
 

@@ -43,17 +43,18 @@ def kernel_source(
     Element e of instance i of an argument is at e row + i lane. It is written twice: the first text shows how much
     shared memory the program could use, and how much of that goes to tables.
     """
-    first = _written(graph, inputs, outputs, Unit(float64, fast, EVERYTHING))
+    by_itself = graph.strict or graph.plain  # each operation is rounded on its own
+    first = _written(graph, inputs, outputs, Unit(float64, fast, EVERYTHING, strict=by_itself))
     tables, itemsize, block = len(first.read_tables().packed().numbers), first.itemsize, first.block
     room = 0 if _passes_arrays(graph) else (SHARED // itemsize - tables) // block
     is_long = sum(function.count("\n") for function in first.functions) > LONG
     streams = first.shared > STREAM[itemsize] * room > 0 and not is_long
-    unit = _written(graph, inputs, outputs, Unit(float64, fast, 0 if streams else room, streams))
+    unit = _written(graph, inputs, outputs, Unit(float64, fast, 0 if streams else room, streams, strict=by_itself))
     nodes = graph.live()
     loops, by_order = any(node.op == "loop" for node in nodes), (not float64 and not fast) or len(nodes) > LONG
     shared = (unit.shared * block + tables) * itemsize
     options = ("--ptxas-options=-O1",) if (by_order and not loops) or _calls_in_long_code(graph) else ()
-    return Source(unit.text(), block, shared, (*options, "--fmad=false") if graph.strict else options)
+    return Source(unit.text(), block, shared, (*options, "--fmad=false") if by_itself else options)
 
 
 def _written(graph: Graph, inputs: Sequence[int], outputs: Sequence[int], unit: Unit) -> Unit:

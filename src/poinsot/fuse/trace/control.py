@@ -256,11 +256,26 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
 def operations(function: Callable[..., Any], *args: Any) -> Counter[str]:
     """How many operations of each kind a function of `once` takes on such arguments; none outside of a kernel. It is
     traced for them, as a call does, if it was not yet."""
-    if not tracing():
-        return Counter()
+    return _callee_for(function, args).graph.count() if tracing() else Counter()
+
+
+def zeros(function: Callable[..., Any], *args: Any) -> Any:
+    """Which numbers of the results of a function of `once`, on such arguments, are zero whatever these are: arrays of
+    bool in place of its results."""
+    callee = _callee_for(function, args)
+
+    def is_zero(leaf: Traced) -> np.ndarray:
+        nodes = [None] * leaf.size if leaf._memory is not None else leaf.data.ravel()
+        return np.reshape([node is not None and node.op == "const" and node.data == 0 for node in nodes], leaf.shape)
+
+    return callee.rebuild([is_zero(leaf) for leaf in _leave(callee.specs, callee.graph.outputs)])
+
+
+def _callee_for(function: Callable[..., Any], args: tuple[Any, ...]) -> "_Callee":
+    """The graph of a function of `once` for such arguments."""
     arrays = [Traced(as_objects(leaf)) for leaf in pytree.flatten(args)[0]]
     specs = tuple(_Spec.of(array, by_scalars=True) for array in arrays)
-    return _callee(current(), function, pytree.structure(args), specs).graph.count()
+    return _callee(current(), function, pytree.structure(args), specs)
 
 
 @dataclass(frozen=True, eq=False)
