@@ -223,7 +223,8 @@ class Simulation:
     def _arrive(self, x: Array, y: Array, before: Array, count: int) -> None:
         """Be at x and y, `count` steps after `before`; instances that broke down stay at their last finite state."""
         broken, h = self.outcomes.broken, self.grid.step
-        sound = np.isfinite(np.sum(y))  # mostly: then all numbers are
+        with np.errstate(all="ignore"):
+            sound = np.isfinite(np.sum(y))  # mostly: then all numbers are
         ended = [] if sound else [*map(tuple, np.argwhere(~np.isfinite(y).all(axis=-1)))]
         if ended:
             x, y = np.array(x), np.array(y)
