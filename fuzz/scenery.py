@@ -27,8 +27,8 @@ class Scenery:
     """A world that is being drawn, in axes that X (a pose) takes to those of the world.
 
     `is_smooth`: nothing sets in with a corner between two steps. `found_to`: how exactly it is found where shapes meet,
-    if by iterations; `has_slopes`: whether derivatives go through these. `listed`: whether touches are in lists, if
-    that is left open. `method`: by which it is stepped, by default the usual one.
+    if by iterations. `listed`: whether touches are in lists, if that is left open. `method`: by which it is stepped, by
+    default the usual one.
     """
 
     rng: Rng
@@ -37,7 +37,6 @@ class Scenery:
     names: list[str] = field(default_factory=list)
     is_smooth: bool = True
     found_to: float = 0.0
-    has_slopes: bool = True
     listed: bool | None = None
     method: str | None = None
     step: float = H
@@ -351,7 +350,7 @@ def pairs(s: Scenery) -> None:
     """Let them touch, with one material or that of each shape."""
     law = material(s) if s.happens(0.6) else None
     if meet_by_supports(s):
-        s.found_to, s.has_slopes = 1e-7, False
+        s.found_to = 1e-7  # where the corners of a patch on a curved side are, depends on the axes of the world
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:
@@ -376,7 +375,6 @@ def heap(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     s.world.collide(capacity=200, surface=law)
     s.method, s.is_smooth = "implicit", False
     s.found_to = 1e-5  # where friction slides, is decided by guesses of that quality
-    s.has_slopes = not meet_by_supports(s)
     return s
 
 

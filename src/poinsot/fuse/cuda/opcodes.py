@@ -37,6 +37,7 @@ EXPRESSIONS: dict[str, str] = {
     "copysign": "copysign({a}, {b})",
     "abs": "absolute({a})",
     "spacing": "spacing({a})",
+    "held": "{a}",
     **{op: f"{op}({{a}})" for op in (
         "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor rint trunc"
     ).split()},
