@@ -27,9 +27,8 @@ class Scenery:
     """A world that is being drawn, in axes that X (a pose) takes to those of the world.
 
     `is_smooth`: nothing sets in with a corner between two steps. `found_to`: how exactly it is found where shapes meet,
-    if by iterations; `has_slopes`: whether derivatives go through these. `listed`: whether touches are in lists, if
-    if that is left open. `has_knots`: of a table, at the ends of steps of the usual length. `method`: by which it is
-    stepped, by default the usual one.
+    if by iterations. `listed`: whether touches are in lists, if that is left open. `has_knots`: of a table, at the ends
+    of steps of the usual length. `method`: by which it is stepped, by default the usual one.
     """
 
     rng: Rng
@@ -39,7 +38,6 @@ class Scenery:
     is_smooth: bool = True
     has_knots: bool = False
     found_to: float = 0.0
-    has_slopes: bool = True
     listed: bool | None = None
     method: str | None = None
     step: float = H
@@ -381,7 +379,7 @@ def pairs(s: Scenery) -> None:
     """Let them touch, with one material or that of each shape."""
     law = material(s) if s.happens(0.6) else None
     if meet_by_supports(s):
-        s.found_to, s.has_slopes = 1e-7, False
+        s.found_to = 1e-7  # where the corners of a patch on a curved side are, depends on the axes of the world
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:
@@ -406,7 +404,6 @@ def heap(rng: Rng, X: pt.Pose, listed: bool | None = None) -> Scenery:
     s.world.collide(capacity=200, surface=law)
     s.method, s.is_smooth = "implicit", False
     s.found_to = 1e-5  # where friction slides, is decided by guesses of that quality
-    s.has_slopes = not meet_by_supports(s)
     return s
 
 

@@ -333,7 +333,7 @@ SOME: dict[Callable[[Tried], None], Callable[[Tried], bool]] = {
     turns_along: lambda t: True,
     parted_alike: lambda t: t.s.listed is not None and len(t.s.names) < 8,
     interpreted_alike: lambda t: hasattr(t.run.compiled.advance, "to") and t.method not in ADAPTIVE,
-    slopes_agree: lambda t: t.s.has_slopes and not t.s.world.system().loops,
+    slopes_agree: lambda t: not t.s.world.system().loops,
     ledger_only_watches: lambda t: not (t.method.startswith(("rosenbrock", "taylor")) or has_stiff_loops(t)),
     stepper_agrees: lambda t: t.method not in ADAPTIVE,
 }

@@ -8,13 +8,15 @@ van den Bergen, Collision Detection in Interactive 3D Environments (2003), secti
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from poinsot._types import Array
+from poinsot.contact.features import Feature, FeatureAt, of_box, of_ellipsoid, of_frustum, of_mesh
 from poinsot.contact.hulls import ROUNDED, ConvexMesh, far_point
+from poinsot.fuse import held
 from poinsot.spatial import Pose, shapes
 
 Support: TypeAlias = Callable[[Array], Array]
@@ -23,40 +25,78 @@ TINY = 1e-12  # m
 
 @dataclass(frozen=True, eq=False)
 class Convex:
-    """A convex shape at a place: the support of its core, the radius [m] around it, and a point (3,) [m] within; all
-    in world axes."""
+    """A convex shape at a place: the support of its core, the radius [m] around it, and a point (3,) [m] within; what
+    of the core is at a point of it; its size [m]; and whether the core is curved. All in world axes."""
 
     support: Support
     radius: Any
     centre: Array
+    feature: FeatureAt
+    size: Any
+    curved: bool
+
+    def still(self) -> "Convex":
+        """The same, without derivatives."""
+        return replace(
+            self,
+            support=lambda d: held(self.support(held(d))),
+            radius=held(self.radius),
+            centre=held(self.centre),
+            feature=lambda *at: Feature(*map(held, self.feature(*at).parts())),
+            size=held(self.size),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """A core in the axes of its shape: its support, the radius [m] around it, a point (3,) [m] within, what of it is at
+    a point of it, its size [m], and whether it is curved."""
+
+    support: Support
+    radius: Any
+    centre: Array
+    feature: FeatureAt
+    size: Any
+    curved: bool = False
 
 
 def placed(shape: Any, X: Pose) -> Convex:
     """A convex shape at the pose X."""
-    support, radius, centre = CORES[type(shape)](shape)
-    return Convex(lambda d: X @ support(d @ X.R), radius, X @ centre)
+    core: Core = CORES[type(shape)](shape)
+
+    def feature(x: Array, d: Array, corners: Array, weights: Array) -> Feature:
+        R, p = held(X.R), held(X.p)
+        here = core.feature((held(x) - p) @ R, d @ X.R, (held(corners) - p) @ R, held(weights))
+        return Feature(X @ here.point, here.along @ X.R.T, here.reach, X.R @ here.bend @ X.R.T)
+
+    return Convex(lambda d: X @ core.support(d @ X.R), core.radius, X @ core.centre, feature, core.size, core.curved)
 
 
-def _sphere(s: shapes.Sphere) -> tuple[Support, Any, Array]:
-    return lambda d: np.zeros(3), s.radius, np.zeros(3)
+def _sphere(s: shapes.Sphere) -> Core:
+    return Core(lambda d: np.zeros(3), s.radius, np.zeros(3), of_box((0.0, 0.0, 0.0)), s.radius)
 
 
-def _capsule(s: shapes.Capsule) -> tuple[Support, Any, Array]:
-    return lambda d: np.stack([0.0, 0.0, _towards(d[2], s.height / 2)]), s.radius, np.zeros(3)
+def _capsule(s: shapes.Capsule) -> Core:
+    h = s.height / 2
+    support = lambda d: np.stack([0.0, 0.0, _towards(d[2], h)])  # noqa: E731
+    return Core(support, s.radius, np.zeros(3), of_box((0.0, 0.0, h)), s.radius + h)
 
 
-def _box(s: shapes.Box) -> tuple[Support, Any, Array]:
+def _box(s: shapes.Box) -> Core:
     a, b, c = s.size
     r = ROUNDED * np.minimum(np.minimum(a, b), c) / 2
-    return lambda d: np.stack([_towards(x, side / 2 - r) for x, side in zip(d, s.size, strict=True)]), r, np.zeros(3)
+    half = tuple(side / 2 - r for side in s.size)
+    support = lambda d: np.stack([_towards(x, h) for x, h in zip(d, half, strict=True)])  # noqa: E731
+    return Core(support, r, np.zeros(3), of_box(half), (a + b + c) / 2)
 
 
-def _cylinder(s: shapes.Cylinder) -> tuple[Support, Any, Array]:
+def _cylinder(s: shapes.Cylinder) -> Core:
     r = ROUNDED * np.minimum(s.radius, s.height / 2)
-    return _frustum(s.radius - r, s.radius - r, -s.height / 2 + r, s.height / 2 - r), r, np.zeros(3)
+    circles = (s.radius - r, s.radius - r, -s.height / 2 + r, s.height / 2 - r)
+    return Core(_frustum(*circles), r, np.zeros(3), of_frustum(*circles), s.radius + s.height / 2, curved=True)
 
 
-def _cone(s: shapes.Cone) -> tuple[Support, Any, Array]:
+def _cone(s: shapes.Cone) -> Core:
     """A cone whose side and ends are moved inwards by r: a narrower one."""
     R, h, r = s.radius, s.height, ROUNDED * np.minimum(s.radius, s.height / 2) / 2
     slope = (R - s.top_radius) / h
@@ -65,7 +105,8 @@ def _cone(s: shapes.Cone) -> tuple[Support, Any, Array]:
     bottom = R - slope * r - inwards
     top = s.top_radius + slope * r - inwards
     tip = np.where(top < 0, low + bottom / np.maximum(slope, TINY), high)  # the narrower cone may end below its top
-    return _frustum(bottom, np.maximum(top, 0.0), low, tip), r, s.com
+    circles = (bottom, np.maximum(top, 0.0), low, tip)
+    return Core(_frustum(*circles), r, s.com, of_frustum(*circles), R + s.top_radius + h / 2, curved=True)
 
 
 def _frustum(bottom: Any, top: Any, low: Any, high: Any) -> Support:
@@ -80,24 +121,26 @@ def _frustum(bottom: Any, top: Any, low: Any, high: Any) -> Support:
     return support
 
 
-def _ellipsoid(s: shapes.Ellipsoid) -> tuple[Support, Any, Array]:
+def _ellipsoid(s: shapes.Ellipsoid) -> Core:
     a, b, c = s.semi_axes
     least, most = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
     r = 0.5 * least * least / most
     D2 = np.stack([a * a, b * b, c * c])
-    return lambda d: D2 * d / np.sqrt(np.sum(D2 * d * d) + TINY * TINY) - r * d, r, np.zeros(3)
+    support = lambda d: D2 * d / np.sqrt(np.sum(D2 * d * d) + TINY * TINY) - r * d  # noqa: E731
+    return Core(support, r, np.zeros(3), of_ellipsoid(D2, r), most, curved=True)
 
 
-def _mesh(s: ConvexMesh) -> tuple[Support, Any, Array]:
+def _mesh(s: ConvexMesh) -> Core:
     corners, r, centre = s.core()
-    return lambda d: far_point(corners, d), r, centre
+    size = 0.5 * float(np.max(np.ptp(s.vertices, axis=0)))
+    return Core(lambda d: far_point(corners, d), r, centre, of_mesh(size), size)
 
 
 def _towards(x: Array, length: Any) -> Array:
     return np.where(x < 0, -length, length)
 
 
-CORES: dict[type, Callable[[Any], tuple[Support, Any, Array]]] = {
+CORES: dict[type, Callable[[Any], Core]] = {
     shapes.Sphere: _sphere,
     shapes.Capsule: _capsule,
     shapes.Box: _box,

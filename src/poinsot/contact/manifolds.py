@@ -13,6 +13,7 @@ from poinsot._types import Array
 from poinsot.contact.contact_patch import AWAY
 from poinsot.contact.convex import Convex
 from poinsot.contact.nearest_points import nearest_points
+from poinsot.contact.polishing import polished
 from poinsot.contact.portals import Exit, exit_of
 from poinsot.fuse import once, when
 
@@ -26,17 +27,29 @@ THIN = 1e-2  # the area over the square of its girth of a polygon that is an edg
 
 def convex_on_convex(A: Convex, B: Convex, flat: bool = True) -> tuple[Array, Array, Array]:
     """The normal (3,) from b to a, points (m, 3) [m] and depths (m,) [m]: 19 of them, or one if no part is `flat`."""
-    near = nearest_points(A, B)
-    gap = np.sqrt(near.v @ near.v + TINY * TINY)
-    apart = Exit(near.v / gap, -gap, near.a, near.b)
-    core = when(gap < DEEP, lambda _: exit_of(A, B), apart)
-    n, depth = core.normal, A.radius + B.radius + core.depth
-    middle = 0.5 * (core.a - A.radius * n + core.b + B.radius * n)
+    n, a, b, overlap = touching_cores(A, B)
+    depth = A.radius + B.radius + overlap
+    middle = 0.5 * (a - A.radius * n + b + B.radius * n)
     if not flat:
         return n, middle[None, :], np.stack([depth])
     points, depths = _patch(A, B, n, middle)
     alone = np.where(np.any(depths > AWAY), AWAY, depth)
     return n, np.concatenate([points, middle[None, :]]), np.concatenate([depths, np.stack([alone])])
+
+
+def touching_cores(A: Convex, B: Convex) -> tuple[Array, Array, Array, Array]:
+    """The normal (3,) from b to a, points (3,) of the cores that touch, and how deep the cores overlap [m]; where one
+    is curved, what the search has found is polished."""
+    curved = A.curved or B.curved
+    one, other = (A.still(), B.still()) if curved else (A, B)
+    near = nearest_points(one, other)
+    gap = np.sqrt(near.v @ near.v + TINY * TINY)
+    apart = Exit(near.v / gap, -gap, near.a, near.b, near.corners_a, near.corners_b, near.weights)
+    core = when(gap < DEEP, lambda _: exit_of(one, other), apart)
+    if not curved:
+        return core.normal, core.a, core.b, core.depth
+    n, a, b = polished(A, B, core)
+    return n, a, b, n @ (b - a)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,18 +22,22 @@ SUBSETS = tuple(c for n in (0, 1, 2) for c in combinations((1, 2, 3), n))  # bes
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The nearest points a and b (3,) of two cores, and v = a - b; zero if they overlap."""
+    """The nearest points a and b (3,) of two cores, and v = a - b; zero if they overlap. corners (3, 3): points of each
+    core between which these lie, with these weights (3,); the same several times, if it is fewer."""
 
     v: Array
     a: Array
     b: Array
+    corners_a: Array
+    corners_b: Array
+    weights: Array
 
 
 def nearest_points(A: Convex, B: Convex, steps: int = STEPS) -> Nearest:
     """The nearest points of two cores."""
 
     def step(now: Any) -> Any:
-        v, a, W, P, _ = now
+        v, a, W, P, kept, _ = now
         d = v / np.sqrt(v @ v + TINY * TINY)
         p = A.support(-d)
         w = p - B.support(d)
@@ -43,15 +47,17 @@ def nearest_points(A: Convex, B: Convex, steps: int = STEPS) -> Nearest:
         keep = np.where(weights[3] <= 0, 3, np.where(weights[2] <= 0, 2, 1))  # which of the four is left out
         new_W, new_P = (_without(np.stack([w, *W]), weights, keep), _without(moved, weights, keep))
         pick = lambda new, old: np.where(nearer, new, old)  # noqa: E731
-        return pick(found, v), pick(weights @ moved, a), pick(new_W, W), pick(new_P, P), nearer & ~inside
+        new_kept = _three(weights, keep)
+        point, goes_on = pick(weights @ moved, a), nearer & ~inside
+        return pick(found, v), point, pick(new_W, W), pick(new_P, P), pick(new_kept, kept), goes_on
 
     d = A.centre - B.centre
     d = d / np.sqrt(d @ d + TINY * TINY)
     p = A.support(-d)
     w = p - B.support(d)
-    start = (w, p, np.stack([w, w, w]), np.stack([p, p, p]), w @ w > TINY)
-    v, a, *_ = while_loop(lambda now: now[4], step, start, steps)
-    return Nearest(v, a, a - v)
+    start = (w, p, np.stack([w, w, w]), np.stack([p, p, p]), np.array([1.0, 0.0, 0.0]), w @ w > TINY)
+    v, a, W, P, weights, _ = while_loop(lambda now: now[5], step, start, steps)
+    return Nearest(v, a, a - v, P, P - W, weights)
 
 
 TINY = 1e-30
@@ -59,10 +65,11 @@ TINY = 1e-30
 
 def _without(rows: Array, weights: Array, left_out: Array) -> Array:
     """Three of four rows, without one of them; rows that do not count are copies of the first."""
-    used = np.where((weights > 0)[:, None], rows, rows[0])
-    second = np.where(left_out == 1, used[2], used[1])
-    third = np.where(left_out <= 2, used[3], used[2])
-    return np.stack([rows[0], second, third])
+    return _three(np.where((weights > 0)[:, None], rows, rows[0]), left_out)
+
+
+def _three(rows: Array, left_out: Array) -> Array:
+    return np.stack([rows[0], np.where(left_out == 1, rows[2], rows[1]), np.where(left_out <= 2, rows[3], rows[2])])
 
 
 def _nearest_to_origin(W: Array, may_hold: Array) -> tuple[Array, Array, Array]:

@@ -23,24 +23,33 @@ ASIDE = np.array([0.62, -0.41, 0.67]) * 1e-7  # of the distance of the centres: 
 
 @dataclass(frozen=True, eq=False)
 class Exit:
-    """The unit normal n (3,) along which a leaves b, how far [m], and points a and b (3,) of the cores that touch."""
+    """The unit normal n (3,) along which a leaves b, how far [m], and points a and b (3,) of the cores that touch;
+    corners (3, 3) of each between which these lie, with these weights (3,)."""
 
     normal: Array
     depth: Array
     a: Array
     b: Array
+    corners_a: Array
+    corners_b: Array
+    weights: Array
+
+
+def within(A: Convex, B: Convex) -> Array:
+    """A point (3,) of M that lies well within it: where the ray comes from."""
+    v0 = A.centre - B.centre
+    return v0 + ASIDE * np.sqrt(v0 @ v0 + 1e-12)
 
 
 def exit_of(A: Convex, B: Convex, steps: int = STEPS) -> Exit:
     """How a core leaves another that it overlaps."""
 
     def support(d: Array) -> tuple[Array, Array]:
-        d = d / np.sqrt(d @ d + TINY)
+        d = _unit(d)
         p = A.support(d)
         return p - B.support(-d), p
 
-    v0 = A.centre - B.centre
-    v0 = v0 + ASIDE * np.sqrt(v0 @ v0 + 1e-12)
+    v0 = within(A, B)
     v1, p1 = support(-v0)
     v2, p2 = support(np.cross(v1, v0))
     swap = np.cross(v1 - v0, v2 - v0) @ v0 > 0  # so that the origin lies ahead of the plane of v0, v1, v2
@@ -65,11 +74,18 @@ def exit_of(A: Convex, B: Convex, steps: int = STEPS) -> Exit:
     no, yes = np.array(False), np.array(True)
     V, P, *_ = while_loop(lambda now: now[3], step, (V, P, no, yes), steps)
     n = _normal(V)
-    out = n / np.sqrt(n @ n + TINY)
+    out = _unit(n)
     w, _ = support(out)
-    a = _passed(V, v0) @ P
+    weights = _passed(V, v0)
+    a = weights @ P
     depth = out @ w
-    return Exit(-out, depth, a, a - depth * out)
+    return Exit(-out, depth, a, a - depth * out, P, P - V, weights)
+
+
+def _unit(d: Array) -> Array:
+    """A unit vector along d: also of the normal of a tiny portal, whose length is an area; zero if that is none."""
+    square = d @ d
+    return d / np.sqrt(np.where(square > 0, square, 1.0))
 
 
 def _normal(V: Array) -> Array:

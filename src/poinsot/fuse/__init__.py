@@ -9,6 +9,7 @@ from poinsot.fuse.parallel import set_threads, threads
 from poinsot.fuse.plan.budget import budget
 from poinsot.fuse.trace.cells import locate
 from poinsot.fuse.trace.control import fori_loop, in_memory, once, when, while_loop
+from poinsot.fuse.trace.holding import held
 from poinsot.fuse.trace.linalg import solve_spd
 from poinsot.fuse.trace.precision import coarseness
 from poinsot.fuse.trace.table import Table
@@ -25,6 +26,7 @@ __all__ = [
     "coarseness",
     "fori_loop",
     "gradient",
+    "held",
     "hessian",
     "in_memory",
     "is_traced",

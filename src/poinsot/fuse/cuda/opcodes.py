@@ -38,6 +38,7 @@ EXPRESSIONS: dict[str, str] = {
     "abs": "absolute({a})",
     "spacing": "spacing({a})",
     "sqrt": "root({a})",
+    "held": "{a}",
     **{op: f"{op}({{a}})" for op in (
         "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor rint trunc"
     ).split()},

@@ -159,6 +159,7 @@ OPS: dict[str, Op] = {
     "truth": Op(lambda x: _asarray(x) != 0, _fixed("?", "b")),
     "bits": Op(_view("i"), _fixed("f", "i")),
     "from_bits": Op(_view("f"), _fixed("i", "f")),
+    "held": Op(np.positive, _real),  # the number itself, which derivatives take as constant
 }
 
 BY_PRECISION = {"spacing"}  # other numbers in float32: not folded where their arguments are known

@@ -43,6 +43,7 @@ INSTRUCTIONS: dict[tuple[str, Type], str] = {
     ("truth", "f"): "fcmp une {T} {a}, {zero}",
     ("bits", "f"): "bitcast {T} {a} to {R}",
     ("from_bits", "i"): "bitcast {T} {a} to {R}",
+    ("held", "f"): "bitcast {T} {a} to {R}",
     ("add", "u"): "add {T} {a}, {b}",
     ("sub", "u"): "sub {T} {a}, {b}",
     ("mul", "u"): "mul {T} {a}, {b}",
