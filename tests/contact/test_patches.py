@@ -6,11 +6,14 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from poinsot.contact.boxes import AWAY, PREFER, box_on_box
+from poinsot.contact.convex import placed
+from poinsot.contact.hulls import hull
 from poinsot.contact.law import Material
+from poinsot.contact.manifolds import touching_cores
 from poinsot.contact.patches import nearest, patches
 from poinsot.contact.pressing import Pressed
 from poinsot.spatial import Pose
-from poinsot.spatial.shapes import Box, Capsule, Cylinder, Sphere
+from poinsot.spatial.shapes import Box, Capsule, Cone, Cylinder, Sphere
 
 RNG = np.random.default_rng(5)
 WOOD = Material(1e5, 0.5, 0.6)
@@ -152,3 +155,35 @@ def test_normals_have_length_one_however_deep(solid):
         turned = Pose(Rotation.random(random_state=rng).as_matrix(), rng.uniform(-0.2, 0.2, 3))
         for patch in patches(Capsule(0.05, 0.3), turned, solid, at):
             assert np.linalg.norm(patch.normal) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kinds", [("cylinder", "box"), ("cylinder", "cylinder"), ("cone", "box"), ("hull", "cylinder")]
+)
+def test_patches_of_curved_shapes_turn_with_the_world_and_are_the_same_from_both_sides(kinds):
+    shapes_of = {
+        "cylinder": Cylinder(0.12, 0.22),
+        "box": Box((0.3, 0.25, 0.2)),
+        "cone": Cone(0.1, 0.2),
+        "hull": hull(np.random.default_rng(1).uniform(-0.15, 0.15, (12, 3))),
+    }
+    a, b = (shapes_of[kind] for kind in kinds)
+    rng, several = np.random.default_rng(3), 0
+    for k in range(10):
+        X, Y, T = (Pose.exp(rng.uniform(-2, 2, 6)) for _ in range(3))
+        if k % 2:  # one on top of the other, all but level
+            X = Y @ Pose.exp(np.array([1e-3, -1e-3, 1.0, 0, 0, 0]) * rng.random(6)) @ Pose(p=(0.02, 0.01, 0.5))
+        one, other = placed(a, X), placed(b, Y)
+        n, _, _, overlap = touching_cores(one, other)
+        Y = Pose(Y.R, Y.p + (0.004 - one.radius - other.radius - overlap) * n)  # now they touch
+        (here,), (there,), (other,) = patches(a, X, b, Y), patches(a, T @ X, b, T @ Y), patches(b, Y, a, X)
+        on = here.depths > 0
+        several += int(np.sum(on) > 1)
+        assert 0 < np.max(here.depths) < 0.05
+        assert there.normal == pytest.approx(T.R @ here.normal, abs=1e-8)
+        assert there.depths[on] == pytest.approx(here.depths[on], abs=1e-10)
+        assert there.points[on] == pytest.approx(here.points[on] @ T.R.T + T.p, abs=1e-7)
+        assert other.normal == pytest.approx(-here.normal, abs=1e-8)
+        if kinds[0] != kinds[1]:  # else the axes of the first count
+            assert np.sort(other.depths[other.depths > 0]) == pytest.approx(np.sort(here.depths[on]), abs=1e-9)
+    assert several > 2 or "hull" in kinds

@@ -26,7 +26,7 @@ TINY = 1e-12  # m
 @dataclass(frozen=True, eq=False)
 class Convex:
     """A convex shape at a place: the support of its core, the radius [m] around it, and a point (3,) [m] within; what
-    of the core is at a point of it; its size [m]; and whether the core is curved. All in world axes."""
+    of the core is at a point of it; its size [m]; whether the core is curved; and its axes (3, 3). In world axes."""
 
     support: Support
     radius: Any
@@ -34,6 +34,7 @@ class Convex:
     feature: FeatureAt
     size: Any
     curved: bool
+    axes: Array
 
     def still(self) -> "Convex":
         """The same, without derivatives."""
@@ -44,6 +45,7 @@ class Convex:
             centre=held(self.centre),
             feature=lambda *at: Feature(*map(held, self.feature(*at).parts())),
             size=held(self.size),
+            axes=held(self.axes),
         )
 
 
@@ -69,7 +71,8 @@ def placed(shape: Any, X: Pose) -> Convex:
         here = core.feature((held(x) - p) @ R, d @ X.R, (held(corners) - p) @ R, held(weights))
         return Feature(X @ here.point, here.along @ X.R.T, here.reach, X.R @ here.bend @ X.R.T)
 
-    return Convex(lambda d: X @ core.support(d @ X.R), core.radius, X @ core.centre, feature, core.size, core.curved)
+    support = lambda d: X @ core.support(d @ X.R)  # noqa: E731
+    return Convex(support, core.radius, X @ core.centre, feature, core.size, core.curved, X.R)
 
 
 def _sphere(s: shapes.Sphere) -> Core:

@@ -16,10 +16,13 @@ from poinsot.contact.nearest_points import nearest_points
 from poinsot.contact.polishing import polished
 from poinsot.contact.portals import Exit, exit_of
 from poinsot.fuse import once, when
+from poinsot.spatial import Pose
 
 AROUND = 6  # corners of a polygon
 POINTS = 3 * AROUND + 1
 TILT = 4e-3  # rad
+ASIDE = 0.25  # of the angle between two corners, the first lies beside an axis: the same seen from both sides
+ASKEW = Pose.exp(np.array([0.7, -0.4, 1.1, 0.0, 0.0, 0.0])).R  # of the axes of a body, in which n is none by symmetry
 DEEP = 1e-6  # m: cores that are nearer overlap
 TINY = 1e-12
 THIN = 1e-2  # the area over the square of its girth of a polygon that is an edge; TILT makes cylinders as wide as this
@@ -107,22 +110,30 @@ def _overlap(over: Array, under: Array) -> tuple[Array, Array]:
 
 def _patch(A: Convex, B: Convex, n: Array, origin: Array) -> tuple[Array, Array]:
     """The points (18, 3) of a patch across n, and their depths (18,); AWAY where there is none."""
-    s = np.where(n[2] < 0, -1.0, 1.0)  # two axes across n: Duff and others, Building an orthonormal basis (2017)
-    q = -1.0 / (s + n[2])
-    u = np.stack([1 + s * n[0] * n[0] * q, s * n[0] * n[1] * q, -s * n[0]])
-    v = np.stack([n[0] * n[1] * q, s + n[1] * n[1] * q, -n[1]])
+    u, v = _across(n, B.axes) if A.curved and not B.curved else _across(-n, A.axes)[::-1]
     frame = np.stack([u, v, n])
     polygons = []
     for body, side in ((A, -1.0), (B, 1.0)):
         corners = []
         for k in range(AROUND):
-            turn = 2 * np.pi * (k + 0.3) / AROUND
+            turn = 2 * np.pi * (k + ASIDE) / AROUND
             d = side * n + TILT * (np.cos(turn) * u + np.sin(turn) * v)
             d = d / np.sqrt(1 + TILT * TILT)
             corners.append(frame @ (body.support(d) + side * body.radius * n - origin))
         polygons.append(np.stack(corners))
     found, depths = _overlap(polygons[0], polygons[1])
     return np.where((depths > AWAY)[:, None], origin + found @ frame[:2], origin), depths  # what is away is kept near
+
+
+def _across(n: Array, R: Array) -> tuple[Array, Array]:
+    """Two axes across n, right-handed with it, which turn with the axes R of a body: Duff and others, Building an
+    orthonormal basis (2017). They jump where n is across the third of these axes, so this is one like no other."""
+    R = R @ ASKEW
+    x, y, z = n @ R
+    s = np.where(z < 0, -1.0, 1.0)
+    q = -1.0 / (s + z)
+    u, v = [1 + s * x * x * q, s * x * y * q, -s * x], [x * y * q, s + y * y * q, -y]
+    return R @ np.stack(u), R @ np.stack(v)
 
 
 def _clipped(p: Array, edge: Array, corners: Array) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ class Exit:
 def within(A: Convex, B: Convex) -> Array:
     """A point (3,) of M that lies well within it: where the ray comes from."""
     v0 = A.centre - B.centre
-    return v0 + ASIDE * np.sqrt(v0 @ v0 + 1e-12)
+    return v0 + A.axes @ ASIDE * np.sqrt(v0 @ v0 + 1e-12)
 
 
 def exit_of(A: Convex, B: Convex, steps: int = STEPS) -> Exit:
