@@ -125,7 +125,7 @@ class Poses:
     """Bodies on joints of any kind: their poses are in memory, and all have as many directions as the largest joint."""
 
     def __init__(self, bodies: Sequence[TreeBody], firsts: Array, q: Array, v: Array) -> None:
-        self.nv = max(body.joint.nv for body in bodies)
+        self.nv = max(1, *(body.joint.nv for body in bodies))  # one, if all are fixed
         fill = [self.nv - body.joint.nv for body in bodies]  # directions without motion, with an inertia of 1
         parts = list(zip(bodies, fill, strict=True))
         self.S = np.stack([np.concatenate([body.subspace(q), np.zeros((6, k))], axis=1).ravel() for body, k in parts])
