@@ -121,7 +121,8 @@ class Function(VectorEmitter):
         needs, refs, now = scope.schedule.needs[node], scope.refs, self.registers
         if node.op in CONTROL_FLOW:
             if node.op == "call" or (node.op == "loop" and self.is_crowded(node, refs)):
-                now.spill_all()
+                if not self.target.hasty:  # else LLVM does so, with less text
+                    now.spill_all()
             elif node.op != "array":
                 now.require(needs)
             CONTROL_FLOW[node.op](self, node, refs, scope.last)

@@ -8,7 +8,7 @@ first that end more of them than they define.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -160,12 +160,13 @@ def schedule(
     nodes, needs, operands = _remaining(live, outputs, fused), {}, {}
     for node in nodes:
         simple = node.op not in _NOT_SIMPLE and node.op not in FUNCTIONS
-        args = _operands(node, fused)
-        operands[node] = list(dict.fromkeys(args))
+        args: Collection[Node] = dict.fromkeys(_operands(node, fused))
+        if reorder:
+            operands[node] = list(args)
         if node.op in ("const", "table") or ((simple or node.op == "get") and uniform.issuperset(args)):
             uniform.add(node)
             args = ()
-        needs[node] = [arg for arg in dict.fromkeys(args) if arg.type in NUMBERS and arg not in uniform]
+        needs[node] = [arg for arg in args if arg.type in NUMBERS and arg not in uniform]
     if reorder and not any(node.op in _IN_ORDER for node in nodes):
         nodes = _Order(nodes, operands).nodes()
     return Schedule(nodes, fused, needs)
