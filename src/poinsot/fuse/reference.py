@@ -66,34 +66,37 @@ def run(
 
     dtype: of all floats; by default that of the first of them.
     """
-    values: dict[Node, Any] = dict(zip(graph.params, inputs, strict=True))
     dtype = dtype or next((x.dtype for x in inputs if x.dtype.kind == "f"), np.dtype(float))
-    for node, over in _steps(graph, tuple(graph.outputs)):
-        values[node] = _evaluate(node, [values[arg] for arg in node.args], dtype, functions)
+    values: dict[Node, Any] = {**_constants(graph, dtype), **dict(zip(graph.params, inputs, strict=True))}
+    for node, numpy, over in _steps(graph, tuple(graph.outputs)):
+        args = [values[arg] for arg in node.args]
+        if numpy is None:
+            values[node] = _STRUCTURE[node.op](node, args, functions, dtype)
+        else:
+            result = functions.get(node.op, numpy)(*args)
+            values[node] = result.astype(dtype) if node.op == "to_float" else result
         for arg in over:
             del values[arg]
     return [values[node] for node in graph.outputs]
 
 
 @memo
-def _steps(graph: Graph, outputs: tuple[Node, ...]) -> list[tuple[Node, list[Node]]]:
-    """The operations in order, each with the values that nothing after it uses: numbers in use stay in the caches."""
+def _constants(graph: Graph, dtype: np.dtype[Any]) -> dict[Node, Any]:
+    constants = [node for node in graph.nodes if node.op == "const"]
+    return {node: dtype.type(node.data) if node.type == "f" else node.data for node in constants}
+
+
+@memo
+def _steps(graph: Graph, outputs: tuple[Node, ...]) -> list[tuple[Node, Callable[..., Any] | None, list[Node]]]:
+    """The operations in order, each with NumPy's function, if it has one, and with the values that nothing after it
+    uses: numbers in use stay in the caches."""
     live, used, steps = graph.live(outputs), {*outputs}, []
     for node in reversed(live):
         over = [arg for arg in dict.fromkeys(node.args) if arg not in used]
         used.update(over)
-        if node.op != "param":
-            steps.append((node, over))
+        if node.op not in ("param", "const"):
+            steps.append((node, OPS[node.op].evaluate if node.op in OPS else None, over))
     return steps[::-1]
-
-
-def _evaluate(node: Node, args: list[Any], dtype: np.dtype[Any], functions: Functions) -> Any:
-    if node.op == "const":
-        return dtype.type(node.data) if node.type == "f" else node.data
-    if node.op in OPS:
-        result = (functions.get(node.op) or OPS[node.op].evaluate)(*args)
-        return result.astype(dtype) if node.op == "to_float" else result
-    return _STRUCTURE[node.op](node, args, functions, dtype)
 
 
 def _loop(node: Node, args: list[Any], functions: Functions, dtype: np.dtype[Any]) -> list[Any]:

@@ -188,6 +188,8 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
         hasty = n is None and grid.steps <= FEW_STEPS and makes_one_run()
         if hasty:
             _hasten(compiled.to_stepped, compiled.from_stepped)
+            if isinstance(last := compiled.from_stepped, Kernel) and last.backend == "llvm":
+                last.program().begin(serial=True)
         if options.device == "cuda":  # whose compiler takes longer than all else
             _begin_there(compiled, n or 1)
         simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
