@@ -132,9 +132,7 @@ def _tables(system: System) -> dict[str, Table]:
     if system.net is not None and not system.net.has_laws:
         return {}
     owned = {id(t): f"{name}.{field}" for name, e in system.description.acting() for field, t in _fields_of(e)}
-    with np.errstate(all="ignore"), look_ups() as seen:
-        system.motion(0.0, system.start())
-    named = {table.name or owned.get(id(table), ""): table for table, _ in seen if table.open_axes}
+    named = {table.name or owned.get(id(table), ""): table for table in system.first_tables() if table.open_axes}
     return {name: table for name, table in named.items() if name}
 
 

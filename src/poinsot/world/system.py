@@ -15,6 +15,7 @@ from poinsot._memo import is_known, memo
 from poinsot._types import Array, Scalar
 from poinsot.control.events import events_of, inputs_after, require_conditions, require_inputs
 from poinsot.fuse.graph.nodes import tracing
+from poinsot.fuse.trace.table import Table, look_ups
 from poinsot.mechanism import Mechanism, floating, kinematics
 from poinsot.mechanism.assembling import is_closed
 from poinsot.mechanism.closures import Closure, closing_rows, count_of, jumps, sizes_of
@@ -172,13 +173,19 @@ class System:
 
     def first_motion(self) -> Motion:
         """The motion at the start."""
-        if tracing() and not is_known(self, "_first_motion"):  # numbers of a graph are of no use beyond it
+        if tracing() and not is_known(self, "_first"):  # numbers of a graph are of no use beyond it
             return self.motion(0.0, self.start())
-        return self._first_motion
+        return self._first[0]
+
+    def first_tables(self) -> list[Table]:
+        """The tables that are asked at the start, in order; one that is asked twice stands twice."""
+        return self._first[1]
 
     @cached_property
-    def _first_motion(self) -> Motion:
-        return self.motion(0.0, self.start())
+    def _first(self) -> tuple[Motion, list[Table]]:
+        with look_ups() as seen:
+            motion = self.motion(0.0, self.start())
+        return motion, [table for table, _ in seen]
 
     def solved(self, scene: Scene) -> Motion:
         """All forces in a scene, and the accelerations that follow."""
