@@ -13,7 +13,8 @@ from poinsot.files.units import MEANINGS, to_si
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 COMPOUND = [
     "kN/m", "N m/rad", "N m s/rad", "N/m s", "kg cm^2", "slug ft^2", "g/cm^3", "m/s**2",
-    "km^3/s^2", "deg/s", "1/s", "m^-1", "N*m", "lbf/ft", "kg  m"
+    "km^3/s^2", "deg/s", "1/s", "m^-1", "N*m", "lbf/ft", "kg  m", "deg/hour^0.5",
+    "m^-1.5", "kg**2.5",
 ]  # fmt: skip
 
 
@@ -44,7 +45,7 @@ def test_the_numbers_of_all_examples_keep_their_bits(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "unit", ["furlong", "deg/hour^0.5", "(m)", "m/", "/s", "m//s", "", "m^", "m s^2^2", "in", "m2"]
+    "unit", ["furlong", "deg/hour^0.3", "m^.5", "(m)", "m/", "/s", "m//s", "", "m^", "m s^2^2", "in", "m2"]
 )
 def test_other_texts_are_left_to_pint(unit):
     assert measure(unit) is None

@@ -10,14 +10,16 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
-FACTOR = re.compile(r"\s*([*/]?)\s*([^\W\d_]+|%|1(?=\s*/))(?:(?:\^|\*\*)(-?\d))?")  # "/ cm^2": the name is letters
+FACTOR = re.compile(
+    r"\s*([*/]?)\s*([^\W\d_]+|%|1(?=\s*/))(?:(?:\^|\*\*)(-?\d(?:\.5)?))?"
+)  # "/ cm^2": the name is letters
 
 
 class Measure(NamedTuple):
     """A unit: its size in SI, and its exponents of m, kg, s, rad and A."""
 
     size: Decimal
-    exponents: tuple[int, ...]
+    exponents: tuple[Decimal | int, ...]
 
 
 _LENGTH, _MASS, _TIME, _ANGLE, _CURRENT = (tuple(int(k == j) for j in range(5)) for k in range(5))
@@ -61,12 +63,12 @@ def measure(text: str) -> Measure | None:
     """The unit that a text stands for, if it is a product of units of the table: read from left to right."""
     if text == "1":
         return UNITS["1"]
-    size, exponents, place = Decimal(1), _NONE, 0
+    size, exponents, place = Decimal(1), UNITS["1"].exponents, 0
     while place < len(text):
         found = FACTOR.match(text, place)
         if found is None or found[2] not in UNITS or (found[1] and not place):
             return None
-        power = int(found[3] or 1) * (-1 if found[1] == "/" else 1)
+        power = Decimal(found[3] or 1) * (-1 if found[1] == "/" else 1)
         unit, place = UNITS[found[2]], found.end()
         size *= unit.size**power
         exponents = tuple(a + power * b for a, b in zip(exponents, unit.exponents, strict=True))
