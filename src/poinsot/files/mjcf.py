@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.files._reading import inside, source, warn_ignored
 from poinsot.files.coordinates import from_mujoco
 from poinsot.files.mjcf_contact import mjcf_apart, mjcf_pairs, mjcf_scenery, mjcf_shapes
 from poinsot.files.mjcf_motors import actuator_names, motors_of
 from poinsot.files.mjcf_tendons import path_of, stops_of_tendons, tendons_of, unheld_tendons
-from poinsot.files.mujoco_warnings import mujoco_warnings
+from poinsot.files.mujoco_warnings import mujoco_module, mujoco_warnings
 from poinsot.files.repairs import Mender, Repair, nearest_moment
 from poinsot.mechanism import Closure, Coupling, Joint, Link, Mechanism, fixed, free, prismatic, revolute, spherical
 from poinsot.mechanism.closures import Relation
@@ -62,7 +61,7 @@ def load_mjcf(path: str | os.PathLike[str], repair: Repair = "warn") -> Mechanis
     """
     source(path, "mujoco")  # an error if it is another kind of file
     mender = Mender(repair)
-    mujoco = require("mujoco", "robots", "Reading MJCF")
+    mujoco = mujoco_module()
     with inside(path):
         with mujoco_warnings(mujoco, path):
             spec = mujoco.MjSpec.from_file(os.fspath(path))

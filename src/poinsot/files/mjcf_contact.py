@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from poinsot._optional import require
 from poinsot._types import Array
 from poinsot.contact.colliders import Collider
 from poinsot.contact.hulls import hull
 from poinsot.contact.law import Material
 from poinsot.files._reading import inside
-from poinsot.files.mujoco_warnings import mujoco_warnings
+from poinsot.files.mujoco_warnings import mujoco_module, mujoco_warnings
 from poinsot.mechanism.equipment import Scenery
 from poinsot.spatial import Pose, shapes
 
@@ -35,7 +34,7 @@ LARGEST = 100.0  # s/m: a damping that lets nothing bounce
 
 def compiled(path: str) -> tuple[Any, Any]:
     """MuJoCo and its model of a file, meshes included."""
-    mujoco = require("mujoco", "robots", "Reading MJCF")
+    mujoco = mujoco_module()
     try:
         with mujoco_warnings(mujoco, path):
             spec = mujoco.MjSpec.from_file(os.fspath(path))

@@ -1,13 +1,25 @@
-"""Warnings of MuJoCo while it reads a file, as warnings of Python; by itself it writes them to MUJOCO_LOG.TXT in the
+"""MuJoCo, which reads files, and its warnings as warnings of Python; by itself it writes them to MUJOCO_LOG.TXT in the
 working directory."""
 
+import os
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
+from poinsot._alone import is_alone
+from poinsot._optional import require
+
 _READING = threading.RLock()  # MuJoCo has one handler for all threads
+
+
+def mujoco_module() -> ModuleType:
+    """MuJoCo; for the command without what it draws pictures with, which takes a third of the time to load."""
+    if is_alone():
+        os.environ.setdefault("MUJOCO_GL", "disable")
+    return require("mujoco", "robots", "Reading MJCF")
 
 
 @contextmanager
