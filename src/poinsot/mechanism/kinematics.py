@@ -1,6 +1,6 @@
 """Positions, velocities and accelerations of the links, Jacobians, momentum and energy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -111,10 +111,15 @@ def centre_of_mass(mech: Mechanism, q: Array) -> Array:
 
 def momentum(mech: Mechanism, q: Array, v: Array) -> Array:
     """Total momentum (L, P) (6,) about the world's origin, in world axes."""
+    return momentum_of(mech, world_poses(mech, q), twists(mech, q, v))
+
+
+def momentum_of(mech: Mechanism, poses: Sequence[Pose], V: Sequence[Array]) -> Array:
+    """The same from X_WB and V_WB_B of every link."""
     total = np.zeros(6)
-    for link, X_WB, V in zip(mech.links, world_poses(mech, q), twists(mech, q, v), strict=True):
+    for link, X_WB, V_B in zip(mech.links, poses, V, strict=True):
         if link.inertia is not None:
-            total = total + motion.momentum_in_frame(X_WB, link.inertia.momentum(V))
+            total = total + motion.momentum_in_frame(X_WB, link.inertia.momentum(V_B))
     return total
 
 
@@ -126,18 +131,28 @@ def centroidal_momentum(mech: Mechanism, q: Array, v: Array) -> Array:
 def kinetic_energy(mech: Mechanism, q: Array, v: Array) -> Array:
     """T [J], the motors' rotors (armature) included."""
     (v,) = sized(mech, v=v)
+    return kinetic_energy_of(mech, v, twists(mech, q, v))
+
+
+def kinetic_energy_of(mech: Mechanism, v: Array, V: Sequence[Array]) -> Array:
+    """The same from v (nv,) and V_WB_B of every link."""
     T: Array = np.zeros(())
-    for i, (link, V) in enumerate(zip(mech.links, twists(mech, q, v), strict=True)):
+    for i, (link, V_B) in enumerate(zip(mech.links, V, strict=True)):
         if link.inertia is not None:
-            T = T + link.inertia.kinetic_energy(V)
+            T = T + link.inertia.kinetic_energy(V_B)
         T = T + 0.5 * np.sum(link.joint.armature * v[mech.v_slices[i]] ** 2)
     return T
 
 
 def potential_energy(mech: Mechanism, q: Array) -> Array:
     """U [J] in gravity, zero where all centres of mass are at the world's origin."""
+    return potential_energy_of(mech, world_poses(mech, q))
+
+
+def potential_energy_of(mech: Mechanism, poses: Sequence[Pose]) -> Array:
+    """The same from X_WB of every link."""
     U: Array = np.zeros(())
-    for link, X_WB in zip(mech.links, world_poses(mech, q), strict=True):
+    for link, X_WB in zip(mech.links, poses, strict=True):
         if link.inertia is not None:
             U = U - link.inertia.mass * (mech.gravity @ (X_WB @ link.inertia.com))
     return U

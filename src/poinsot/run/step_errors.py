@@ -49,16 +49,19 @@ def step_error(moved: Motion, a: Array, h: Scalar, end: Scene) -> Array:
     weightless = replace(mech, gravity=np.zeros(3))
     still, of_rotors = floating.with_roots_at_rest(mech, scene.v, np.zeros(mech.nv))
     bias = inverse_dynamics(weightless, q, still, np.zeros(mech.nv)) - of_rotors
-    momentum, then = kinematics.momentum(mech, q, v), kinematics.momentum(mech, end.q, end.v)
+    poses, V = scene.poses, kinematics.twists(mech, q, v)
+    momentum = kinematics.momentum_of(mech, poses, V)
+    then = kinematics.momentum_of(mech, end.poses, end.twists)
     turned = then - momentum
     needed, _ = link_wrenches(weightless, q, still, np.zeros(mech.nv))
     for i, parent in enumerate(mech.parents):
         if parent < 0:
             turned = turned - h * motion.wrench_in_frame(scene.poses[i], needed[i])
     turned = turned + h * np.concatenate([_of_pairs(moved), np.zeros(3)])
-    energy = kinematics.kinetic_energy(mech, end.q, end.v) - kinematics.kinetic_energy(mech, q, v) - h * (bias @ v)
-    energy = energy - kinematics.kinetic_energy(mech, q, change) + h * _early_work(moved, change)
-    fallen = kinematics.potential_energy(mech, end.q) - kinematics.potential_energy(mech, q)
+    energy = kinematics.kinetic_energy_of(mech, end.v, end.twists) - kinematics.kinetic_energy_of(mech, v, V)
+    energy, V_change = energy - h * (bias @ v), kinematics.twists(mech, q, change)
+    energy = energy - kinematics.kinetic_energy_of(mech, change, V_change) + h * _early_work(moved, change, V_change)
+    fallen = kinematics.potential_energy_of(mech, end.poses) - kinematics.potential_energy_of(mech, poses)
     energy = energy + fallen + h * (mech.gravity @ momentum[3:]) + _in_springs(moved, h, end)
     return np.concatenate([np.zeros(1), turned[3:], turned[:3], np.reshape(energy, (1,))])
 
@@ -85,11 +88,10 @@ def held_beside_tangent(context: StepContext, moved: Motion, h: Scalar, end: Sce
     return more
 
 
-def _early_work(moved: Motion, change: Array) -> Array:
-    """Q_e times a change of the velocities (nv,), of the forces Q_e that were taken at the start."""
+def _early_work(moved: Motion, change: Array, twists: list[Array]) -> Array:
+    """Q_e times a change of the velocities (nv,), and so of twists, of the forces Q_e that were taken at the start."""
     scene, total = moved.scene, np.zeros(())  # type: Scene, Array
     mech = scene.mechanism
-    twists = kinematics.twists(mech, scene.q, change)
     for name, effect in moved.effects.items():
         if scene.elements[name].resists:
             continue
