@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, partial
 from types import CodeType, FunctionType, MethodType
@@ -29,6 +30,9 @@ from poinsot.fuse.llvm import jit, object_cache, target
 from poinsot.fuse.plan.budget import budget
 
 IGNORED = ("POINSOT_BUFFERS", "POINSOT_CACHE", "POINSOT_DEBUG", "POINSOT_THREADS")  # switches that change no program
+
+
+_NOTED: ContextVar[list[Any] | None] = ContextVar("programs to be written", default=None)
 
 
 class _CannotTellError(Exception):
@@ -96,6 +100,26 @@ def write(place: str | None, program: Program, beside: Any = None) -> None:
     if place is None or program.structure is not None or not is_source_as_begun():
         return
     program.place = place
+    if (noted := _NOTED.get()) is not None:
+        noted.append((place, program, beside))
+    else:
+        _write(place, program, beside)
+
+
+@contextmanager
+def at_the_end() -> Iterator[None]:
+    """Programs are written at its end: what is to be done with them can be begun before."""
+    noted: list[tuple[str, Program, Any]] = []
+    token = _NOTED.set(noted)
+    try:
+        yield
+    finally:
+        _NOTED.reset(token)
+    for place, program, beside in noted:
+        _write(place, program, beside)
+
+
+def _write(place: str, program: Program, beside: Any) -> None:
     kept = {
         "graph": pickle.dumps(program.graph),
         **{key: getattr(program, key) for key in ("inputs", "outputs", "name", "doc", "operations")},

@@ -13,7 +13,7 @@ from poinsot._alone import is_alone, makes_one_run
 from poinsot._memo import memo
 from poinsot._types import Array
 from poinsot.control.sensor import noise_paths
-from poinsot.fuse import Kernel
+from poinsot.fuse import Kernel, program_cache
 from poinsot.run import limits, option_checks, runaway
 from poinsot.run.compiled import CompiledSystem, Condition
 from poinsot.run.continuing import RunState, require_no_start_numbers, require_own
@@ -187,13 +187,12 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         hasty = n is None and grid.steps <= FEW_STEPS and makes_one_run()
         if hasty:
-            _hasten(compiled.to_stepped, compiled.from_stepped)
-            if isinstance(last := compiled.from_stepped, Kernel) and last.backend == "llvm":
-                last.program().begin(serial=True)
+            _begin_conversions(compiled)
         if options.device == "cuda":  # whose compiler takes longer than all else
             _begin_there(compiled, n or 1)
-        simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
-        _begin(compiled, n is None, hasty)
+        with program_cache.at_the_end():  # while another thread makes machine code
+            simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
+            _begin(compiled, n is None, hasty)
         if n is None and not compiled.net and is_alone():  # the command keeps the records of a single run
             prepare(compiled, record)
         with Progress(grid.steps, n or 1, progress) as bar:
@@ -215,6 +214,14 @@ def _hasten(*functions: Callable[..., Any]) -> None:
     for kernel in functions:
         if isinstance(kernel, Kernel):
             kernel.program().hasty = True
+
+
+def _begin_conversions(compiled: CompiledSystem) -> None:
+    """Have the code in haste that converts states, the last one by another thread."""
+    _hasten(compiled.to_stepped, compiled.from_stepped)
+    last = compiled.from_stepped
+    if isinstance(last, Kernel) and last.backend == "llvm":
+        last.program().begin(serial=True)
 
 
 def _begin(compiled: CompiledSystem, single: bool, hasty: bool) -> None:

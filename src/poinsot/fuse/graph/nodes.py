@@ -205,14 +205,17 @@ class Graph:
 
     def subgraphs(self) -> Iterator["Graph"]:
         """The bodies and callees of the live nodes, each once, innermost first."""
-        graphs: dict[Graph, None] = {}
+        found: dict[Graph, None] = {}
+        self._add_subgraphs(found)
+        return iter(found)
+
+    def _add_subgraphs(self, found: dict["Graph", None]) -> None:
         if not any(isinstance(node.data, Graph) for node in self.nodes):
-            return iter(graphs)
+            return
         for node in self.live():
-            if isinstance(node.data, Graph) and node.data not in graphs:
-                graphs.update(dict.fromkeys(node.data.subgraphs()))
-                graphs[node.data] = None
-        return iter(graphs)
+            if isinstance(node.data, Graph) and node.data not in found:
+                node.data._add_subgraphs(found)
+                found[node.data] = None
 
     def count(self) -> Counter[str]:
         """The number of operations by name, each body and callee counted once; leaves and projections are free."""
