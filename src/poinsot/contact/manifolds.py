@@ -16,7 +16,7 @@ from poinsot.contact.nearest_points import nearest_points
 from poinsot.contact.polishing import polished
 from poinsot.contact.portals import Exit, exit_of
 from poinsot.fuse import once, when
-from poinsot.spatial import Pose
+from poinsot.spatial import Pose, rotation
 
 AROUND = 6  # corners of a polygon
 POINTS = 3 * AROUND + 1
@@ -126,14 +126,11 @@ def _patch(A: Convex, B: Convex, n: Array, origin: Array) -> tuple[Array, Array]
 
 
 def _across(n: Array, R: Array) -> tuple[Array, Array]:
-    """Two axes across n, right-handed with it, which turn with the axes R of a body: Duff and others, Building an
-    orthonormal basis (2017). They jump where n is across the third of these axes, so this is one like no other."""
+    """Two axes across n, right-handed with it, which turn with the axes R of a body. They jump where n is across the
+    third of these axes, so that is one like no other."""
     R = R @ ASKEW
-    x, y, z = n @ R
-    s = np.where(z < 0, -1.0, 1.0)
-    q = -1.0 / (s + z)
-    u, v = [1 + s * x * x * q, s * x * y * q, -s * x], [x * y * q, s + y * y * q, -y]
-    return R @ np.stack(u), R @ np.stack(v)
+    u = R @ rotation.perpendicular(n @ R)
+    return u, np.cross(n, u)
 
 
 def _clipped(p: Array, edge: Array, corners: Array) -> tuple[Array, Array]:
