@@ -10,9 +10,8 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
-FACTOR = re.compile(
-    r"\s*([*/]?)\s*([^\W\d_]+|%|1(?=\s*/))(?:(?:\^|\*\*)(-?\d(?:\.5)?))?"
-)  # "/ cm^2": the name is letters
+# "/ cm^2", "h^0.5": the name is letters.
+FACTOR = re.compile(r"\s*([*/]?)\s*([^\W\d_]+|%|1(?=\s*/))(?:(?:\^|\*\*)(-?\d(?:\.5)?))?")
 
 
 class Measure(NamedTuple):
