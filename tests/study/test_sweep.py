@@ -83,7 +83,7 @@ def test_a_sweep_can_run_on_another_device(tmp_path, monkeypatch):
         return lambda x, *others: sent.append(len(x)) or kernel(x, *others)
 
     monkeypatch.setattr(Kernel, "to", lambda kernel, backend: kernel)
-    monkeypatch.setattr(kept_kernels, "on_device", on_device)
+    monkeypatch.setattr(kept_kernels, "OnDevice", on_device)
     there = sweep(fresh(), VARY, save=tmp_path / "a.zarr", chunk=32, device="cuda", **OPTIONS)
     assert set(sent) == {1, 32, 26}  # the first one, to lay out the store, and 90 in chunks
     here = sweep(world(), VARY, save=tmp_path / "b.zarr", chunk=32, **OPTIONS)

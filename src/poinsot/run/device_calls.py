@@ -27,9 +27,7 @@ class OnDevice:
     """
 
     def __init__(self, kernel: Kernel) -> None:
-        import cupy
-
-        self._cupy, self._kernel, self._known = cupy, kernel.to("cuda"), _Known()
+        self._cupy, self._kernel, self._known = launch.cupy(), kernel.to("cuda"), _Known()
         self._begun: Future[Any] | None = None
 
     def begin(self) -> None:

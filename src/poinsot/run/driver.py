@@ -186,10 +186,7 @@ def _simulate(world: World, options: RunOptions, save: str | PathLike[str] | Non
     record = options.record
     with writer(save, world, compiled, settings, record) if save is not None else nullcontext() as file:
         hasty = n is None and grid.steps <= FEW_STEPS and makes_one_run()
-        if hasty:
-            _begin_conversions(compiled)
-        if options.device == "cuda":  # whose compiler takes longer than all else
-            _begin_there(compiled, n or 1)
+        _begin_early(compiled, n or 1, hasty)
         with program_cache.at_the_end():  # while another thread makes machine code
             simulation = Simulation(compiled, grid, inputs, numbers, n, file, options.start)
             _begin(compiled, n is None, hasty)
@@ -216,12 +213,16 @@ def _hasten(*functions: Callable[..., Any]) -> None:
             kernel.program().hasty = True
 
 
-def _begin_conversions(compiled: CompiledSystem) -> None:
-    """Have the code in haste that converts states, the last one by another thread."""
-    _hasten(compiled.to_stepped, compiled.from_stepped)
-    last = compiled.from_stepped
-    if isinstance(last, Kernel) and last.backend == "llvm":
-        last.program().begin(serial=True)
+def _begin_early(compiled: CompiledSystem, n: int, hasty: bool) -> None:
+    """What is begun before the start of n worlds is made: in haste, the code that converts states, the last one by
+    another thread; for the GPU, whose compiler takes longer than all else, that of the steps and their ledger."""
+    if hasty:
+        _hasten(compiled.to_stepped, compiled.from_stepped)
+        last = compiled.from_stepped
+        if isinstance(last, Kernel) and last.backend == "llvm":
+            last.program().begin(serial=True)
+    if compiled.device == "cuda":
+        _begin_there(compiled, n)
 
 
 def _begin(compiled: CompiledSystem, single: bool, hasty: bool) -> None:
