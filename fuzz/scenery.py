@@ -379,7 +379,7 @@ def pairs(s: Scenery) -> None:
     """Let them touch, with one material or that of each shape."""
     law = material(s) if s.happens(0.6) else None
     if meet_by_supports(s):
-        s.found_to = 1e-11
+        s.found_to = 1e-9
     if s.listed:
         s.world.collide(s.names, surface=law, capacity=100)
     else:

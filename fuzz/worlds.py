@@ -37,7 +37,7 @@ HASTY = 0.75  # of the trials
 ORDERS = {"midpoint": 2, "semi-implicit euler": 1, "rosenbrock2": 2, "implicit midpoint": 2, "splitting": 2, "euler": 1}
 ADAPTIVE = ("adaptive", "adaptive5", "taylor", "rosenbrock")
 TOLERANCE = 1e-10  # to which these hold every step
-ACROSS = 1e3  # times that, by which steps may miss across a knot of a table: it is estimated as for a smooth curve
+ACROSS = 1e3  # times that, by which steps may miss across a corner: the error is estimated as for a smooth curve
 OWN_AXES = ("energy", "momentum", "center", "potential", "angular")  # of records that depend on the axes of the world
 
 
@@ -66,7 +66,8 @@ class Tried:
         growth = 3.0 * self.spread / NUDGE
         allowed = max(rounding, self.s.found_to) * (1e2 + growth)
         if self.method in ADAPTIVE:  # their steps follow from how large positions are, hence from where the origin is
-            allowed += (ACROSS if self.s.has_knots else 1.0) * TOLERANCE * (10.0 + growth)
+            cornered = self.s.has_knots or not self.s.is_smooth
+            allowed += (ACROSS if cornered else 1.0) * TOLERANCE * (10.0 + growth)
         if allowed < 1e-2:
             off = np.max(np.abs(a - b) / np.maximum(1.0, np.abs(b)), initial=0.0)
             require(bool(off <= allowed), f"{what}: {off:.1e} apart, where {allowed:.1e} would be rounding")
