@@ -41,7 +41,7 @@ FeatureAt: TypeAlias = Callable[[Array, Array, Array, Array], Feature]
 def of_frustum(bottom: Any, top: Any, low: Any, high: Any) -> FeatureAt:
     """Of the core of a cylinder or cone: two circles and what is between them."""
     size = bottom + top + high - low
-    flat = FLAT / np.sqrt(coarseness())
+    flat = _flat()
 
     def at(x: Array, d: Array, *_: Array) -> Feature:
         y = held(x + size * d)
@@ -66,7 +66,7 @@ def of_frustum(bottom: Any, top: Any, low: Any, high: Any) -> FeatureAt:
 def of_box(half: Sequence[Any]) -> FeatureAt:
     """Of the core of a box, or of a segment or point, whose half sides are zero."""
     size = 2 * (half[0] + half[1] + half[2])
-    flat = FLAT / np.sqrt(coarseness())
+    flat = _flat()
 
     def at(x: Array, d: Array, *_: Array) -> Feature:
         y = held(x + size * d)
@@ -108,10 +108,15 @@ def of_mesh(size: float) -> FeatureAt:
         t1, flat_1 = _unit(_longest(edges), size)
         t2, flat_2 = _unit(_longest([e - (e @ t1) * t1 for e in edges]), size)
         on = flat_1 * (t1 @ (x - first)) * t1 + flat_2 * (t2 @ (x - first)) * t2
-        reach = FLAT / np.sqrt(coarseness()) * size * np.stack([flat_1, flat_2])
+        reach = _flat() * size * np.stack([flat_1, flat_2])
         return Feature(held(first + on), held(np.stack([t1, t2])), reach, np.zeros((3, 3)))
 
     return at
+
+
+def _flat() -> Any:
+    """`FLAT`, less of it where numbers are coarse."""
+    return FLAT / np.sqrt(coarseness())
 
 
 def _longest(e: list[Array]) -> Array:

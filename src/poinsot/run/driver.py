@@ -225,9 +225,14 @@ def _begin_early(compiled: CompiledSystem, n: int, hasty: bool) -> None:
         _begin_there(compiled, n)
 
 
+def _steps(compiled: CompiledSystem) -> Callable[..., Any]:
+    """What advances worlds."""
+    return compiled.advance if compiled.until is None else compiled.advance_until
+
+
 def _begin(compiled: CompiledSystem, single: bool, hasty: bool) -> None:
     """Let another thread make the machine code of the steps, of one world or of many."""
-    steps = compiled.advance if compiled.until is None else compiled.advance_until
+    steps = _steps(compiled)
     if hasty:
         _hasten(steps)
     if isinstance(steps, Kernel):
@@ -236,7 +241,7 @@ def _begin(compiled: CompiledSystem, single: bool, hasty: bool) -> None:
 
 def _begin_there(compiled: CompiledSystem, n: int) -> None:
     """Let other threads make the code of the steps of n worlds for the GPU, and that of their ledger."""
-    steps = compiled.advance if compiled.until is None else compiled.advance_until
+    steps = _steps(compiled)
     if isinstance(steps, OnDevice):
         steps.begin()
     amounts = compiled._ledger_trace if compiled.keeps_ledger and not compiled.net and n > FEW_STATES else None

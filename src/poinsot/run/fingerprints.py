@@ -161,8 +161,8 @@ class Reading:
         if f not in self._known:
             cells = [cell.cell_contents for cell in f.__closure__ or () if _is_filled(cell)]
             values = [*map(self.text, (f.__defaults__, f.__kwdefaults__, cells))]
-            own = () if _is_installed(f.__module__) else (_noted(f), _environment(f.__code__))
-            values += [*self._globals(f), *map(self.text, own)] if own else []
+            if not _is_installed(f.__module__):
+                values += [*self._globals(f), *map(self.text, (_noted(f), _environment(f.__code__)))]
             self._known[f] = _digest("\n".join([*self._instructions(f.__code__), *values]))
         return self._known[f]
 

@@ -132,7 +132,9 @@ def _tables(system: System) -> dict[str, Table]:
     if system.net is not None and not system.net.has_laws:
         return {}
     owned = {id(t): f"{name}.{field}" for name, e in system.description.acting() for field, t in _fields_of(e)}
-    named = {table.name or owned.get(id(table), ""): table for table in system.first_tables() if table.open_axes}
+    with np.errstate(all="ignore"):
+        tables = system.first_tables()
+    named = {table.name or owned.get(id(table), ""): table for table in tables if table.open_axes}
     return {name: table for name, table in named.items() if name}
 
 
